@@ -299,6 +299,12 @@ def docs(arguments: list[str]) -> int:
     return status
 
 
+def pictures(arguments: list[str]) -> int:
+    """Make the README's picture of the viewer again; needs Chromium."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/make_pictures.py", *arguments)
+
+
 def bench(arguments: list[str]) -> int:
     """Run the benchmarks: [name ...] [--json FILE] [--no-peers]."""
     ensure({"ort"} if "--no-peers" in arguments else {"bench"})
@@ -355,6 +361,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "errors": error_index,
     "docs": docs,
     "bench": bench,
+    "pictures": pictures,
     "laws": laws,
     "hooks": hooks,
 }
@@ -363,7 +370,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
 def usage() -> str:
     """The help text."""
     lines = ["usage: python3 dev.py TASK [arguments]", ""]
-    lines += [f"  {name:8}{task.__doc__}" for name, task in TASKS.items()]
+    lines += [f"  {name:10}{task.__doc__}" for name, task in TASKS.items()]
     lines += ["", "The environment is .venv, or the folder that ONNXSMITH_DEV_ENV names."]
     return "\n".join(lines)
 

@@ -35,6 +35,7 @@ _LAZY = {
     "Rule": "onnxsmith.passes.rules",
     "Tensor": "onnxsmith.core.tensor",
     "Weights": "onnxsmith.graphs.weights",
+    "compare": "onnxsmith.comparing",
     "compose": "onnxsmith.passes.surgery",
     "convert_version": "onnxsmith.passes.versions",
     "data_root": "onnxsmith.graphs.external_data",

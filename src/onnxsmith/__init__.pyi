@@ -35,6 +35,7 @@ from onnxsmith.opset._stubs.functions import script as script
 from onnxsmith.opset._stubs.functions import static_range as static_range
 from onnxsmith.opset._stubs.model import Model as Model
 from onnxsmith.opset._stubs.model import Rule as Rule
+from onnxsmith.opset._stubs.comparing import compare as compare
 from onnxsmith.opset._stubs.model import compose as compose
 from onnxsmith.opset._stubs.model import convert_version as convert_version
 from onnxsmith.opset._stubs.model import diff as diff

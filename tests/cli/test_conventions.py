@@ -25,9 +25,11 @@ GOOD_WORDS = {
     "run": ["m.onnx", "--random", "--dim", "N=10", "--dim", "K=2"],
     "info": ["m.onnx"],
     "check": ["m.onnx"],
+    "compare": ["m.onnx", "--levels"],
     "decompile": ["m.onnx"],
     "convert": ["m.onnx", "--opset", "23"],
     "optimize": ["m.onnx"],
+    "outline": ["m.onnx"],
     "extract": ["m.onnx", "--outputs", "y"],
     "join": ["m.onnx"],
     "rename": ["m.onnx", "--inputs", "x=image"],
@@ -43,9 +45,11 @@ BAD_WORDS = {
     "run": ["half.onnx"],
     "info": ["half.onnx"],
     "check": ["half.onnx"],
+    "compare": ["half.onnx", "--levels"],
     "decompile": ["half.onnx"],
     "convert": ["half.onnx", "--opset", "23"],
     "optimize": ["half.onnx"],
+    "outline": ["half.onnx"],
     "extract": ["half.onnx"],
     "join": ["half.onnx"],
     "rename": ["half.onnx"],
@@ -57,7 +61,7 @@ BAD_WORDS = {
 }
 
 #: What has to be said besides the model.
-NEEDED = {"convert": ["--opset", "23"], "diff": ["m.onnx"]}
+NEEDED = {"compare": ["--levels"], "convert": ["--opset", "23"], "diff": ["m.onnx"]}
 
 
 @pytest.fixture(autouse=True)

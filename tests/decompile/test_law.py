@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,35 @@ def test_models_come_back(model: onnx.ModelProto) -> None:
     proto = compile_text(text)
     assert not differences(model, proto), text
     assert first_difference(text, onnxsmith.decompile(proto)) is None
+
+
+FOUND = {
+    "a function whose first input is called self": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+        g (float[N] x) => (float[N] y) { y = own.f(x) }
+        <opset_import: ["" : 17], domain: "own"> f (self) => (y) { y = Neg(self) }""",
+    "an operator and a value that begin with digits": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+        g (float[N] x) => (float[N] y) { _1a = own.D2(x) y = Neg(_1a) }""",
+    "a NaN with a sign": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+        g (float[N] x) => (float[N] y) { y = own.Neg(x) }""",
+    "attributes that are stored, and no keywords": """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+        g (float[N] x) => (float[N] y) { y = own.Foo <class = float[2] {1.0, 2.0}, axis = float[2] {3.0, 4.0}> (x) }""",
+}
+
+
+@pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
+def test_what_longer_searches_found(text: str) -> None:
+    model = onnx.parser.parse_model(text)
+    for node in model.graph.node:
+        node.op_type = "2D" if node.op_type == "D2" else node.op_type
+        if (node.domain, node.op_type) == ("own", "Neg"):
+            node.attribute.append(onnx.helper.make_attribute("k", -math.nan))
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                attribute.t.doc_string = "what only a stored tensor has"
+    code = onnxsmith.decompile(model)
+    proto = compile_text(code)
+    assert not differences(model, proto), code
+    assert first_difference(code, onnxsmith.decompile(proto)) is None
 
 
 @pytest.mark.parametrize("weights", ["inline", "external", "safetensors"])

@@ -14,8 +14,8 @@ import onnx
 
 import onnxsmith
 from onnxsmith.errors import DTypeNotAllowedError, NotRunnableError, OnnxsmithError
-from onnxsmith.runtime import using
-from onnxsmith.runtime.adapting import Refused
+from onnxsmith.runtime import onnxruntime_api, using
+from onnxsmith.runtime.adapting import adapt
 from onnxsmith.runtime.failure import says_not_supported
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.schema import registry
@@ -242,11 +242,10 @@ def _has_plain_elements(kind: AnyValueType) -> bool:
 
 def _check_that_it_is_the_runtime(proto: onnx.ModelProto, refusal: NotRunnableError) -> None:
     """A model that ONNX Runtime takes as it is, it must take with the facts met, too; but for what they refuse."""
-    if isinstance(refusal.__cause__, Refused):
-        return
     try:
+        adapt(proto, onnxruntime_api.version())
         load_on_onnxruntime(proto)
-    except Exception:  # the runtime's exceptions have no common base
+    except Exception:  # a refusal of ours, or one of the runtime's, which have no common base
         return
     raise Contradiction(f"ONNX Runtime takes the model, but not what is made for it: {refusal.message}")
 

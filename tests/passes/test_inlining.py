@@ -29,6 +29,25 @@ def test_functions_with_attributes_and_defaults() -> None:
     assert small.report.edits[0].rule == "inlined function"
 
 
+def test_calls_in_a_branch_of_a_function_that_was_dissolved() -> None:
+    chosen = """
+        <opset_import: ["" : 21, "local" : 1], domain: "local">
+        chosen (x) => (y) {
+            d = ReduceMax<keepdims = 0>(x)
+            z = Sub(d, d)
+            e = Greater(d, z)
+            y = If(e) <
+                then_branch = t () => (float[N, 4] a) { a = local.twice(x) },
+                else_branch = f () => (float[N, 4] b) { b = Neg(x) }
+            >
+        }
+    """
+    text = f"{HEAD} g (float[N, 4] x) => (float[N, 4] y) {{ y = local.chosen(x) }} {FUNCTION} {chosen}"
+    small = optimized(Model.from_proto(onnx.parser.parse_model(text)), X)
+    assert not small.ir.functions
+    assert "functions are kept" not in str(small.report)
+
+
 def test_functions_can_be_kept() -> None:
     text = f"{HEAD} g (float[N, 4] x) => (float[N, 4] y) {{ y = local.outer(x) }} {FUNCTION} {OUTER}"
     small = optimize(Model.from_proto(onnx.parser.parse_model(text)), inline=False)

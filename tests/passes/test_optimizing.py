@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 import onnxsmith
 from onnxsmith.errors import OnnxsmithError, VerificationError
@@ -184,3 +186,32 @@ def test_a_path_is_no_model() -> None:
     with pytest.raises(OnnxsmithError, match="needs a Model, not a str") as caught:
         optimize("m.onnx")  # type: ignore[arg-type]  # that is the mistake
     assert "onnxsmith.load" in str(caught.value)
+
+
+@pytest.mark.parametrize("opset", [17, 21])
+def test_weights_that_do_not_change_stay_where_they_are(tmp_path: Path, opset: int) -> None:
+    """In the file that they are mapped from: neither copied, nor computed before somebody reads them."""
+    rng = np.random.default_rng(0)
+    plain, turned = rng.standard_normal((2, 512, 512)).astype(np.float32)
+    nodes = [
+        helper.make_node("MatMul", ["x", "plain"], ["a"]),
+        helper.make_node("Erf", ["a"], ["b"]),
+        helper.make_node("Transpose", ["turned"], ["c"], perm=[1, 0]),
+        helper.make_node("MatMul", ["b", "c"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(name, 1, ["N", 512]) for name in ("x", "y")]
+    weights = [numpy_helper.from_array(plain, "plain"), numpy_helper.from_array(turned, "turned")]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    Model.from_proto(proto).save(tmp_path / "m.onnx", external_data=True)
+
+    model = onnxsmith.load(tmp_path / "m.onnx")
+    small = optimize(model)
+    before, after = model.ir.graph.initializers, small.ir.graph.initializers
+    assert list(after) == ["plain", "turned.T"]
+    assert np.shares_memory(after["plain"].const_value.numpy(), before["plain"].const_value.numpy())
+    assert isinstance(after["turned.T"].const_value, ir.LazyTensor)
+    small.save(tmp_path / "small.onnx", external_data=True)
+    written = onnxsmith.load(tmp_path / "small.onnx").ir.graph.initializers
+    np.testing.assert_array_equal(written["plain"].const_value.numpy(), plain)
+    np.testing.assert_array_equal(written["turned.T"].const_value.numpy(), turned.T)

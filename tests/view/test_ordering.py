@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxsmith.view.layering import Net, Wires, assign_layers
@@ -22,6 +22,7 @@ def graphs(draw: st.DrawFn, *, is_acyclic: bool) -> tuple[int, list[Net]]:
     return count, nets
 
 
+@settings(deadline=None)
 @given(graphs(is_acyclic=True))
 def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]]) -> None:
     count, nets = graph
@@ -30,6 +31,7 @@ def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]]) -> Non
     assert set(layer) == set(range(max(layer) + 1))
 
 
+@settings(deadline=None)
 @given(graphs(is_acyclic=False))
 def test_every_item_stands_once_and_every_line_arrives(graph: tuple[int, list[Net]]) -> None:
     """In circles too, which boxes that take from each other make."""
@@ -47,6 +49,7 @@ def test_every_item_stands_once_and_every_line_arrives(graph: tuple[int, list[Ne
         assert set(net.targets) <= reached
 
 
+@settings(deadline=None)
 @given(graphs(is_acyclic=True))
 def test_ports_stand_at_the_edges(graph: tuple[int, list[Net]]) -> None:
     count, nets = graph

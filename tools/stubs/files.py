@@ -113,6 +113,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.migration", "proto2python"),
             ],
         ),
+        ("comparing", "comparisons of two runs", exported("onnxsmith.comparing")),
         ("torch", "`onnxsmith.torch`, without anything of PyTorch", exported("onnxsmith.torch")),
         ("runtime", "`onnxsmith.runtime`", exported("onnxsmith.runtime")),
     ):

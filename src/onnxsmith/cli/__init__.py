@@ -35,9 +35,13 @@ COMMANDS: dict[str, Command] = {
     "run": Command("run a model on arrays, or on random inputs", False, True, False, True),
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
+    "compare": Command("name the first node where two runs of models part", False, True, False, False),
     "decompile": Command("write a model as a Python module that gives it back", True, True, True, True),
     "convert": Command("convert a model to another opset version", False, True, True, True),
     "optimize": Command("make the same model with fewer nodes", False, True, True, True),
+    "outline": Command(
+        "make functions of what repeats in a model, or of its modules", False, True, True, True
+    ),
     "extract": Command("cut a part out of a model, between some of its values", False, True, True, True),
     "join": Command(
         "make one model of several, each taking what the one before gives", False, True, True, True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, SupportsFloat, TypeAlias, cast
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs, inputs_by_name
 from onnxsmith.runtime.settings import Provider
+from onnxsmith.scripting.functions.function import ScriptFunction
 
 #: Other ways to run the first model: onnx's reference evaluator, and ONNX Runtime without its own optimisations.
 Way: TypeAlias = Literal["reference", "unoptimized"]
@@ -38,8 +39,8 @@ _LONGEST_REASON = 300
 
 @boundary
 def compare(
-    model: Model,
-    other: Model | Way,
+    model: Model | ScriptFunction,
+    other: Model | ScriptFunction | Way,
     inputs: ModelInputs | None = None,
     *,
     rtol: float | None = None,
@@ -52,7 +53,8 @@ def compare(
 
     `other` is a second model: a copy with a fault, or an optimised, renamed, converted or exported twin. Or it is
     another way to run the first one: "reference" is onnx's reference evaluator, "unoptimized" ONNX Runtime without its
-    optimisations; `providers` are execution providers for the second run. Inputs that are not given are made up.
+    optimisations. A script is run as Python runs it, operator after operator. `providers` are execution providers for
+    the second run. Inputs that are not given are made up.
 
     Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
     gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and
@@ -72,9 +74,9 @@ def compare(
     True
     """
     tolerance = Tolerance(_number(rtol, "rtol"), _number(atol, "atol"))
-    second, engine = _second(model, other)
-    budget = _budget(memory)
-    given, sides = _sides(model, second, engine, inputs, providers, budget)
+    first, engine = _run_as(model, None)
+    second, other_engine = _run_as(other, first)
+    given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
     for side in sides:
         side.look()
     found = Searching(*sides, tolerance).run()
@@ -105,29 +107,31 @@ def compare(
     return result
 
 
-def _second(model: Model, other: Model | str) -> tuple[Model, Engine]:
-    told = cast(object, other)
+def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[Model, Engine]:
+    """A model, and how it is run: a script's own run calls operator after operator."""
+    told = cast(object, given)  # users may give anything
     if isinstance(told, Model):
         return told, "default"
-    if isinstance(told, str) and told in _WAYS:
-        return model, _WAYS[told]
-    if isinstance(told, str):
-        raise AttributeValueError(
-            f"compare takes a model, 'reference' or 'unoptimized', not {told!r}",
-            help="load a file with onnxsmith.load(path)",
-            culprit=("input", 1),
-        )
-    raise AttributeTypeError(
-        f"compare takes a model, 'reference' or 'unoptimized', not {described_type(type(told))}",
-        culprit=("input", 1),
+    if isinstance(told, ScriptFunction):
+        return told.to_model(), "single"
+    if isinstance(told, str) and told in _WAYS and first is not None:
+        return first, _WAYS[told]
+    ways = "" if first is None else ", 'reference' or 'unoptimized'"
+    what = repr(told) if isinstance(told, str) else described_type(type(told))
+    kind = AttributeValueError if isinstance(told, str) else AttributeTypeError
+    raise kind(
+        f"compare takes a model, a script{ways}, not {what}",
+        help="load a file with onnxsmith.load(path)",
+        culprit=("input", 0 if first is None else 1),
     )
 
 
 def _number(value: float | None, name: str) -> float | None:
-    told = cast(object, value)
+    told: Any = value  # users may give anything
     if told is None:
         return None
-    if isinstance(told, bool) or not isinstance(told, int | float | np.floating) or not float(told) >= 0:
+    is_number = isinstance(told, SupportsFloat) and not isinstance(told, bool | str)
+    if not is_number or not float(told) >= 0:
         raise AttributeValueError(
             f"{name} is a number that is not negative, not {told!r}", culprit=("attribute", name)
         )
@@ -144,27 +148,27 @@ def _budget(memory: int | str) -> int:
 
 
 def _sides(
-    model: Model,
-    second: Model,
-    engine: Engine,
+    first: tuple[Model, Engine],
+    second: tuple[Model, Engine],
     inputs: ModelInputs | None,
     providers: Sequence[Provider] | None,
     memory: int,
 ) -> tuple[Mapping[str, RunValue], tuple[Side, Side]]:
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""
+    model = first[0]
     tried: Iterable[Mapping[str, RunValue]]
     tried = made_up_inputs(model.inputs) if inputs is None else [_checked(model, inputs)]
     reason: OnnxsmithError | None = None
     for given in tried:
+        renamed = _for_second(model, second[0], given)
         try:
             if inputs is None:
                 model.run(dict(given)) if given else model()
         except OnnxsmithError as error:
             reason = error
             continue
-        renamed = _for_second(model, second, given)
-        left = Side(model, given, memory=memory)
-        return given, (left, Side(second, renamed, engine=engine, providers=providers, memory=memory))
+        left = Side(model, given, engine=first[1], memory=memory)
+        return given, (left, Side(second[0], renamed, engine=second[1], providers=providers, memory=memory))
     said = "" if reason is None else f": {clipped(reason.message, _LONGEST_REASON)}"
     raise ModelInputError(
         f"no inputs could be made up that the model runs on{said}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
 
 import onnx_ir as ir
 
@@ -32,7 +31,7 @@ def resolved_attributes(node: ir.Node, given: Given) -> dict[str, ir.Attr]:
     for name, each in node.attributes.items():
         actual = each if not each.is_ref() else given.get(each.ref_attr_name or "")
         if actual is not None and actual.value is not None:
-            found[name] = ir.Attr(name, actual.type, cast(Any, actual.value))
+            found[name] = ir.Attr(name, actual.type, actual.value)
     return found
 
 
@@ -41,7 +40,7 @@ def _attribute(attribute: ir.Attr, values: Values, given: Given) -> ir.Attr | No
         actual = given.get(attribute.ref_attr_name or "")
         if actual is None or actual.value is None:
             return None  # what the call does not give is not given inside either
-        return ir.Attr(attribute.name, actual.type, cast(Any, actual.value))
+        return ir.Attr(attribute.name, actual.type, actual.value)
     if attribute.type == ir.AttributeType.GRAPH:
         return ir.AttrGraph(attribute.name, copied_graph(attribute.as_graph(), values, given))
     if attribute.type == ir.AttributeType.GRAPHS:

@@ -46,10 +46,11 @@ def digest(tensor: ir.TensorProtocol) -> Digest:
 
 def step_key(side: Side, step: Step) -> Hashable:
     """What a step computes, as far as its operator, attributes and weights say so."""
+    taken = [None if each is None else side.line.actual(each) for each in step.run.inputs]
     weights = tuple(
-        None if each is None else digest(side.line.constants[actual])
-        for each in step.run.inputs
-        if each is None or (actual := side.line.actual(each)) in side.line.constants
+        None if each is None else digest(side.line.constants[each])
+        for each in taken
+        if each is None or each in side.line.constants
     )
     return (step.run.domain, step.run.op_type, _attributes(step), weights)
 

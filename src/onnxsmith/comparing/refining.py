@@ -72,7 +72,9 @@ def taken_apart(left: Part, right: Part) -> tuple[Part, Part, set[str]] | None:
         for position, node in enumerate(proto.graph.node):
             node.name = f"{_NAME}{position}"
         before = len(proto.graph.node)
-        if len(part.steps) < len((left, right)[1 - number].steps):
+        other = (left, right)[1 - number]
+        has_product = "Gemm" in operators[number] - operators[1 - number]
+        if has_product or len(part.steps) < len(other.steps):
             _split_sums(proto)
             names |= {"Gemm", "Conv", "ConvTranspose"}
         expanded = inlined_model(proto, names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from onnxsmith.errors import ModelWriteError
 _SCRIPT = '''"""Runs the node that two models part at, on its own. Needs numpy and onnxruntime."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -56,7 +58,8 @@ def write_reproduction(
     model, taken = left.part([parting.left], given)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        np.savez(place / "inputs.npz", **{each.name or "": np.asarray(given[each]) for each in taken})
+        arrays: dict[str, Any] = {each.name or "": np.asarray(given[each]) for each in taken}
+        np.savez(place / "inputs.npz", **arrays)
         np.save(place / "expected.npy", parting.local)
         (place / "run.py").write_text(_SCRIPT, encoding="utf-8")
         (place / "report.txt").write_text(f"{result}\n", encoding="utf-8")

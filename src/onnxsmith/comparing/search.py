@@ -33,7 +33,18 @@ _REFINING_BYTES = 1 << 28
 #: How far a fitted line may be off, as a part of the largest element.
 _FIT = 1e-3
 _MOVERS = frozenset(
-    {"Cast", "Concat", "Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
+    {
+        "Cast",
+        "CastLike",
+        "Concat",
+        "Expand",
+        "Flatten",
+        "Identity",
+        "Reshape",
+        "Squeeze",
+        "Transpose",
+        "Unsqueeze",
+    }
 )
 
 
@@ -281,18 +292,20 @@ class Searching:
         If what is wanted is a multiple of what the normalisation takes, plus a number, in each channel, then other
         weights of the normalisation alone would give it.
         """
-        if len(steps) != 2 or steps[1].run.op_type != "BatchNormalization" or steps[1].run.inputs[0] is None:
+        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        if len(computing) != 2 or computing[1].run.op_type != "BatchNormalization":
             return None
-        taken = side.computed([steps[1].run.inputs[0]], given)[0]
+        product = computing[1].run.inputs[0]
+        taken = None if product is None else side.computed([product], given)[0]
         if not isinstance(taken, np.ndarray) or taken.shape != wanted.shape or taken.ndim < 2:
             return None
         channels = [np.moveaxis(as_wide(each), 1, 0).reshape(each.shape[1], -1) for each in (taken, wanted)]
         for one, two in zip(*channels, strict=True):
-            design = np.stack([one, np.ones_like(one)], axis=1)
-            fit = design @ np.linalg.lstsq(design, two, rcond=None)[0]
+            slope = np.polyfit(one, two, 1) if np.ptp(one) > 0 else np.array([0.0, float(two.mean())])
+            fit = slope[0] * one + slope[1]
             if np.abs(fit - two).max() > _FIT * max(float(np.abs(two).max()), 1e-30):
-                return steps[0]
-        return steps[1]
+                return computing[0]
+        return computing[1]
 
     def _explains(self, one: ir.Value, two: ir.Value, apart: float) -> bool:
         """Whether the second run gives what the first does once this value is what it is in the first.

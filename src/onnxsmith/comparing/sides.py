@@ -5,7 +5,7 @@ No more values are held than a budget allows; one that was let go is computed ag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypeAlias, cast
 
@@ -24,8 +24,9 @@ from onnxsmith.inspection import nodes_of, read_only
 from onnxsmith.runtime.settings import Provider, using
 from onnxsmith.types.dtypes import DType
 
-#: What runs a side: as models run here, without the runtime's own optimisations, or onnx's reference evaluator.
-Engine: TypeAlias = Literal["default", "unoptimized", "reference"]
+#: What runs a side: as models run here, without the runtime's own optimisations, onnx's reference evaluator, or each
+#: node by itself, as operators that are called in Python run.
+Engine: TypeAlias = Literal["default", "unoptimized", "reference", "single"]
 
 #: Values that are asked for in one run, at first.
 _FIRST_CHUNK = 64
@@ -91,7 +92,9 @@ class Side:
             dict.fromkeys(each for each in resolved if each not in given and each not in line.constants)
         )
         found: dict[ir.Value, RunValue] = {}
-        if asked:
+        if asked and self._engine == "single":
+            found = self._single(line, asked, given)
+        elif asked:
             model, taken = part_of(line, asked, given)
             with self._scope():
                 result = model.run({each.name or "": given[each] for each in taken}) if taken else model()
@@ -105,6 +108,21 @@ class Side:
             else read_only(line.constants[each])
             for each in resolved
         ]
+
+    def _single(
+        self, line: Straight, asked: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]
+    ) -> dict[ir.Value, RunValue]:
+        """The same, each step by itself."""
+        needed = {id(step) for step in region_of(line, asked, given)}
+        known = dict(given)
+        for step in line.steps:
+            outputs = [each for each in step.run.outputs if each.name and each not in known]
+            if id(step) in needed and outputs:
+                model, taken = part_of(line, outputs, known)
+                result = model.run({each.name or "": known[each] for each in taken}) if taken else model()
+                results = cast("tuple[RunValue, ...]", result) if len(outputs) > 1 else (result,)
+                known.update(zip(outputs, results, strict=True))
+        return {each: known[each] for each in asked}
 
     # -- values ----------------------------------------------------------------------------------------
 
@@ -166,26 +184,36 @@ class Side:
 
     def region(self, value: ir.Value, known: Iterable[ir.Value]) -> list[Step]:
         """The steps that a value is made by, back to values that are known, in order."""
-        stops = set(known)
-        found: dict[Step, None] = {}
-        waiting = [value]
-        while waiting:
-            step = self.by_value.get(waiting.pop())
-            if step is None or step in found:
-                continue
-            found[step] = None
-            for each in self.line.taken(step):
-                actual = self.line.actual(each)
-                if actual not in stops:
-                    waiting.append(actual)
-        ordered = {id(step): number for number, step in enumerate(self.line.steps)}
-        return sorted(found, key=lambda each: ordered[id(each)])
+        return region_of(self.line, [value], set(known), self.by_value)
 
     def part(
         self, wanted: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]
     ) -> tuple[Model, list[ir.Value]]:
         """A model of the steps between some values and others, with the values that it takes, in order."""
         return part_of(self.line, wanted, {**self._given, **given})
+
+
+def region_of(
+    line: Straight,
+    wanted: Iterable[ir.Value],
+    known: Container[ir.Value],
+    makers: Mapping[ir.Value, Step] | None = None,
+) -> list[Step]:
+    """The steps that values are made by, back to known ones, in order."""
+    if makers is None:
+        makers = {value: step for step in line.steps for value in step.run.outputs}
+    found: dict[int, Step] = {}
+    waiting = list(wanted)
+    while waiting:
+        step = makers.get(waiting.pop())
+        if step is None or id(step) in found:
+            continue
+        found[id(step)] = step
+        for each in line.taken(step):
+            actual = line.actual(each)
+            if actual not in known:
+                waiting.append(actual)
+    return [step for step in line.steps if id(step) in found] if len(found) > 1 else list(found.values())
 
 
 def _bytes(value: RunValue) -> int:

@@ -26,7 +26,8 @@ def number(value: float | int | bool, dtype: DType | None = None) -> str:
         return str(int(value))
     plain = float(value)
     if not math.isfinite(plain):
-        return f'float("{plain}")'
+        sign = "-" if math.isnan(plain) and math.copysign(1, plain) < 0 else ""
+        return f'float("{sign}{plain}")'
     precision = (
         np.float32 if dtype in (None, DType.FLOAT) else np.float16 if dtype is DType.FLOAT16 else np.float64
     )

@@ -216,7 +216,11 @@ class ScriptWriter:
             # A script has no inputs that may be left out; None says that one is.
             items += ["None"] * (function.input_count - len(items))
         others: list[tuple[str, Text]] = []
-        for attribute in node.attributes.values():
+        is_open = op is None and function is None
+        # In the order of the text, which is the order of the model that comes of it.
+        for attribute in sorted(
+            node.attributes.values(), key=lambda each: is_open and not _is_keyword_argument(each.name)
+        ):
             if attribute.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) and not attribute.is_ref():
                 defined, text = self._bodies(node, attribute, level)
                 before += defined
@@ -226,9 +230,9 @@ class ScriptWriter:
                     continue
                 text = said
             name = spelled.get(attribute.name, attribute.name)
-            if op is None and function is None and _OUTPUTS.fullmatch(name):
+            if is_open and _OUTPUTS.fullmatch(name):
                 name += "_"  # so that it is not taken for the number of outputs
-            if op is None and function is None and not _is_keyword_argument(name):
+            if is_open and not _is_keyword_argument(name):
                 others.append((name, text))
             else:
                 items.append(Keyed(f"{name}=", text))

@@ -28,7 +28,9 @@ class OpsetConflictError(OnnxsmithError, ValueError):
 
 
 class ConvertedModelWarning(UserWarning):
-    """A model that a graph calls is of another opset, and was converted to the graph's: the text says which and where.
+    """A model that a graph calls, or that is joined with another one, is of another opset, and was converted.
+
+    The text says which model, and from which opset to which.
 
     Nothing is lost by it. Convert the model beforehand, with `model.convert_version(...)`, to see what becomes of it.
     """

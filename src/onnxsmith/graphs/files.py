@@ -301,6 +301,8 @@ def _externalized(model: ir.Model, data_file: Path, data_name: str) -> Generator
 
 def write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
     """Straight from the array's memory where that is what the file holds; onnx-ir packs what is smaller than a byte."""
+    if isinstance(tensor, ir.LazyTensor):
+        tensor = tensor.raw()  # it is computed here, and gone when it is written
     is_plain = isinstance(tensor, ir.Tensor) and tensor.dtype.bitwidth >= 8
     if is_plain and tensor.numpy().flags.c_contiguous:
         content = cast(Any, tensor.numpy()).reshape(-1).view(np.uint8)

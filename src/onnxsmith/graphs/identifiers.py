@@ -21,7 +21,7 @@ _LONGEST = 40
 #: A prefix that so few names share, or that is so short, is left where it is.
 _FEW, _SHORT = 4, 8
 #: Names that Python or the module gives a meaning, whatever the model uses.
-RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "_"})
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "_", "self", "cls"})
 
 
 class Identifiers:
@@ -78,10 +78,11 @@ def readable(name: str, operator: str, *, is_whole: bool = False) -> str:
     'layer_normalization'
     """
     fallback = _words(operator) or "value"
+    fallback = fallback if fallback[0].isalpha() else f"value_{fallback}"
     parts = [_words(part) for part in _OUTPUT_SUFFIX.sub("", name[-200:]).split("/")]
     parts = [part for part in parts if part and not part.isdigit()]
     if not parts or not any(character.isalpha() for character in parts[-1]):
-        return fallback if fallback[0].isalpha() else f"value_{fallback}"
+        return fallback
     text = _whole(parts) if is_whole else parts[-1]
     if not is_whole and len(parts) > 1 and not parts[-2].replace("_", "").isdigit():
         text = f"{parts[-2]}_{text}"

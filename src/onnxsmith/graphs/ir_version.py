@@ -1,4 +1,4 @@
-"""The lowest IR version that a model's content allows, so that older runtimes load it."""
+"""The lowest IR version that a model's content allows, and no more imports than it uses: so older runtimes load it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from onnxsmith.types.dtypes import DType
 
 _INITIALIZERS_THAT_ARE_NO_INPUTS = 4
 _FUNCTIONS = 8
+_ATTRIBUTES_WITH_DEFAULTS = 9
 _OVERLOADS = 10
+_DEVICES = 11
 
 
 def lowest_ir_version(model: ir.Model | ModelRecord, dtypes: Iterable[DType] | None = None) -> int:
@@ -41,7 +43,35 @@ def lowest_ir_version(model: ir.Model | ModelRecord, dtypes: Iterable[DType] | N
         version = max(
             version, _OVERLOADS if function.overload else _FUNCTIONS, _of_opsets(function.opset_imports)
         )
+        if isinstance(function, ir.Function) and any(
+            each.value is not None for each in function.attributes.values()
+        ):
+            version = max(version, _ATTRIBUTES_WITH_DEFAULTS)
+    if isinstance(model, ir.Model) and getattr(model, "device_configurations", None):  # since onnx-ir 1.0
+        version = max(version, _DEVICES)
     return version
+
+
+def settle_ir_version(model: ir.Model, given: ir.Model) -> None:
+    """Let a model that was made of another one have the lowest IR version that it needs.
+
+    Where it needs what the given one did, it has the given one's, which somebody chose. Before version 4 initializers
+    are inputs, which callers may rely on: that stays unless an opset or a type asks for more.
+    """
+    needed = lowest_ir_version(model)
+    if needed == lowest_ir_version(given):
+        model.ir_version = given.ir_version
+    elif needed > _INITIALIZERS_THAT_ARE_NO_INPUTS or given.ir_version >= _INITIALIZERS_THAT_ARE_NO_INPUTS:
+        model.ir_version = needed
+
+
+def drop_unused_imports(model: ir.Model) -> None:
+    """Leave out the imports of domains that no node and no function is of; the standard one stays."""
+    roots = [model.graph, *(each.graph for each in model.functions.values())]
+    used = {node.domain for root in roots for node in root.all_nodes()}
+    used |= {"", "ai.onnx", *(each.domain for each in model.functions.values())}
+    for domain in [each for each in model.opset_imports if each not in used]:
+        del model.opset_imports[domain]
 
 
 def _of_opsets(imports: dict[str, int]) -> int:

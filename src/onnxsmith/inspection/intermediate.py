@@ -89,9 +89,13 @@ def _unknown(nodes: Nodes, name: str, computed: Iterable[str]) -> UnknownNameErr
     shown = clipped(name, _LONGEST_NAME)
     inside = next((each for each in nodes if any(value.name == name for value in each.ir.outputs)), None)
     if inside is None:
+        node = nodes[name] if name in nodes and len(nodes.where(name=name)) == 1 else None
+        gives = "" if node is None else ", ".join(f"'{each.name}'" for each in node.outputs)
         return UnknownNameError(
             f"the model has no value '{shown}'",
-            help=did_you_mean(name, list(computed)[:_MOST_CANDIDATES]),
+            help=did_you_mean(name, list(computed)[:_MOST_CANDIDATES])
+            if node is None
+            else f"the node of that name gives {gives}",
             culprit=("input", 1),
         )
     if inside.graph.kind == "function":

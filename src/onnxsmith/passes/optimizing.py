@@ -15,6 +15,7 @@ from onnxsmith.errors import (
     VersionConversionError,
 )
 from onnxsmith.graphs import soundness
+from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
@@ -151,7 +152,8 @@ class _Wanted:
 def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> PassedModel:
     with collection_paused():
         held = read(model)
-        report = Report.of(held.ir)
+        given = held.ir
+        report = Report.of(given)
         log = EditLog()
         held = _in_opset(held, wanted.opset, report, log)
         changed = held.ir
@@ -173,6 +175,8 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
             if not fuse(edit) and is_done and not leave_loops(edit):
                 break
         types.restore()
+        drop_unused_imports(changed)
+        settle_ir_version(changed, given)
     if unrolling.is_exhausted:
         report.notes.append("not all loops of few turns are unrolled: that would be too many nodes")
     report.close(changed, edit.log.finished())

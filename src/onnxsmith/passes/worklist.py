@@ -14,6 +14,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Editor, Replaced, Rule
+from onnxsmith.passes.values import inner_graphs
 from onnxsmith.runtime.adapting import FACT_KEY
 
 #: Changes that a run may make for each node that it begins with.
@@ -97,6 +98,9 @@ class Worklist:
 
     def _follow(self, done: Replaced) -> None:
         self._add(done.made)
+        for node in done.made:
+            for graph in inner_graphs(node):
+                self._add(graph.all_nodes())
         for value in done.values:
             self._add(use.node for use in value.uses())
         self._add(done.neighbours)

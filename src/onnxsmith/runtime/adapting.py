@@ -21,6 +21,8 @@ from onnxsmith.types.dtypes import DType
 #: Metadata of nodes that stand for one that a fact concerned: which fact.
 FACT_KEY = "onnxsmith.fact"
 CPU = "CPUExecutionProvider"
+#: The first opset whose Cast the runtime has: there is no check without one.
+_OLDEST_CHECKS = 6
 #: Where conditions are checked under which an operator is right.
 Checks: TypeAlias = Literal["in the graph", "before", "nowhere"]
 
@@ -112,6 +114,8 @@ def _rule(facts: Sequence[Fact], *, is_kept: bool) -> Rule:
                 break
         nodes = list(site.emit.nodes) or [site.node]
         site.emit.nodes[:] = before
+        if requirements and site.emit.version < _OLDEST_CHECKS:
+            raise Refused(site.node.op_type, site.node.name, requirements[0].reason)
         if not requirements:
             site.emit.nodes.extend(nodes)
         elif not gate(site, nodes, requirements, is_kept=is_kept):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
 from onnxsmith.view.description import Description, Graph
 from onnxsmith.view.layering import Net
@@ -55,10 +56,11 @@ class Boxes:
         ]
         #: The box that each node stands in; -1 for a folded constant.
         self.box_of: list[int] = [-1] * len(description.nodes)
-        for number, graph in enumerate(description.graphs):
-            self._fill(number, graph)
-        for number, graph in enumerate(description.graphs):
-            self._arrange(number, graph)
+        with collection_paused():
+            for number, graph in enumerate(description.graphs):
+                self._fill(number, graph)
+            for number, graph in enumerate(description.graphs):
+                self._arrange(number, graph)
 
     # -- which nodes stand in which box ------------------------------------------------------------------
 

@@ -27,6 +27,8 @@ from onnxsmith.view.value_types import value_types
 StatisticsWish = Literal["sample", "full", "none"]
 
 _LONGEST_CODE = 2000
+#: A handful of numbers are constants, and not what people call the parameters of a model.
+_FEWEST_PARAMETERS = 1000
 _LONGEST_METADATA = 600
 #: Histograms of more weights than this would be most of the page.
 _MOST_STATISTICS = 4000
@@ -91,7 +93,7 @@ def _info(viewed: Viewed, description: Description) -> Mapping[str, Json]:
         *model.metadata_props.items(),
     ]
     count = f"{nodes:,} nodes" if nodes != 1 else "1 node"
-    parameters = f" · {_rounded(elements)} parameters" if elements else ""
+    parameters = f" · {_rounded(elements)} parameters" if elements >= _FEWEST_PARAMETERS else ""
     return {
         "title": viewed.title,
         "short": count + parameters,

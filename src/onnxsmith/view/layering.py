@@ -102,7 +102,7 @@ def assign_layers(
     for item in reversed(order):
         if is_top[item] or is_bottom[item] or not forward[item]:
             continue
-        if len(forward[item]) > len(backward[item]) or not backward[item]:
+        if len(forward[item]) >= len(backward[item]):
             layer[item] = max(layer[item], min(layer[target] for target in forward[item]) - 1)
     deepest = max((layer[item] for item in order if not is_bottom[item]), default=0)
     for item in bottoms:

@@ -7,17 +7,21 @@ lines of one value share theirs.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from onnxsmith.view.layering import Net, Wires, assign_layers
 
 #: Bends for each item, on average, beyond which the longest lines are cut: else a graph of values that all live to
 #: its end has the square of its nodes.
 _MOST_BENDS = 6
-_FEWEST_BENDS = 2000
+_FEWEST_BENDS = 20_000
+#: The last layers before a target that its line goes alone.
+_OWN_LAYERS = 4
 #: Up to as many items and bends the sweeps go on as long as they help; a large graph gets a few.
-_SMALL = 3000
+_SMALL = 15_000
 #: Two neighbours with more pairs of lines than this stay as they are.
 _MOST_PAIRS = 4096
 
@@ -53,7 +57,7 @@ def arrange(
     kept, cuts = _kept(nets, layer, count)
     segments = _with_bends(kept, layer, count)
     sweeper = _Sweeper(count, layer, segments, ages)
-    return Arrangement(count, sweeper.run(), segments, cuts)
+    return Arrangement(count, sweeper.best(), segments, cuts)
 
 
 def _kept(
@@ -83,27 +87,57 @@ def _kept(
 
 
 def _with_bends(nets: Sequence[Net], layer: list[int], count: int) -> list[tuple[int, int, int]]:
-    """The pieces of all lines, from layer to layer; the layers of the bends are added to `layer`."""
+    """The pieces of all lines, from layer to layer; the layers of the bends are added to `layer`.
+
+    Far targets of a value share a trunk, and leave it some layers before they are reached: one line beside a whole
+    model, and not one for each of its layers. Near targets have lines of their own, which cross less.
+    """
     segments: list[tuple[int, int, int]] = []
-    bends = count
+
+    def bend(value: int, previous: int, number: int) -> int:
+        layer.append(number)
+        segments.append((value, previous, len(layer) - 1))
+        return len(layer) - 1
+
     for net in nets:
         start = layer[net.source]
+        targets = list(dict.fromkeys(net.targets))
+        if all(layer[each] == start + 1 for each in targets):  # most of them
+            segments += [(net.value, net.source, each) for each in targets]
+            continue
+        segments += [(net.value, net.source, each) for each in targets if layer[each] == start]
         for step in (1, -1):
-            # The nearest first, so that each goes on from where the last one branched off.
-            targets = [each for each in dict.fromkeys(net.targets) if (layer[each] - start) * step > 0]
-            targets.sort(key=lambda each: (layer[each] - start) * step)
-            previous, reached = net.source, start
-            for target in targets:
-                while reached + step != layer[target]:
+            ahead = [each for each in targets if (layer[each] - start) * step > 0]
+            trunk, reached = net.source, start
+            # The nearest first, so that the trunk only grows.
+            for target in sorted(ahead, key=lambda each: abs(layer[each] - start)):
+                end = layer[target]
+                while (end - reached) * step > _OWN_LAYERS:
                     reached += step
-                    layer.append(reached)
-                    segments.append((net.value, previous, bends))
-                    previous = bends
-                    bends += 1
+                    trunk = bend(net.value, trunk, reached)
+                is_near = abs(end - start) <= _OWN_LAYERS
+                previous, first = (net.source, start) if is_near else (trunk, reached)
+                for number in range(first + step, end, step):
+                    previous = bend(net.value, previous, number)
                 segments.append((net.value, previous, target))
-        level = [each for each in dict.fromkeys(net.targets) if layer[each] == start]
-        segments += [(net.value, net.source, each) for each in level]
     return segments
+
+
+class _Start(NamedTuple):
+    """An order to begin with."""
+
+    is_deep: bool
+    is_downward: bool
+    is_reversed: bool
+
+
+_STARTS = (
+    _Start(True, True, False),
+    _Start(False, True, False),
+    _Start(True, False, False),
+    _Start(True, True, True),
+    _Start(False, False, False),
+)
 
 
 class _Sweeper:
@@ -125,23 +159,42 @@ class _Sweeper:
             upper, lower = (a, b) if layer[a] < layer[b] else (b, a)
             self.down[upper].append(lower)
             self.up[lower].append(upper)
-        self.layers: list[list[int]] = [[] for _ in range(max(layer) + 1)]
+        self.count = count
+        self.layer = layer
+        self.ages = ages
+        self.layers: list[list[int]] = []
         self.position = [0] * total
-        self._start(count, layer, ages)
 
-    def _start(self, count: int, layer: Sequence[int], ages: Sequence[float]) -> None:
-        """Depth first, in the order of the file: what belongs together begins together."""
-        seen = [False] * len(layer)
-        roots = sorted((item for item in range(count) if not self.up[item]), key=lambda item: ages[item])
-        for root in (*roots, *range(len(layer))):
-            stack = [root]
-            while stack:
-                item = stack.pop()
+    def best(self) -> list[list[int]]:
+        """The layers in the best order that is found, from one start or, of a small graph, several."""
+        found, fewest = self._from(_STARTS[0])
+        if len(self.layer) <= _SMALL:
+            for start in _STARTS[1:]:
+                if not fewest:
+                    break
+                other, crossings = self._from(start)
+                if crossings < fewest:
+                    found, fewest = other, crossings
+        return found
+
+    def _start(self, start: _Start) -> None:
+        """Depth or breadth first, in the order of the file or against it: what belongs together begins together."""
+        seen = [False] * len(self.layer)
+        self.layers = [[] for _ in range(max(self.layer) + 1)]
+        follow = self.down if start.is_downward else self.up
+        ends = self.up if start.is_downward else self.down
+        roots = [item for item in range(self.count) if not ends[item]]
+        roots.sort(key=lambda item: self.ages[item], reverse=start.is_reversed)
+        for root in (*roots, *range(len(self.layer))):
+            waiting = deque([root])
+            while waiting:
+                item = waiting.pop() if start.is_deep else waiting.popleft()
                 if seen[item]:
                     continue
                 seen[item] = True
-                self.layers[layer[item]].append(item)
-                stack.extend(reversed(self.down[item]))
+                self.layers[self.layer[item]].append(item)
+                after = follow[item]
+                waiting.extend(reversed(after) if start.is_deep != start.is_reversed else after)
         for each in self.layers:
             self._index(each)
 
@@ -150,23 +203,24 @@ class _Sweeper:
         for number, item in enumerate(items):
             position[item] = number
 
-    def run(self) -> list[list[int]]:
-        """The layers in the best order that was found."""
+    def _from(self, start: _Start) -> tuple[list[list[int]], int]:
+        """The best order that sweeps reach from a start, and its crossings."""
+        self._start(start)
         is_small = len(self.position) <= _SMALL
         best, fewest = [list(each) for each in self.layers], self._crossings()
         worse = 0
-        for turn in range(24 if is_small else 6):
-            if not fewest or worse > (4 if is_small else 2):
+        for turn in range(60 if is_small else 6):
+            if not fewest or worse > (10 if is_small else 2):
                 break
             self._sweep(downward=turn % 2 == 0, keep_ties=turn % 4 < 2)
             if is_small or turn >= 4:
-                self._exchange(3 if is_small else 1)
+                self._exchange(10 if is_small else 1, takes_ties=is_small and turn % 3 == 2)
             found = self._crossings()
             if found < fewest:
                 best, fewest, worse = [list(each) for each in self.layers], found, 0
             else:
                 worse += 1
-        return best
+        return best, fewest
 
     def _sweep(self, *, downward: bool, keep_ties: bool) -> None:
         neighbours = self.up if downward else self.down
@@ -189,17 +243,21 @@ class _Sweeper:
             items.sort(key=keys.__getitem__)
             self._index(items)
 
-    def _exchange(self, turns: int) -> None:
-        """Exchange neighbours where that gives fewer crossings, as long as it does."""
+    def _exchange(self, turns: int, *, takes_ties: bool) -> None:
+        """Exchange neighbours where that gives fewer crossings, as long as it does.
+
+        With ties, those that make no difference are exchanged once at the start: that leads out of dead ends.
+        """
         position, up, down = self.position, self.up, self.down
-        for _ in range(turns):
+        for turn in range(turns):
             is_better = False
+            most = 1 if takes_ties and not turn else 0
             for items in self.layers:
                 for k in range(len(items) - 1):
                     a, b = items[k], items[k + 1]
                     change = _crossed(up[b], up[a], position) - _crossed(up[a], up[b], position)
                     change += _crossed(down[b], down[a], position) - _crossed(down[a], down[b], position)
-                    if change < 0:
+                    if change < most:
                         items[k], items[k + 1] = b, a
                         position[a], position[b] = k + 1, k
                         is_better = True

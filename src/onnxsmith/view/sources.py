@@ -144,7 +144,5 @@ def _known(spans: Iterable[Span], numbers: dict[str, int]) -> Iterable[Span]:
 
 def _shown(file: str) -> str:
     """A file as readers elsewhere may know it: without where things lie on this machine."""
-    path = display_path(file)
-    if os.path.isabs(path):
-        path = path.partition(_SITE)[2] or os.path.basename(path)
-    return printable(path)
+    path = file.partition(_SITE)[2] or display_path(file)
+    return printable(os.path.basename(path) if os.path.isabs(path) else path)

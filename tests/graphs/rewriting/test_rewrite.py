@@ -57,7 +57,7 @@ def test_bodies() -> None:
     }"""
     result = rewrite(parser.parse_model(HEADER + text), RULES)
     assert sorted(operators(result.model)) == ["Constant", "If", "Max", "Neg"]
-    assert result.edits[0].path == ("If",)
+    assert result.edits[0].before[0].path == ("If",)
     onnx.checker.check_model(result.model, full_check=True)
 
 

@@ -132,3 +132,33 @@ def test_nothing_is_changed() -> None:
     before = model.proto.SerializeToString(deterministic=True)
     explain_match(model, "mul_1", GELU)
     assert model.proto.SerializeToString(deterministic=True) == before
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_operands_that_commute_are_compared_with_what_they_are_like(swapped: bool) -> None:
+    def pattern(x: Any) -> Any:
+        return 1.0 + op.Erf(x)
+
+    rule = Rule(pattern, lambda x: op.Erf(x), name="r")
+    model = trace(lambda a: (2.0 + op.Erf(a)) if swapped else (op.Erf(a) + 2.0), FLOAT["N"])
+    assert str(explain_match(model, "add", rule)).splitlines() == [
+        "rule 'r' does not match at Add 'add'",
+        "  ✓ Add 'add'",
+        "    ✗ 1.0: 'const' is 2.0",
+        "    ✓ Erf 'erf'",
+        "      ✓ x = 'a'",
+    ]
+
+
+def test_what_it_shows_of_a_match_is_what_a_rewrite_takes() -> None:
+    seen: list[str] = []
+    rule = Rule(
+        lambda x, y: x + op.Relu(y),
+        lambda x, y: x - y,
+        when=lambda match: seen.append(f"{match['x'].name} {match['y'].name}") or True,
+    )
+    model = trace(lambda a, b: op.Relu(a) + op.Relu(b), FLOAT["N"], FLOAT["N"])
+    shown = explain_match(model, "add", rule)
+    model.rewrite(rule)
+    assert shown.matches
+    assert len(set(seen)) == 1

@@ -11,7 +11,14 @@ import onnxsmith
 from onnxsmith import DOUBLE, FLOAT, Model, script, trace
 from onnxsmith import opset13 as op13
 from onnxsmith import opset21 as op
-from onnxsmith.errors import CallError, DuplicateNameError, JoinError, OpsetConflictError, UnknownNameError
+from onnxsmith.errors import (
+    CallError,
+    ConvertedModelWarning,
+    DuplicateNameError,
+    JoinError,
+    OpsetConflictError,
+    UnknownNameError,
+)
 from onnxsmith.graphs.size_conditions import SIZES_KEY
 from tests.passes.surgery.test_laws import run
 
@@ -189,22 +196,51 @@ def test_a_value_that_is_only_handed_on() -> None:
     np.testing.assert_array_equal(run(whole.proto, {"x": np.float32([-1, 2])})["y"], np.float32([0, 2]))
 
 
-def test_opsets_that_mean_the_same() -> None:
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_newer_opset_is_taken_and_said(swapped: bool) -> None:
     old, new = trace(lambda x: op13.Relu(x), FLOAT["N"]), relu()
-    assert old.then(new, map={"relu": "x"}).opset_imports == {"": 13}
-    assert new.then(old, map={"relu": "x"}).opset_imports == {"": 21}
-    gelu = trace(lambda x: op.Gelu(x), FLOAT["N"])
-    assert old.then(gelu).opset_imports == {"": 21}
-    onnx.checker.check_model(old.then(gelu).proto, full_check=True)
-    assert old.then(gelu).proto.ir_version == gelu.proto.ir_version
+    first, second = (new, old) if swapped else (old, new)
+    called = "second" if swapped else "first"
+    with pytest.warns(
+        ConvertedModelWarning, match=f"the {called} model is of ai.onnx 13, .* to 21"
+    ) as caught:
+        joined = first.then(second, map={"relu": "x"})
+    assert caught[0].filename == __file__
+    assert joined.opset_imports == {"": 21}
+    assert old.opset_imports == {"": 13}
+    onnx.checker.check_model(joined.proto, full_check=True)
 
 
-def test_opsets_that_do_not() -> None:
-    old = trace(lambda x: onnxsmith.opset12.Softmax(x), FLOAT["N", 4])  # type: ignore[attr-defined]
-    with pytest.raises(OpsetConflictError, match=r"ai\.onnx 12.*ai\.onnx 21") as caught:
-        old.then(trace(lambda x: op.Gelu(x), FLOAT["N", 4]))
-    assert "Softmax" in str(caught.value.help)
-    assert "Gelu" in str(caught.value.help)
+def test_what_changed_its_meaning_is_converted() -> None:
+    old = trace(lambda x: onnxsmith.opset12.Softmax(x), FLOAT["N", 4, 2])  # type: ignore[attr-defined]
+    gelu = trace(lambda x: op.Gelu(x), FLOAT["N", 4, 2])
+    data = np.random.default_rng(0).normal(size=(3, 4, 2)).astype(np.float32)
+    for models in ((old, gelu), (gelu, old)):
+        with pytest.warns(ConvertedModelWarning):
+            joined = onnxsmith.compose(*models)
+        onnx.checker.check_model(joined.proto, full_check=True)
+        np.testing.assert_allclose(joined(data), models[1](models[0](data)), rtol=1e-6)
+
+
+def test_where_the_older_has_no_form_the_newer_goes_down() -> None:
+    text = """<ir_version: 7, opset_import: ["": 8]> g (float[2, 2] x) => (float[2, 2] y) {
+        y = BatchNormalization <spatial = 0> (x, v, v, v, v) }"""
+    proto = parser.parse_model(text)
+    proto.graph.initializer.append(helper.make_tensor("v", 1, [2], [1.0, 1.0]))
+    with pytest.warns(ConvertedModelWarning, match="the second model is of ai.onnx 21, .* to 8"):
+        joined = Model.from_proto(proto).then(trace(lambda y: op.Relu(y), FLOAT[2, 2]))
+    assert joined.opset_imports == {"": 8}
+    with pytest.raises(OpsetConflictError) as caught:
+        Model.from_proto(proto).then(trace(lambda y: op.Cast(y, to=onnxsmith.FLOAT8E5M2), FLOAT[2, 2]))
+    assert "BatchNormalization" in str(caught.value.help)
+    assert "Cast" in str(caught.value.help)
+
+
+def test_the_standard_domain_has_two_names() -> None:
+    text = '<ir_version: 8, opset_import: ["ai.onnx": 21]> g (float[N] x) => (float[N] y) { y = ai.onnx.Relu (x) }'
+    joined = Model.from_proto(parser.parse_model(text)).then(relu(), map={"y": "x"})
+    assert joined.opset_imports == {"": 21}
+    np.testing.assert_array_equal(joined(np.float32([-1, 2])), np.float32([0, 2]))
 
 
 def test_domains_whose_versions_nobody_knows() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import copy
+import enum
 import linecache
 import math
 import numbers
@@ -68,6 +69,37 @@ def asked(x: FLOAT["N"], y: FLOAT["N"], m: INT64):
         answer = len(answer)
     return x[:1] * 0 + answer
 """
+#: Asked of attributes of a function that another one calls: texts, numbers and lists of them.
+OF_ATTRIBUTES = """
+t in {"a", "b"}  t in {"a": 1}  t in ("a", "b")  t in ["b"]  t in "abc"  "a" in t  {"a": 2, "b": 3}[t]
+{"a": 2}.get(t, 3)  isinstance(t, str)  isinstance(t, list)  type(t) is str  t.__class__ is str  hasattr(t, "upper")
+hasattr(t, "reference")  getattr(t, "zzz", 7)  Mode(t).name  Mode(t) is Mode.B  t == "b"  t != "b"  t is None
+t is not None  len(t)  t.upper() == "B"  t[0] == "b"  f"{t}!" == "b!"  t + "c" == "bc"  hash(t) == hash("b")  not t
+bool(t)  sorted({t, "a"})[0] == "a"  str(t) == "b"  isinstance(ts, list)  isinstance(ts, str)  len(ts)  "a" in ts
+ts[0] == "a"  type(ts) is list  tuple(ts) == ("a", "b")  isinstance(k, int)  isinstance(k, bool)  type(k) is int
+k.__class__ is int  k in {3, 4}  k in (3, 4)  {3: 1, 4: 2}[k]  hasattr(k, "reference")  np.isscalar(k)  k is None
+k == 3  range(k)[-1]  [1, 2, 3, 4][k]  len("ab" * k)  Number(k).name  isinstance(f, float)  type(f) is float
+f == 0.5  isinstance(b, bool)  b is True  b is not False  type(b) is bool  not b  isinstance(ks, list)
+isinstance(ks, (list, tuple))  type(ks) is list  len(ks)  3 in ks  ks[0]  sum(ks)  max(ks)  ks == [3, 4]
+hasattr(ks, "append")  hasattr(ks, "shape")  np.isscalar(ks)  isinstance(fs, list)  len(fs)  hash(tuple(ks))
+getattr(op, t, None) is None  int(t, 16)  ord(t)  ",".join([t, "c"])  math.factorial(k)  chr(k)  "{:d}".format(k)
+dict(b=5)[t]  max(t, "a")  [0] * k  list(map(str.upper, ts))[0]  "abc".index(t)  float("1" * k)  divmod(k, 2)[1]
+t.encode()[0]  complex(k).real  slice(k).stop  "%s" % t
+"""
+_CALLED = """
+@script
+def asked(x: FLOAT["N"], t: str, ts: list[str], k: int, f: float, b: bool, ks: list[int], fs: list[float]):
+    answer = {0}
+    if isinstance(answer, bool):
+        answer = int(answer)
+    if isinstance(answer, str):
+        answer = len(answer)
+    return x[:1] * 0 + answer
+
+@script
+def calls(x: FLOAT["N"]):
+    return asked(x, t="b", ts=["a", "b"], k=3, f=0.5, b=True, ks=[3, 4], fs=[0.5])
+"""
 _PATTERNS = """
 def asked(x: FLOAT["N"], y: FLOAT["N"], m: INT64):
     n, half, found = len(x), len(x) / 2, len(x) > 3
@@ -88,7 +120,25 @@ PATTERNS = [
     *(("row", each) for each in ("[a, b]", "[*_]", "list()", "_", "None")),
     *(("{'a': n}", each) for each in ("{'a': int()}", "{'a': k}")),
 ]
+
+
+class Mode(enum.Enum):
+    """What a text may stand for."""
+
+    A = "a"
+    B = "b"
+
+
+class Number(enum.Enum):
+    """What a number may stand for."""
+
+    THREE = 3
+
+
 _NAMES = {
+    "script": script,
+    "Mode": Mode,
+    "Number": Number,
     "np": np,
     "op": op,
     "FLOAT": FLOAT,
@@ -106,12 +156,16 @@ def _questions(text: str) -> list[str]:
     return [each.strip() for line in text.splitlines() for each in line.split("  ") if each.strip()]
 
 
-def _answers_as_eagerly_or_refuses(source: str) -> None:
+def _loaded(source: str) -> dict[str, Any]:
     file = f"<asked {source}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     names: dict[str, Any] = {**_NAMES, "__name__": "asked"}
     exec(compile(source, file, "exec"), names)
-    function: types.FunctionType = names["asked"]
+    return names
+
+
+def _answers_as_eagerly_or_refuses(source: str) -> None:
+    function: types.FunctionType = _loaded(source)["asked"]
     x = np.array([1, 2, 3, 4], np.float32)
     try:
         made = script(function)
@@ -131,3 +185,15 @@ def test_an_answer_is_that_of_an_eager_run_or_refused(question: str) -> None:
 @pytest.mark.parametrize(("subject", "pattern"), PATTERNS)
 def test_a_pattern_matches_as_in_an_eager_run_or_is_refused(subject: str, pattern: str) -> None:
     _answers_as_eagerly_or_refuses(_PATTERNS.format(subject, pattern))
+
+
+@pytest.mark.filterwarnings('ignore:"is" with:SyntaxWarning', 'ignore:"is not" with:SyntaxWarning')
+@pytest.mark.parametrize("question", _questions(OF_ATTRIBUTES))
+def test_an_answer_about_an_attribute_is_that_of_an_eager_run_or_refused(question: str) -> None:
+    x = np.array([1, 2], np.float32)
+    try:
+        calls = _loaded(_CALLED.format(question))["calls"]
+        model = calls.to_model()
+    except OnnxsmithError:
+        return
+    np.testing.assert_array_equal(model(x), calls(x))

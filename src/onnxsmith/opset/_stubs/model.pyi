@@ -1198,7 +1198,8 @@ class Model:
         `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
         this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
         none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
-        Dimensions that meet are one; names inside that clash get a number.
+        Dimensions that meet are one; names inside that clash get a number. Of two opsets the newer one is taken: the model
+        of the older one is converted, and a ConvertedModelWarning says so.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> first = trace(lambda a: op.Relu(a), FLOAT["N"])

@@ -125,9 +125,13 @@ def _scaled(
         array = weight.numpy()
         if factor is None:
             return array
-        wide = [1] * array.ndim
-        wide[axis] = -1
-        return (array.astype(np.float64) * factor().reshape(wide)).astype(array.dtype)
+        result = np.empty_like(array, order="C")
+        # One channel at a time: the whole in double precision would be twice the weight.
+        for before, after, each in zip(
+            np.moveaxis(array, axis, 0), np.moveaxis(result, axis, 0), factor(), strict=True
+        ):
+            after[...] = before.astype(np.float64) * each
+        return result
 
     def new_bias() -> Array:
         result = np.zeros(channels) if bias is None else _wide(bias)

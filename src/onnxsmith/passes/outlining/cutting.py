@@ -83,9 +83,11 @@ class _Outliner:
         for same_height in by_height(parts):
             self._cut(same_height, known or Wiring(self.graph, self.labels))
             known = None
+            if not is_in_order(
+                self.graph
+            ):  # who reads a part may stand between its nodes, and the call at their end
+                self.graph.sort()
         self._forget_constants()
-        if not is_in_order(self.graph):
-            self.graph.sort()
 
     def _cut(self, parts: Sequence[Part], wiring: Wiring) -> None:
         """Parts that have no nodes in common, and whose inner ones are calls already."""
@@ -93,7 +95,7 @@ class _Outliner:
         groups: defaultdict[Hashable, list[tuple[Segment, Part]]] = defaultdict(list)
         for part, pieces in zip(parts, without_cycles(wiring, places), strict=True):
             for nodes in pieces:
-                if nodes and wiring.gives_something(nodes):
+                if len(nodes) >= part.fewest and wiring.gives_something(nodes):
                     segment = wiring.segment(nodes, part.scope)
                     groups[part.kind, segment.key].append((segment, part))
         replaced: dict[ir.Value, ir.Value] = {}
@@ -142,7 +144,7 @@ class _Outliner:
                 self.log.add(_edit(function.name, before, call))
 
     def _function_name(self, parts: Sequence[Part]) -> tuple[str, str]:
-        domain, name = self.naming.function_name(parts)
+        domain, name = self.naming.function_name(list(dict.fromkeys(parts)))
         if domain not in self.function_names:
             self.function_names[domain] = Identifiers(self._taken_names(domain))
         return domain, self.function_names[domain].unique(name)

@@ -20,6 +20,8 @@ class Part:
     scope: Scope = ()
     #: Parts of different kinds share no function, however equal they are.
     kind: str = ""
+    #: Where a part cannot be one call, stretches of fewer nodes stay as they are.
+    fewest: int = 1
     #: Parts that become calls inside the function.
     inner: list[Part] = field(default_factory=list["Part"])
 

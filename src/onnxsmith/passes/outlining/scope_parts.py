@@ -18,20 +18,25 @@ _FEWEST_NODES = 2
 def module_parts(scopes: Mapping[ir.Node, Scope]) -> list[Part]:
     """A part for each module; those that hold all nodes, one node, or only a list of modules are none."""
     roots, parts = _tree(scopes)
-    for scope, part in reversed(parts.items()):  # inner ones before those around them
-        holder = parts.get(scope[:-1])
-        siblings = roots if holder is None else holder.inner
-        if len(part.inner) == 1 and not part.nodes:
+    whole = Part([], inner=roots)
+    counts: dict[Part, int] = {}
+    dissolved: set[Part] = set()
+    for scope, part in (*reversed(parts.items()), ((), whole)):  # inner ones before those around them
+        inner: list[Part] = []
+        for each in part.inner:
+            if each in dissolved:
+                part.nodes += each.nodes
+            inner += each.inner if each in dissolved else [each]
+        part.inner = inner
+        if len(inner) == 1 and not part.nodes and part is not whole:
             # The same under two names: the outer one is closer to what a person looks for.
-            part.nodes, part.inner = part.inner[0].nodes, part.inner[0].inner
-        count = sum(1 for _ in part.all_nodes())
+            part.nodes, part.inner = inner[0].nodes, inner[0].inner
+        part.fewest = _FEWEST_NODES
+        counts[part] = len(part.nodes) + sum(counts[each] for each in part.inner)
         is_list = not part.nodes and all(each.scope[len(scope)].isdigit() for each in part.inner)
-        if is_list or count < _FEWEST_NODES or count == len(scopes):
-            siblings.remove(part)
-            siblings += part.inner
-            if holder is not None:
-                holder.nodes += part.nodes
-    return roots
+        if is_list or not _FEWEST_NODES <= counts[part] < len(scopes):
+            dissolved.add(part)
+    return whole.inner
 
 
 def named_parts(names: Mapping[ir.Node, str]) -> list[Part]:

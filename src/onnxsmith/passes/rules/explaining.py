@@ -126,10 +126,19 @@ class _Try:
         self._farthest = _Farthest()
         self._after = ""
         self._known: dict[Part, str] = {}
-        search = Search(edit, self._pattern, commutative=rule.is_commutative, watcher=self._farthest)
+        search = Search(edit, self._pattern, commutative=rule.is_commutative)
         found = search.run(node)
         self.matches = found is not None
         if found is None:
+            # Once more, to see how far it gets where each operand is compared with the one that it is most like.
+            watched = Search(
+                edit,
+                self._pattern,
+                commutative=rule.is_commutative,
+                watcher=self._farthest,
+                closest_first=True,
+            )
+            watched.run(node)
             self.reason = self._farthest.reason
             if search.is_exhausted:
                 self._after = (

@@ -73,12 +73,20 @@ class Search:
     """One search for one pattern at one node."""
 
     def __init__(
-        self, edit: Editor, pattern: Pattern, *, commutative: bool = True, watcher: Watcher | None = None
+        self,
+        edit: Editor,
+        pattern: Pattern,
+        *,
+        commutative: bool = True,
+        watcher: Watcher | None = None,
+        closest_first: bool = False,
     ) -> None:
+        """`closest_first` is for telling why there is no match: what commutes is tried by what it looks like."""
         self._edit = edit
         self._pattern = pattern
         self._commutative = commutative
         self._watcher = watcher
+        self._closest_first = closest_first
         self._steps = _MOST_STEPS + _STEPS_PER_NODE * len(pattern.nodes)
         self._undo: list[tuple[dict[Any, Any], object]] = []
         self._graph: ir.Graph | None = None
@@ -140,8 +148,16 @@ class Search:
 
     def _orders(self, goal: _OperandsGoal) -> Iterator[tuple[_ValueGoal | _OperandsGoal, ...]]:
         first, *others = goal.wanted
+        places = list(enumerate(goal.values))
+        if self._closest_first:
+            # The part that is most like an operand, and that operand, before others: what fails then is what differs.
+            wanted = sorted(
+                goal.wanted, key=lambda part: -max(self._likeness(part, each) for each in goal.values)
+            )
+            first, *others = wanted
+            places.sort(key=lambda place: -self._likeness(first, place[1]))
         tried: set[ir.Value | None] = set()
-        for position, value in enumerate(goal.values):
+        for position, value in places:
             if value in tried:
                 continue
             tried.add(value)
@@ -150,6 +166,15 @@ class Search:
                 _ValueGoal(first, value, goal.reader),
                 _OperandsGoal(tuple(others), left, goal.rest, goal.reader),
             )
+
+    def _likeness(self, part: PatternValue, value: ir.Value | None) -> int:
+        """How much an operand is like a part of the pattern, at a glance."""
+        node = None if value is None else value.producer()
+        if isinstance(part, Result):
+            return 2 * (node is not None and node.op_type == part.node.op_type)
+        if isinstance(part, AnyTensor):
+            return 0
+        return int(tensor_of(self._edit, value) is not None)
 
     def _back_to(self, mark: int) -> None:
         while len(self._undo) > mark:

@@ -10,6 +10,7 @@ import onnx_ir as ir
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
+from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
@@ -59,7 +60,8 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
 
 def _rewritten(model: Model, rules: Sequence[Rule], budget: int | None = None) -> PassedModel:
     with collection_paused():
-        held = read(model).copy()
+        held = read(model)
+        given, held = held.ir, held.copy()
         changed = held.ir
         report = Report.of(changed)
         edit = Editor(changed)
@@ -71,6 +73,7 @@ def _rewritten(model: Model, rules: Sequence[Rule], budget: int | None = None) -
         report.notes += _apply(edit, rules)
         types.restore()
         left.remove()
+        settle_ir_version(changed, given)
     report.close(changed, edit.log.finished())
     result = with_report(finished(held), report)
     result.place = model.place

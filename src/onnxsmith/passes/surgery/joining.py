@@ -17,7 +17,7 @@ from onnxsmith.graphs.size_conditions import SIZES_KEY
 from onnxsmith.passes.surgery.dimensions import add_conditions, substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.joint_functions import join_functions
-from onnxsmith.passes.surgery.joint_opsets import joint_imports
+from onnxsmith.passes.surgery.joint_opsets import in_one_opset
 from onnxsmith.passes.surgery.joints import Joint, Joints, find_joints, joint_sizes
 from onnxsmith.passes.surgery.naming import node_names, rename_nodes, rename_values, value_names
 from onnxsmith.passes.surgery.part import replace_values
@@ -31,7 +31,8 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
     `map` says what goes where, from names of outputs of this model to names of inputs of the other one; an input of
     this model that is named there is shared by both. Without it, names that are equal are joined, and where there are
     none, outputs and inputs in their order, if there are as many. What is not joined is a port of the whole.
-    Dimensions that meet are one; names inside that clash get a number.
+    Dimensions that meet are one; names inside that clash get a number. Of two opsets the newer one is taken: the model
+    of the older one is converted, and a ConvertedModelWarning says so.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> first = trace(lambda a: op.Relu(a), FLOAT["N"])
@@ -77,8 +78,11 @@ def _check_model(given: object, called: str, position: int) -> None:
 
 def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = False) -> Held:
     """Two models as one; `is_own` says that the first may be changed for it."""
+    find_joints(first, second, given)  # what cannot be joined is not converted
+    left, right = in_one_opset(first, second)
+    is_own = is_own or left is not first
+    first, second = left, right
     joints = find_joints(first, second, given)
-    imports = joint_imports(first, second)
     sizes = joint_sizes(first, second, joints)
     one, other = first if is_own else first.copy(), second.copy()
     # The joints again, in the copies.
@@ -93,7 +97,8 @@ def _joined(first: Held, second: Held, given: Joints | None, *, is_own: bool = F
     _rename_apart(one, other, joints)
     join_functions(one, other)
     _move(one.graph, other.graph, joints, shared, results)
-    one.graph.opset_imports.update(imports)
+    for domain, version in other.graph.opset_imports.items():
+        one.graph.opset_imports.setdefault(domain, version)
     _join_metadata(one, other)
     return one
 

@@ -1,83 +1,88 @@
-"""The opsets of two models that become one: a model has one version of each domain."""
+"""The opsets of two models that become one: a model has one version of each domain, so one of the two is converted.
+
+That is the one of the older version, or where it has no form in the newer one, the other. A warning says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import warnings
 
-from onnxsmith.errors import OnnxsmithError, OpsetConflictError
-from onnxsmith.graphs.graph_inference import Uses, infer_model
-from onnxsmith.graphs.opsets import ModelOperators
-from onnxsmith.passes.surgery.dimensions import dimension_texts
-from onnxsmith.passes.surgery.holding import Held, required_inputs
+from onnxsmith.errors import ConvertedModelWarning, OpsetConflictError, VersionConversionError
+from onnxsmith.passes.surgery.holding import Held
+from onnxsmith.passes.versions.convert import converted
 from onnxsmith.schema import registry
-from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.inference.known import Known
-from onnxsmith.schema.same_meaning import Use
+from onnxsmith.source import caller_span
+
+_ORDER = ("first", "second")
 
 
-def joint_imports(first: Held, second: Held) -> dict[str, int]:
-    """The versions that both models can stand in; raises OpsetConflictError with the operators where there is none."""
-    ours, theirs = first.ir.opset_imports, second.ir.opset_imports
-    result = dict(ours)
-    operators: list[ModelOperators] | None = None
-    for domain, version in theirs.items():
-        if result.setdefault(domain, version) == version:
+def in_one_opset(first: Held, second: Held) -> tuple[Held, Held]:
+    """The two models with the same version of every domain that both import; one that had another is a copy.
+
+    Raises OpsetConflictError with the reasons where neither can be converted.
+    """
+    models = [_by_one_name(each) for each in (first, second)]
+    for domain in models[0].ir.opset_imports:
+        versions = [each.ir.opset_imports.get(domain) for each in models]
+        ours, theirs = versions
+        if ours is not None and theirs is not None and ours != theirs:
+            _agree(models, domain, (ours, theirs))
+    return models[0], models[1]
+
+
+def _by_one_name(held: Held) -> Held:
+    """`ai.onnx` is another name of the domain of no name."""
+    return (
+        held if "ai.onnx" not in held.ir.opset_imports else Held(converted(held.ir, {}), dict(held.special))
+    )
+
+
+def _agree(models: list[Held], domain: str, versions: tuple[int, int]) -> None:
+    """Bring the models to one of the two versions of a domain, in place of the list."""
+    called = domain or "ai.onnx"
+    older = int(versions[1] < versions[0])
+    reasons: list[str] = []
+    for moved in (older, 1 - older):
+        held, wanted = models[moved], versions[1 - moved]
+        try:
+            models[moved] = _moved(held, domain, wanted)
+        except VersionConversionError as error:
+            reasons.append(f"the {_ORDER[moved]} model in version {wanted}: {error.message}")
             continue
-        if operators is None:
-            operators = [_operators(first, "first"), _operators(second, "second")]
-        result[domain] = _version(domain, ours[domain], version, operators, (first, second))
+        _note(
+            f"the {_ORDER[moved]} model is of {called} {versions[moved]}, and was converted to {wanted} to be joined"
+        )
+        return
+    raise OpsetConflictError(
+        f"the first model imports {called} {versions[0]}, and the second {called} {versions[1]}",
+        help="a model has one version of a domain. " + "\n".join(reasons),
+    )
+
+
+def _moved(held: Held, domain: str, version: int) -> Held:
+    """A copy of a model in another version of a domain."""
+    if registry.is_known_domain(domain):
+        return Held(converted(held.ir, {domain: version}), dict(held.special))
+    foreign = _foreign(held, domain)
+    if foreign:
+        raise VersionConversionError(f"nobody knows the versions of {', '.join(foreign)}")
+    result = held.copy()
+    result.ir.opset_imports[domain] = version
     return result
 
 
-def _version(
-    domain: str, ours: int, theirs: int, operators: list[ModelOperators], models: tuple[Held, Held]
-) -> int:
-    called = domain or "ai.onnx"
-    reasons: list[str] = []
-    for version, moved in ((ours, 1), (theirs, 0)):  # the model that is not of this version
-        misfits = [*operators[moved].misfits(domain, version), *_foreign(models[moved], domain)]
-        if not misfits:
-            return version
-        reasons.append(f"in version {version} the {operators[moved].name} model's {', '.join(misfits)}")
-    raise OpsetConflictError(
-        f"the first model imports {called} {ours}, and the second {called} {theirs}",
-        help="a model has one version of a domain: " + "; ".join(reasons),
-    )
-
-
 def _foreign(held: Held, domain: str) -> list[str]:
-    """Operators of a domain that nobody has a definition of: what they mean in another version is not known."""
+    """The operators of a domain that a model uses and does not define: what others they are is not known."""
     parts = [held.graph, *(each.graph for each in held.ir.functions.values())]
     nodes = (node for part in parts for node in part.all_nodes() if node.domain == domain)
     return sorted(
-        {
-            f"{domain}.{node.op_type} (nobody knows its versions)"
-            for node in nodes
-            if node.op_identifier() not in held.ir.functions
-            and registry.find(domain, node.op_type, held.ir.opset_imports.get(domain, 1)) is None
-        }
+        {f"{domain}.{node.op_type}" for node in nodes if node.op_identifier() not in held.ir.functions}
     )
 
 
-def _operators(held: Held, called: str) -> ModelOperators:
-    """The operators of a model and its functions, with how it uses them."""
-    uses = _uses(held)
-    used: dict[OperatorDef, Collection[Use]] = {}
-    parts = [(held.graph, held.ir.opset_imports)]
-    parts += [(each.graph, each.opset_imports) for each in held.ir.functions.values()]
-    for graph, imports in parts:
-        for domain, name in dict.fromkeys((node.domain, node.op_type) for node in graph.all_nodes()):
-            version = imports.get(domain)
-            definition = None if version is None else registry.find(domain, name, version)
-            if definition is not None:
-                used[definition] = uses.get(definition, ())
-    return ModelOperators(called, held.ir.opset_imports, used)
-
-
-def _uses(held: Held) -> Uses:
-    inputs = [Known(held.type_of(each)) for each in required_inputs(held.graph)]
-    names = {name: name for name in dimension_texts(held)}
-    try:
-        return infer_model(held.ir, inputs, names, [])[1]
-    except OnnxsmithError:  # what cannot work is the model's own mistake
-        return {}
+def _note(text: str) -> None:
+    span = caller_span()
+    if span is None or span.claimed_by:
+        warnings.warn(ConvertedModelWarning(text), stacklevel=2)
+    else:
+        warnings.warn_explicit(ConvertedModelWarning(text), None, span.file, span.line)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import onnx_ir as ir
 
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
-from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
@@ -68,7 +68,7 @@ def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None =
         for domain, version in wanted.items():
             if domain in each.opset_imports:
                 each.opset_imports[domain] = version
-    _raise_ir_version(result)
+    settle_ir_version(result, model)
     return result
 
 
@@ -91,13 +91,6 @@ def _leave_out_unread(model: ir.Model, unread_before: set[ir.Value]) -> None:
     for name, value in list(graph.initializers.items()):
         if not (value.uses() or value in unread_before or value.is_graph_input() or value.is_graph_output()):
             del graph.initializers[name]
-
-
-def _raise_ir_version(model: ir.Model) -> None:
-    needed = lowest_ir_version(model)
-    # Below 4 initializers are inputs; only an opset or a type can ask for more than that.
-    if needed > 4 or model.ir_version >= 4:
-        model.ir_version = max(model.ir_version, needed)
 
 
 def _targets(version: int | Mapping[str, int]) -> dict[str, int]:

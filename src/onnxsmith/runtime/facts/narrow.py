@@ -16,6 +16,9 @@ _PACKED = frozenset(int(each) for each in DType if 0 < each.bits < 8)
 #: Those of them that floats are rounded to.
 _NARROW = (int(DType.INT4), int(DType.UINT4))
 
+#: Those of two bits: the type of eight that holds them, and their ends.
+_TWO_BITS = {DType.INT2: (DType.INT8, -2, 1), DType.UINT2: (DType.UINT8, 0, 3)}
+
 
 @FAMILY.fact(
     "Loop",
@@ -61,4 +64,34 @@ def cut_off_first(site: Site) -> bool:
     if site.integer("to", 0) not in _NARROW or dtype is None or not dtype.is_float:
         return False
     site.same_node([site.emit.cast(site.input(0), DType.INT32)])
+    return True
+
+
+@FAMILY.fact(
+    "QuantizeLinear",
+    met_by=Rewrite,
+    reason="quotients past 32 bits become the lowest integer of two bits, where they saturate",
+    since=25,
+    first="1.24",
+    probe=Probe(
+        "g (float[N] x) => (float[N] y) { scale = Constant <value_float = 1.0> () zero = Constant <value = int2 {0}> ()"
+        " t = QuantizeLinear(x, scale, zero) y = DequantizeLinear(t, scale, zero) }",
+        {"x": np.array([3e9, -3e9], np.float32)},
+        right=[np.array([1, -2], np.float32)],
+        opset=25,
+    ),
+)
+def saturate_in_eight_bits(site: Site) -> bool:
+    narrow = site.dtype(2) if site.has(2) else site.integer("output_dtype", 0)
+    found = next((each for each in _TWO_BITS if each == narrow), None)
+    if found is None:
+        return False
+    wide, least, most = _TWO_BITS[found]
+    emit, inputs = site.emit, list(site.node.input)
+    if site.has(2):
+        inputs[2] = emit.cast(inputs[2], wide)
+    quantized = emit.names.after(site.output(0))
+    site.same_node(inputs, [quantized], changed={"output_dtype": int(wide)})
+    within = emit.op("Clip", quantized, emit.constant(least, wide), emit.constant(most, wide))
+    emit.cast(within, found, into=site.output(0))
     return True

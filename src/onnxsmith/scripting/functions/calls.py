@@ -15,7 +15,7 @@ from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue, Value
-from onnxsmith.errors import OnnxsmithError, RecursiveFunctionError
+from onnxsmith.errors import AttributeParameterError, OnnxsmithError, RecursiveFunctionError
 from onnxsmith.graphs.carried_conditions import uncertain
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.known import Known
@@ -30,6 +30,7 @@ from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
+from onnxsmith.source import traceback_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
 
@@ -270,8 +271,24 @@ def generic_body(
             raise
         variants.error = error
         body = None
+    except Exception as raised:  # Python's own functions, which were given what stands for an attribute
+        error = _without_values(script, raised)
+        if not script.parameters.attributes or not _passes_with_values(script, types, error, scope):
+            raise
+        variants.error = error
+        body = None
     variants.bodies[key] = body
     return body
+
+
+def _without_values(script: ScriptDefinition, raised: Exception) -> OnnxsmithError:
+    """Why a function cannot be written for any values of its attributes: Python needs them."""
+    names = " and ".join(f"'{each.name}'" for each in script.parameters.attributes)
+    return AttributeParameterError(
+        f"Python needs the values of {names}, which come with each call: {raised}",
+        help="make a model, in which they are known: to_model(attributes={…})",
+        needs_values=True,
+    ).locate(traceback_span(raised.__traceback__))
 
 
 def may_pass_with_types(script: ScriptDefinition, error: OnnxsmithError) -> bool:
@@ -288,7 +305,7 @@ def _passes_with_values(
 ) -> bool:
     """Whether a mistake vanishes when the attributes have values: their defaults, or others where they have none."""
     attributes = script.parameters.attributes
-    if not attributes or error.code not in CURED_BY_VALUES:
+    if not attributes or (error.code not in CURED_BY_VALUES and not error.needs_values):
         return False
     values = {each.name: each.default if each.has_default else each.example for each in attributes}
     try:

@@ -5,7 +5,7 @@ They pass to operators by reference, and become constants that refer to them whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -110,6 +110,8 @@ class AttributeTensor(Tensor):
 
     __slots__ = ("_made", "reference")
     is_symbolic: ClassVar[bool] = True
+    #: The class of what an eager run has in its place.
+    eager_class: ClassVar[type] = np.ndarray
 
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference
@@ -144,6 +146,7 @@ class AttributeList(AttributeTensor):
     """A list parameter: a vector as a value, whose elements are numbers, as they are eagerly."""
 
     __slots__ = ()
+    eager_class: ClassVar[type] = list
 
     def __getitem__(self, index: Index) -> Tensor:
         part = self.tensor[index]
@@ -158,19 +161,20 @@ class AttributeText:
     def __init__(self, reference: AttributeReference) -> None:
         self.reference = reference
 
+    @property
+    def eager_class(self) -> type:
+        """The class of what an eager run has in its place."""
+        return str if self.reference.type is AttributeType.STRING else list
+
     def _refuse(self, *_: object) -> NoReturn:
-        error = AttributeParameterError(
-            f"the attribute '{self.reference.name}' has its value only when the function is called",
-            help="pass it on as an attribute of an operator",
-        )
-        error.needs_values = True
-        raise error
+        refuse_unknown(self)
 
     __eq__ = __ne__ = __lt__ = __gt__ = __contains__ = __len__ = __add__ = __radd__ = __getitem__ = (
         __iter__
     ) = _refuse
     __bool__ = __str__ = __format__ = _refuse
-    __hash__ = object.__hash__
+    # A set or dict that looks for it would not find the text that it stands for.
+    __hash__ = _refuse  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> NoReturn:
         if hasattr(str, name) or hasattr(list, name):
@@ -179,3 +183,17 @@ class AttributeText:
 
     def __repr__(self) -> str:
         return f"<attribute {self.reference.name}>"
+
+
+#: What attributes are inside the body of a function.
+AttributeValue: TypeAlias = AttributeNumber | AttributeTensor | AttributeText
+
+
+def refuse_unknown(value: AttributeValue) -> NoReturn:
+    """Refuse what needs the value of an attribute: with it, when the function is called, it may pass."""
+    error = AttributeParameterError(
+        f"the attribute '{value.reference.name}' has its value only when the function is called",
+        help="pass it on as an attribute of an operator",
+    )
+    error.needs_values = True
+    raise error

@@ -116,8 +116,13 @@ def _holds(value: Held, wanted: Value) -> bool:
 
 
 def may_begin(stager: Stager, statement: ast.For | ast.While) -> bool:
-    """Whether a loop appends to a list that could become a sequence."""
-    return any(_is_own(stager.frame, name) for name in _appended(stager.frame, statement.body))
+    """Whether a loop that runs now may append, where a tensor decides it, to a list that could become a sequence."""
+    frame, body = stager.frame, statement.body
+    if not frame.analysis.facts.may_append:
+        return False
+    # What stands in the body itself is surely done, unless something jumps past it.
+    inside = body if stager.flow.block_jumps(body) else [each for each in body if hasattr(each, "body")]
+    return any(_is_own(frame, name) for name in _appended(frame, inside))
 
 
 def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> bool:

@@ -23,6 +23,7 @@ from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
+from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
@@ -252,6 +253,8 @@ class Hooks:
 
     def contains(self, item: UserValue, container: UserValue) -> UserValue:
         """`item in container`"""
+        if isinstance(item, AttributeText) and isinstance(container, str):
+            refuse_unknown(item)
         if is_symbolic(container) and isinstance(container, Tensor):
             return number(cast(Tensor, container == item).any())
         if isinstance(container, tuple | list | range | set | frozenset | dict):

@@ -18,6 +18,12 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, TracedValueError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.inference.merging import contradict
+from onnxsmith.scripting.staging.attribute_values import (
+    AttributeNumber,
+    AttributeTensor,
+    AttributeText,
+    refuse_unknown,
+)
 from onnxsmith.scripting.staging.script_values import Function, Held
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.scripting.staging.truth import is_symbolic
@@ -29,6 +35,8 @@ _NUMBERS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 
 def eager_class(value: object) -> type | None:
     """The class of what an eager run has in the place of a value of the model; None for all other values."""
+    if isinstance(value, AttributeText | AttributeTensor):
+        return value.eager_class
     if not is_symbolic(value):
         return None
     if isinstance(value, Number):
@@ -40,8 +48,8 @@ def eager_class(value: object) -> type | None:
 
 def class_of(value: object) -> type:
     """`type(value)`, `value.__class__`; tensors of both kinds have their own, which scripts cannot tell apart."""
-    found = None if isinstance(value, Tensor) and not isinstance(value, Number) else eager_class(value)
-    return value.__class__ if found is None else found
+    found = eager_class(value)
+    return value.__class__ if found is None or found is EagerTensor else found
 
 
 def _is_instance(value: UserValue, kinds: Any) -> bool:
@@ -64,7 +72,7 @@ def _attribute(value: UserValue, name: str, *default: UserValue) -> UserValue:
         return getattr(value, name, *default)
     if default and not hasattr(found, name):
         return default[0]
-    shown = f"a Python {found.__name__}" if isinstance(value, Number) else "a tensor"
+    shown = "a tensor" if found is EagerTensor else f"a Python {found.__name__}"
     if not hasattr(found, name):
         raise UnknownMethodError(f"{shown} has no attribute '{name}'")
     raise TracedValueError(
@@ -112,6 +120,8 @@ def _identity(what: str, instead: str) -> OnnxsmithError:
 
 def refuse_patterns(value: Held, depth: int = 3, *, asks_for_class: bool) -> None:
     """Refuse what a `match` would decide now and only the model knows: how long a list is; the class of a number."""
+    if asks_for_class and isinstance(value, AttributeText | AttributeTensor | AttributeNumber):
+        refuse_unknown(value)
     is_list = is_symbolic(value) and isinstance(value.known.type, SequenceType)
     if is_list or (asks_for_class and isinstance(value, Number)):
         raise UnsupportedSyntaxError(

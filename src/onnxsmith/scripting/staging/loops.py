@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: A loop that runs now makes the model longer with every iteration.
 _MOST_ITERATIONS = 20_000
+#: A loop that may have to be staged again keeps copies of the arrays that it reaches, if they are no more than this.
+_MOST_BYTES = 1 << 20
 
 
 class static_range:
@@ -126,10 +128,16 @@ def _run_now(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf)
     """Run the loop now; again with sequences, if it appends to lists where only the model knows whether."""
     if not isinstance(items, range | list | tuple | static_range) or not growing.may_begin(stager, statement):
         return _after(stager, statement, _unrolled(stager, statement, items), follow)
+    frame = stager.frame
+    state = Attempt(frame, frame.analysis.facts.names([statement]), _MOST_BYTES)
+    if state.is_too_large:
+        return _after(stager, statement, _unrolled(stager, statement, items), follow)
     try:
-        ended = _attempt(stager, statement, items, is_trial=False)
+        ended = _attempt(stager, statement, items, state, is_trial=False)
     except MutationError:
-        if not growing.begin(stager, statement, lambda: _attempt(stager, statement, items, is_trial=True)):
+        if not growing.begin(
+            stager, statement, lambda: _attempt(stager, statement, items, state, is_trial=True)
+        ):
             raise
         if isinstance(items, range):
             return _known_range(stager, statement, items, follow)
@@ -137,11 +145,12 @@ def _run_now(stager: Stager, statement: ast.For, items: UserValue, follow: Leaf)
     return _after(stager, statement, ended, follow)
 
 
-def _attempt(stager: Stager, statement: ast.For, items: UserValue, *, is_trial: bool) -> Ended:
-    """Run the loop now; if that fails, or is only a trial, all is as it was before."""
+def _attempt(
+    stager: Stager, statement: ast.For, items: UserValue, state: Attempt, *, is_trial: bool
+) -> Ended:
+    """Run the loop now; if that fails, or is only a trial, all is as it was before, objects as in `state`."""
     frame, graph = stager.frame, current_graph()
     roll_back, variables, cells = graph.checkpoint(), dict(frame.variables), CellValues()
-    state = Attempt(frame, frame.analysis.facts.names([statement]))
     draft, is_kept = graph.draft(), False
     try:
         with active(draft):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import types
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
@@ -375,11 +376,16 @@ def _watch(
 class Attempt:
     """What statements reach before they are tried: if they are staged in another way after all, it is put back."""
 
-    def __init__(self, frame: Scope, names: Names) -> None:
+    def __init__(self, frame: Scope, names: Names, most_bytes: float = math.inf) -> None:
         values = values_of(frame, names.variables)
         reached = [(name, each) for name, each in values.items() if not is_harmless(each, names.attributes)]
         reach = Reach(reached, (*names.variables, *names.attributes)) if reached else None
-        self._pictures = [] if reach is None else [*reach.pictures, *map(content_of_array, reach.arrays)]
+        arrays = () if reach is None else reach.arrays
+        #: Whether what it reaches is too much to be copied: nothing is taken back then, and it is not worth a try.
+        self.is_too_large = sum(each.nbytes for each in arrays) > most_bytes
+        self._pictures: list[Picture] = []
+        if reach is not None and not self.is_too_large:
+            self._pictures = [*reach.pictures, *map(content_of_array, arrays)]
 
     def take_back(self) -> None:
         """Let everything hold again what it held."""

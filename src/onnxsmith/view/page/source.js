@@ -26,7 +26,7 @@ class SourcePane {
     for (let i = 0; i < own.length; i += 5) {
       const file = this.files[own[i]];
       const line = this.model.text(file.lines[own[i + 1] - file.first]) || "";
-      result.push({ text: `${this.model.text(file.name)}:${own[i + 1]}`, line: line.trim(), claim: false });
+      result.push({ text: `${this.model.text(file.name).split("/").pop()}:${own[i + 1]}`, line: line.trim(), claim: false });
     }
     if (claims[node]) result.push({ text: this.model.text(claims[node]), claim: true });
     return result;

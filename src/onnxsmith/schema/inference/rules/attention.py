@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import meet
-from onnxsmith.schema.inference.call import Call, Result, rule, tensor
+from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.types.value_types import Dimension, Shape
 
 
@@ -112,6 +112,12 @@ def causal_conv(call: Call) -> Result:
     bias = call.shape(2)
     if bias is not None and len(bias) != 1:
         raise call.shape_error(f"needs one number for each channel, not {call.described(2)}", ("input", 2))
+    channels = weights[0] if weights else None
+    if isinstance(channels, int) and isinstance(shape[1], int) and channels != shape[1]:
+        raise call.shape_error(
+            f"needs one filter for each of the {counted(shape[1], 'channel')}, not {call.described(1)}",
+            ("input", 1),
+        )
     past = call.shape(3)
     size = symbolic.sub(weights[-1], 1) if weights else None
     if size is None and past is not None and len(past) == 3:

@@ -150,6 +150,11 @@ def scan_with_batch(call: Call) -> Result:
     for position in range(1, len(call.inputs)):
         shape = call.shape(position)
         if shape:
+            if isinstance(batch, int) and isinstance(shape[0], int) and batch != shape[0]:
+                raise call.shape_error(
+                    f"has batches of different sizes: {batch} before, and {shape[0]} in {call.described(position)}",
+                    ("input", position),
+                )
             batch = meet_dimension(batch, shape[0])
             length = meet_dimension(length, shape[1]) if position > states and len(shape) > 1 else length
     out: list[Known] = []

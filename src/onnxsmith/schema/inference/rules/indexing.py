@@ -105,12 +105,16 @@ def scatter(call: Call) -> Result:
     if shape is not None and call.op.name == "TensorScatter":
         call.axis("axis", -2, 0, len(shape))
         places = call.shape(2) if call.input(2) is not None else None
-        if places is not None and len(places) != 1:
+        if places is not None and (len(places) != 1 or _are_other_sizes(places[0], shape[0])):
             raise call.shape_error(f"needs one place for each batch, not {call.described(2)}", ("input", 2))
     if shape is not None and call.op.name in ("ScatterElements", "Scatter"):
         call.axis("axis", 0, 0, len(shape))
         _check_rank_of_indices(call, shape, call.shape(1))
     return (tensor(call.dtype(0), shape),)
+
+
+def _are_other_sizes(one: Dimension, other: Dimension) -> bool:
+    return isinstance(one, int) and isinstance(other, int) and one != other
 
 
 @rule("Slice")

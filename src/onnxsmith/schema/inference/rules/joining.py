@@ -140,8 +140,8 @@ def split(call: Call) -> Result:
 
 
 def _even(call: Call, axis: int, whole: Dimension, count: int) -> tuple[Dimension, ...]:
-    """Equal parts; since opset 18 the last may be smaller."""
-    if call.op.since_version < 18:
+    """Equal parts; since opset 18 the last may be smaller, where num_outputs says how many there are."""
+    if call.op.since_version < 18 or call.attribute("num_outputs") is None:
         if isinstance(whole, int) and whole % count:
             raise call.shape_error(
                 f"cannot split axis {axis} of {call.described(0)} into {count} equal parts", ("input", 0)

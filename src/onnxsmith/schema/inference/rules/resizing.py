@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.schema.inference import symbolic
-from onnxsmith.schema.inference.call import Call, Result, rule, tensor
+from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape
 
 
@@ -168,6 +168,14 @@ def col2im(call: Call) -> Result:
             f"needs as many sizes in block_shape as in image_shape, not {lengths[1]} for {lengths[0]}",
             ("input", 2),
         )
+    count = lengths[0] if lengths[1] is None else lengths[1]
+    for name, each in (("dilations", 1), ("pads", 2), ("strides", 1)):
+        given = call.integers(name)
+        if given is not None and count is not None and len(given) != each * count:
+            raise call.attribute_error(
+                name,
+                f"needs {each * count} numbers in {name} for {counted(count, 'dimension')}, not {len(given)}",
+            )
     batch = shape[0] if shape else None
     channels = (
         symbolic.floordiv(shape[1], symbolic.product(block))

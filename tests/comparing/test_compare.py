@@ -1,0 +1,192 @@
+"""`compare`: what it says of a difference, how it holds memory, what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith
+from onnxsmith import FLOAT, Model, compare, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, ModelInputError, ModelWriteError
+from tests.comparing.zoo import ZOO, inputs_of, parsed
+
+X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
+W = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
+
+
+def good() -> Model:
+    return trace(lambda x: op.Exp(op.Tanh(x @ W) * 2.0), FLOAT["N", 4])
+
+
+def test_magnitudes_and_places() -> None:
+    bad = trace(lambda x: op.Exp(op.Tanh(x @ W) * 3.0), FLOAT["N", 4])
+    found = compare(good(), bad, {"x": X})
+    assert found.node is not None
+    assert found.node.node.op_type == "Mul"
+    assert found.node.source is not None
+    assert found.node.source.file == __file__
+    assert found.explains
+    told = found.difference
+    assert told is not None
+    assert told.size == 12
+    assert told.relative == pytest.approx(1 / 3, rel=1e-3)
+    assert abs(float(told.left) - float(told.right)) == pytest.approx(told.absolute, rel=1e-5)  # type: ignore[arg-type]
+    assert "they part at Mul" in str(found)
+    assert list(found.outputs) == ["exp"]
+
+
+def test_drift_is_not_a_fault() -> None:
+    # Sixty products in float16 and in another order of operations: the results drift far apart.
+    factors = [np.float16(1 + 0.01 * k) for k in range(60)]
+
+    def forwards(x: Any) -> Any:
+        for each in factors:
+            x = op.Tanh(x * each)
+        return x
+
+    def backwards(x: Any) -> Any:
+        for each in factors:
+            x = op.Tanh(op.Cast(op.Cast(x, to=1) * np.float32(each), to=10))
+        return x
+
+    left, right = (trace(each, onnxsmith.FLOAT16[50]) for each in (forwards, backwards))
+    assert compare(left, right, [np.linspace(-3, 3, 50).astype(np.float16)])
+
+
+def test_nan_and_infinities_are_counted() -> None:
+    bad = trace(lambda x: op.Exp(op.Log(x @ W) * 2.0), FLOAT["N", 4])
+    found = compare(good(), bad, {"x": X})
+    assert found.node is not None
+    assert found.node.node.op_type == "Tanh"
+    assert found.difference is not None
+    assert found.difference.nan[1] > 0
+
+
+def test_a_value_that_has_no_effect_in_the_end_is_seen() -> None:
+    left = trace(lambda x: op.Relu(x - 10.0), FLOAT["N", 4])
+    right = trace(lambda x: op.Relu(x - 20.0), FLOAT["N", 4])
+    found = compare(left, right, {"x": X})
+    assert found.node is not None
+    assert found.node.node.op_type == "Sub"
+    assert not found.outputs
+
+
+def test_nodes_inside_loops_are_named_with_their_turn() -> None:
+    text = """
+    <ir_version: 9, opset_import: ["" : 21]> g (float[4] x, int64 n) => (float[4] y)
+    {{
+       t = Constant <value = bool {{1}}> ()
+       y = Loop (n, t, x) <body = b (int64 i, bool c, float[4] v) => (bool d, float[4] w) {{
+          d = Identity (c)
+          u = Sin (v)
+          e = Equal (i, two)
+          f = Cast <to = 1> (e)
+          w = {} (u, f)
+       }}>
+    }}
+    """.replace("       t = ", "       two = Constant <value = int64 {{2}}> ()\n       t = ")
+    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.int64(4)}
+    found = compare(parsed(text.format("Add")), parsed(text.format("Sub")), inputs)
+    assert found.node is not None
+    assert (found.node.address, found.node.turns) == ("2.body.4", (2,))
+
+
+def test_a_loop_with_many_turns_is_one_step() -> None:
+    text = """
+    <ir_version: 9, opset_import: ["" : 21]> g (float[4] x, int64 n) => (float[4] y)
+    {{
+       t = Constant <value = bool {{1}}> ()
+       y = Loop (n, t, x) <body = b (int64 i, bool c, float[4] v) => (bool d, float[4] w) {{
+          d = Identity (c)
+          w = {} (v)
+       }}>
+    }}
+    """
+    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.int64(1000)}
+    found = compare(parsed(text.format("Sin")), parsed(text.format("Tanh")), inputs)
+    assert found.node is not None
+    assert found.node.address == "1"
+    assert "the loop has 1000 turns" in str(found)
+
+
+def test_little_memory_gives_the_same_answer() -> None:
+    model = ZOO["transformer"]()
+    proto = model.proto
+    position = next(k for k, node in enumerate(proto.graph.node) if node.op_type == "Erf")
+    proto.graph.node[position].op_type = "Tanh"
+    found = compare(model, Model.from_proto(proto), inputs_of(model), memory=4000)
+    assert found.node is not None
+    assert found.node.address == str(position)
+
+
+def test_tolerances_can_be_given() -> None:
+    bad = trace(lambda x: op.Exp(op.Tanh(x @ W) * 2.001), FLOAT["N", 4])
+    assert not compare(good(), bad, {"x": X})
+    assert compare(good(), bad, {"x": X}, rtol=1e-2)
+    assert not compare(good(), bad, {"x": X}, rtol=1e-6)
+
+
+@script
+def doubled(x: FLOAT["N"]):
+    if op.ReduceSum(x) > 0.0:
+        y = op.Exp(x)
+    else:
+        y = op.Neg(x)
+    return y * 2.0
+
+
+def test_a_script_and_its_model() -> None:
+    inputs = {"x": np.float32([1, 2])}
+    assert compare(doubled, doubled.to_model(), inputs)
+    other = trace(lambda x: op.Exp(x) * 3.0, FLOAT["N"])
+    found = compare(doubled, other, inputs)
+    assert found.node is not None
+    assert found.node.node.op_type == "Mul"
+
+
+def test_what_is_written_runs_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = trace(lambda x: op.Exp(op.Tanh(x @ W) * 3.0), FLOAT["N", 4])
+    folder = tmp_path / "found"
+    compare(good(), bad, {"x": X}, reproduce=folder)
+    node = onnxsmith.load(folder / "node.onnx")
+    assert [each.op_type for each in node.nodes] == ["Mul"]
+    given = dict(np.load(folder / "inputs.npz"))
+    np.testing.assert_allclose(node.run(given) * 1.5, np.load(folder / "expected.npy"), rtol=1e-6)
+    runpy.run_path(str(folder / "run.py"))
+    assert "largest difference" in capsys.readouterr().out
+    with pytest.raises(ModelWriteError, match="not an empty folder"):
+        compare(good(), bad, {"x": X}, reproduce=folder)
+
+
+def test_inputs_are_made_up() -> None:
+    assert compare(good(), good().optimize())
+    found = compare(good(), trace(lambda x: op.Tanh(x @ W), FLOAT["N", 4]))
+    assert not found
+
+
+def test_the_models_are_not_changed() -> None:
+    model = ZOO["functions"]()
+    before = model.proto.SerializeToString()
+    compare(model, "reference", inputs_of(model))
+    assert model.proto.SerializeToString() == before
+
+
+def test_refusals() -> None:
+    model = good()
+    with pytest.raises(AttributeValueError, match=r"not 'b\.onnx'"):
+        compare(model, "b.onnx")  # type: ignore[arg-type]
+    with pytest.raises(AttributeTypeError, match="not an int"):
+        compare(model, 3)  # type: ignore[arg-type]
+    with pytest.raises(AttributeValueError, match="rtol is a number that is not negative"):
+        compare(model, model, {"x": X}, rtol=-1)
+    with pytest.raises(AttributeValueError, match="memory is an amount"):
+        compare(model, model, {"x": X}, memory="much")
+    with pytest.raises(ModelInputError, match="the models take other inputs"):
+        compare(model, trace(lambda a, b: a + b, FLOAT[2], FLOAT[2]))
+    with pytest.raises(ModelInputError, match="no value for the input 'x'"):
+        compare(model, model, {})
