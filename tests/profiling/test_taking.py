@@ -80,6 +80,23 @@ def test_fused_attention() -> None:
     assert sum(operators.count("Softmax") for _, operators, _ in found) == 1
 
 
+def test_reshapes_around_a_fused_kernel_are_inserted() -> None:
+    found = nodes_of(taken("linear")[1])
+    assert ("Gemm", ["Add", "MatMul"], False) in found
+    assert [each[0] for each in found if each[2]] == ["Reshape", "Reshape"]
+    assert all("MatMul" in operators for kind, operators, _ in found if kind == "Reshape")
+
+
+def test_a_branch_that_was_inlined() -> None:
+    found = nodes_of(taken("decided")[1])
+    assert found == [
+        ("Exp", ["Exp"], False),
+        ("Neg", ["Neg"], False),
+        ("Tanh", ["Tanh"], False),
+        ("Exp", ["Exp"], False),
+    ]
+
+
 def test_quantised_nodes_are_told_together() -> None:
     found = nodes_of(taken("quantised")[1])
     assert found == [("QLinearMatMul", ["QuantizeLinear", "MatMul", "DequantizeLinear"], False)]
