@@ -153,6 +153,29 @@ def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
         return error.message
     except Exception as error:  # the checker and inference raise unrelated classes
         return " ".join(str(error).split())
+    return _undefined(model) if isinstance(model, ir.Model) else None
+
+
+def _undefined(model: ir.Model) -> str | None:
+    """A value that a node reads and nothing before it gives: the checker does not look into all functions."""
+    roots = [model.graph, *(each.graph for each in model.functions.values())]
+    waiting: list[tuple[ir.Graph, frozenset[ir.Value]]] = [(each, frozenset()) for each in roots]
+    while waiting:
+        graph, outside = waiting.pop()
+        known = {*outside, *graph.inputs, *graph.initializers.values()}
+        for node in graph:
+            for value in node.inputs:
+                if value is not None and value not in known:
+                    return f"a {node.op_type} node reads '{value.name}', and nothing before it gives that"
+            waiting += [
+                (attribute.as_graph(), frozenset(known))
+                for attribute in node.attributes.values()
+                if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref()
+            ]
+            known.update(node.outputs)
+        for value in graph.outputs:
+            if value not in known:
+                return f"'{value.name}' is an output of '{graph.name}', and nothing gives it"
     return None
 
 
