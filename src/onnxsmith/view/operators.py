@@ -105,7 +105,7 @@ def _documented(found: OperatorDef, name: str, domain: str, family: str) -> Oper
 
 def _beginning(doc: str) -> str:
     """The paragraphs up to the first that would be too long, without the marks of a page."""
-    text = re.sub(r"```.*?```", "", doc, flags=re.DOTALL)
+    text = _plain(re.sub(r"```.*?```", "", doc, flags=re.DOTALL))
     paragraphs = [" ".join(each.split()) for each in re.split(r"\n\s*\n", text)]
     result = ""
     for each in paragraphs:
@@ -114,11 +114,16 @@ def _beginning(doc: str) -> str:
         result += ("\n\n" if result else "") + clipped(each, _LONGEST_DOC)
         if len(result) > _LONGEST_DOC // 2:
             break
-    return result.replace("`", "")
+    return result
+
+
+def _plain(text: str) -> str:
+    """Text without Markdown's marks: no backticks, no stars, and of a link its words."""
+    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text).replace("`", "").replace("**", "")
 
 
 def _line(doc: str) -> str:
-    text = " ".join(doc.split()).replace("`", "")
+    text = " ".join(_plain(doc).split())
     if len(text) <= _LONGEST_LINE:
         return text
     return text[:_LONGEST_LINE].rpartition(" ")[0] + " …"

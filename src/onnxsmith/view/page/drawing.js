@@ -205,7 +205,8 @@ class Painter {
     if (this.k < DETAIL_SCALE) {
       c.fillStyle = note ? note.colour : isChosen ? colour.accent : this.theme.family[family];
       c.globalAlpha = this.state.overlay && !note ? 0.25 : 1;
-      c.fillRect(x, y, w, h);
+      // Never less than a pixel, or a large graph that is seen whole is not seen at all.
+      c.fillRect(x, y, Math.max(w, 1.6 / this.k), Math.max(h, 1.2 / this.k));
       c.globalAlpha = 1;
       if (isChosen || this.state.isMarked(node)) this._ring(x, y, w, h, isChosen);
       return;
@@ -372,7 +373,7 @@ class Painter {
     c.lineWidth = 1.6;
     round(c, x, y, w, h, 8);
     c.stroke();
-    if (note.label) this._badge(note.label, x + w - 4, y, note.colour);
+    if (note.label) this._badge(note.label, x + w - 4, y - 5, note.colour);
   }
   _badge(text, right, y, colour) {
     if (this.k < TEXT_SCALE) return;

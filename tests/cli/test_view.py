@@ -1,0 +1,39 @@
+"""`onnxsmith view`: pages and pictures from the command line."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from tests.cli.conftest import Run
+
+
+def test_the_ending_says_what_is_written(run: Run, model: Path) -> None:
+    assert run("view", "m.onnx", "-o", "m.html").status == GOOD
+    seen = run("view", "m.onnx", "-o", "m.svg", "--json")
+    assert seen.json["written"] == ["m.svg"]
+    assert Path("m.html").read_text("utf-8").startswith("<!doctype html>")
+    assert Path("m.svg").read_text("utf-8").startswith("<svg")
+    refused = run("view", "m.onnx", "-o", "m.pdf")
+    assert refused.status == FINDINGS
+    assert ".html, .svg or .png" in refused.err
+
+
+def test_a_strangers_file_stays(run: Run, model: Path) -> None:
+    Path("notes.html").write_text("mine")
+    seen = run("view", "m.onnx", "-o", "notes.html")
+    assert seen.status == FINDINGS
+    assert "--force" in seen.err
+    assert Path("notes.html").read_text() == "mine"
+    assert run("view", "m.onnx", "-o", "notes.html", "--force").status == GOOD
+
+
+def test_without_a_file_the_browser_opens(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setenv("BROWSER", "firefox")
+    seen = run("view", "m.onnx", "--json")
+    assert opened == [Path(seen.json["written"][0]).as_uri()]
