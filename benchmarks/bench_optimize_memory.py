@@ -1,7 +1,8 @@
 """How much memory of its own a process takes that optimises a large model and saves it. Weights stay in their file.
 
 The model has products with weights as they are, with weights that are turned first, convolutions with batch
-normalisation behind them, and activations that a later opset has an operator for. `--set megabytes=500` makes it smaller.
+normalisation behind them, and activations that a later opset has an operator for. `--set megabytes=500` makes it
+smaller.
 """
 
 from __future__ import annotations

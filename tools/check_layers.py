@@ -30,6 +30,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("opset",),
     ("graphs", "runtime"),
     ("scripting", "tracing"),
+    ("algorithms",),
     (
         *("comparing", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
         *("passes", "profiling", "sklearn", "testing", "torch", "view"),
@@ -50,7 +51,7 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
 WITHOUT: dict[str, tuple[str, ...]] = {"scripting": ("onnx_ir",)}
 
 #: In this row packages may use each other, but only what the other's `__init__` exports.
-CAPABILITY_ROW = 6
+CAPABILITY_ROW = 7
 
 #: Modules whose strings name what is plugged in from above: the methods that capabilities give `Model`, and the target
 #: that operators run on unless somebody says otherwise. Nowhere else may a string name a higher row.

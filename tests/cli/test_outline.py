@@ -41,7 +41,7 @@ def test_layers_as_a_function(run: Run, layers: Path) -> None:
 def test_json(run: Run, layers: Path) -> None:
     said = json.loads(run("outline", "layers.onnx", "--json").out)
     assert said["nodes"] == {"before": 12, "after": 7}
-    assert said["rules"] == {"call of block": 3}
+    assert said["rules"] == {"call of block": 3, "function block": 1}
     assert said["written"] == ["layers_outlined.onnx"]
 
 

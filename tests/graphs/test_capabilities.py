@@ -39,7 +39,7 @@ def test_whoever_looks_at_the_class_sees_it(name: str) -> None:
     assert name in dir(Model)
     assert name in dir(example())
     help_text = pydoc.plain(pydoc.render_doc(Model))
-    assert f" {name}(" in help_text
+    assert f" {name}(" in help_text or name.startswith("_")  # `help` leaves out what others than people call
     assert "__getattr__" not in vars(Model)
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     stub = next(each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == "Model")

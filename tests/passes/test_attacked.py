@@ -12,6 +12,7 @@ from onnx import numpy_helper
 
 from onnxsmith import Model
 from onnxsmith.passes import optimize
+from tests.passes.agreement import model_of, operators
 
 Arrays = dict[str, NDArray[np.generic]]
 
@@ -84,6 +85,21 @@ def test_a_constant_that_widens() -> None:
 def test_a_constant_that_is_not_quite_the_one() -> None:
     text = "g (float[N] x) => (float[N] y) <float h={0.5004}, float r={1.41421356}, float o={1}>"
     check(20, text + GELU, {"x": 3 * ones(1)})
+
+
+def test_a_constant_that_is_exact_to_the_digits_of_a_shorter_type() -> None:
+    """The root of 2 in float32 is another number in double precision: the error would be that of float32."""
+    body = (
+        "r = Constant<value = double {1.4142135}>() h = Constant<value = double {0.5}>()"
+        "o = Constant<value = double {1.0}>()"
+        "p = Div(x, r) e = Erf(p) g = Add(e, o) q = Mul(x, h) y = Mul(q, g)"
+    )
+    model = model_of(f"g (double[N] x) => (double[N] y) {{ {body} }}")
+    assert "Gelu" not in operators(optimize(model))
+    exact = model_of(
+        f"g (double[N] x) => (double[N] y) {{ {body} }}".replace("1.4142135", "1.4142135623730951")
+    )
+    assert operators(optimize(exact)) == ["Gelu"]
 
 
 def test_an_exponent_that_is_not_quite_three() -> None:

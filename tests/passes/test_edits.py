@@ -26,6 +26,10 @@ PASSES: dict[str, Callable[[Model], PassedModel]] = {
     "optimize in a newer opset": lambda model: model.optimize(),
     "optimize without inlining": lambda model: model.optimize(inline=False),
     "rewrite": lambda model: model.rewrite(RULES),
+    "outline what repeats": lambda model: model.outline(),
+    "outline by names": lambda model: model.outline(
+        by=lambda node: ("a", "b/c", "b", None)[len(node.outputs[0].name) % 4]
+    ),
     "convert to 13": lambda model: model.convert_version(13),
     "convert to 9": lambda model: model.convert_version(9),
 }

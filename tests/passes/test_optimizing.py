@@ -192,14 +192,14 @@ def test_a_path_is_no_model() -> None:
 def test_weights_that_do_not_change_stay_where_they_are(tmp_path: Path, opset: int) -> None:
     """In the file that they are mapped from: neither copied, nor computed before somebody reads them."""
     rng = np.random.default_rng(0)
-    plain, turned = rng.standard_normal((2, 512, 512)).astype(np.float32)
+    plain, turned = rng.standard_normal((2, 640, 640)).astype(np.float32)
     nodes = [
         helper.make_node("MatMul", ["x", "plain"], ["a"]),
         helper.make_node("Erf", ["a"], ["b"]),
         helper.make_node("Transpose", ["turned"], ["c"], perm=[1, 0]),
         helper.make_node("MatMul", ["b", "c"], ["y"]),
     ]
-    ends = [helper.make_tensor_value_info(name, 1, ["N", 512]) for name in ("x", "y")]
+    ends = [helper.make_tensor_value_info(name, 1, ["N", 640]) for name in ("x", "y")]
     weights = [numpy_helper.from_array(plain, "plain"), numpy_helper.from_array(turned, "turned")]
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)

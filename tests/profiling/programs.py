@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import parser
 
 from onnxsmith import FLOAT, FLOAT16, INT64, UINT8, Model, script, trace
 from onnxsmith import opset21 as op
@@ -41,6 +42,34 @@ def attention() -> tuple[Model, Inputs]:
         return op.LayerNormalization(x + (y @ weights[3] + bias), bias, bias)
 
     return trace(forward, FLOAT["N", 6, 32]), {"x": floats(2, 6, 32)}
+
+
+def linear() -> tuple[Model, Inputs]:
+    """ONNX Runtime makes one Gemm of it, between reshapes of its own."""
+    weight, bias = floats(32, 16), floats(16)
+    return trace(lambda x: op.Exp(op.Exp(x) @ weight + bias), FLOAT[2, 6, 32]), {"x": floats(2, 6, 32)}
+
+
+def decided() -> tuple[Model, Inputs]:
+    """The branch is known before the run, and stands in the place of the If then."""
+    text = """
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[4, 8] x) => (float[4, 8] y) <bool c = {1}> {
+            a = Exp(x)
+            b = If(c) <
+                then_branch = t () => (float[4, 8] r) { p = Neg(a)  r = Tanh(p) },
+                else_branch = e () => (float[4, 8] q) { q = Abs(a) }
+            >
+            y = Exp(b)
+        }
+    """
+    model = parser.parse_model(text)
+    for place, node in enumerate(model.graph.node):
+        node.metadata_props.add(key="onnxsmith.source", value=f"programs.py:{place + 1}:1-{place + 1}:2")
+        for attribute in node.attribute:
+            for inner in attribute.g.node:
+                inner.metadata_props.add(key="onnxsmith.source", value="programs.py:9:1-9:2")
+    return Model.from_proto(model), {"x": floats(4, 8)}
 
 
 @script
@@ -91,6 +120,5 @@ def folded() -> tuple[Model, Inputs]:
     return trace(lambda x: op.Reshape(op.Exp(x), op.Shape(x)[::-1]), FLOAT[4, 8]), {"x": floats(4, 8)}
 
 
-PROGRAMS: dict[str, Callable[[], tuple[Model, Inputs]]] = {
-    each.__name__: each for each in (convolution, attention, control_flow, quantised, repeated, half, folded)
-}
+_EVERY = (convolution, attention, linear, decided, control_flow, quantised, repeated, half, folded)
+PROGRAMS: dict[str, Callable[[], tuple[Model, Inputs]]] = {each.__name__: each for each in _EVERY}

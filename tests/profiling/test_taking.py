@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import parser
 
 import onnxsmith
 from onnxsmith import FLOAT, INT64, Model, trace
@@ -18,7 +20,9 @@ from onnxsmith.errors import (
     NotRunnableError,
     OnnxsmithError,
 )
-from onnxsmith.profiling import Profile
+from onnxsmith.profiling import Profile, taking
+from onnxsmith.profiling.events import RunEvents
+from onnxsmith.runtime.profiled import RawEvent
 from tests.profiling.programs import PROGRAMS, attention, control_flow, convolution, floats
 
 
@@ -74,6 +78,23 @@ def test_fused_attention() -> None:
     assert ("SkipLayerNormalization", ["LayerNormalization", "Add", "Add"], False) in found
     assert ("FusedMatMul", ["Mul", "MatMul"], False) in found
     assert sum(operators.count("Softmax") for _, operators, _ in found) == 1
+
+
+def test_reshapes_around_a_fused_kernel_are_inserted() -> None:
+    found = nodes_of(taken("linear")[1])
+    assert ("Gemm", ["Add", "MatMul"], False) in found
+    assert [each[0] for each in found if each[2]] == ["Reshape", "Reshape"]
+    assert all("MatMul" in operators for kind, operators, _ in found if kind == "Reshape")
+
+
+def test_a_branch_that_was_inlined() -> None:
+    found = nodes_of(taken("decided")[1])
+    assert found == [
+        ("Exp", ["Exp"], False),
+        ("Neg", ["Neg"], False),
+        ("Tanh", ["Tanh"], False),
+        ("Exp", ["Exp"], False),
+    ]
 
 
 def test_quantised_nodes_are_told_together() -> None:
@@ -201,3 +222,57 @@ def test_a_model_that_cannot_run() -> None:
     model = trace(lambda a: onnxsmith.Opset("my.domain", 1).Frobnicate(a), FLOAT["N"])
     with pytest.raises(NotRunnableError):
         model.profile([floats(3)])
+
+
+def test_a_run_of_which_nothing_was_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking, "read_runs", lambda events: [])
+    model = trace(lambda a: a + 1.0, FLOAT["N"])
+    with pytest.raises(AttributeValueError, match="more kernels than ONNX Runtime keeps"):
+        model.profile([floats(3)])
+
+
+def test_runs_that_were_lost_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = taking.read_runs
+    monkeypatch.setattr(taking, "read_runs", lambda events: read(events)[:-1])
+    profile = trace(lambda a: a + 1.0, FLOAT["N"]).profile([floats(3)], runs=3)
+    assert profile.circumstances.runs == 2
+    assert "2 of 3 runs are in the profile" in profile.summary()
+
+
+def test_a_model_with_a_map(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml": 3]>
+        g (float[N, 2] x) => (seq(map(int64, float)) z) {
+            y = Softmax(x)
+            z = ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1]> (y)
+        }"""
+    model = Model.from_proto(parser.parse_model(text))
+    profile = model.profile([floats(3, 2)], runs=1)
+    assert [each.nodes[0].address for each in profile.kernels] == ["0", "1"]
+
+
+def test_kernels_come_in_the_order_in_which_they_ran() -> None:
+    model, inputs = control_flow()
+    profile = model.profile(inputs, runs=1)
+    found = [each.nodes[0].address for each in profile.kernels]
+    assert found.index("1.body.0") < found.index("2")
+
+
+@pytest.mark.parametrize("name", ["attention", "control_flow"])
+def test_the_times_are_those_of_the_runtime(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels without bodies have the runtime's own time, and control flow what is left of its time."""
+    raw: list[RawEvent] = []
+    read = taking.read_runs
+
+    def keep(events: Iterable[RawEvent]) -> list[RunEvents]:
+        raw.extend(events)
+        return read(raw)
+
+    monkeypatch.setattr(taking, "read_runs", keep)
+    model, inputs = PROGRAMS[name]()
+    profile = model.profile(inputs, runs=4, warm_up=0)
+    kernels = [each for each in raw if each["cat"] == "Node"]
+    leaves = sum(each["dur"] for each in kernels if each["args"]["op_name"] not in ("If", "Loop"))
+    outer = sum(each.duration for run in read(raw) for each in run.kernels)
+    mine = [each.times for each in profile.kernels if not each.has_bodies]
+    assert sum(sum(each.per_run) for each in mine) == pytest.approx(leaves * 1e-6)
+    assert sum(profile.total.per_run) == pytest.approx(outer * 1e-6)

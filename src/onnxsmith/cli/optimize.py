@@ -33,6 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write out the turns of loops that have at most N, if their number is known",
     )
     parser.add_argument(
+        "--domain",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="let fusions use operators of com.microsoft, for a model that ONNX Runtime alone runs",
+    )
+    parser.add_argument(
         "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
     )
     add_output_arguments(parser, "<model>_optimized.onnx")
@@ -48,6 +55,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
             inline=not options.keep_functions,
             opset=_opset(options.opset),
             unroll=options.unroll,
+            domains=options.domain,
             verify=options.verify,
         )
     told = small.report

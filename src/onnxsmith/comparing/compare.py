@@ -10,7 +10,7 @@ import numpy as np
 
 from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
-from onnxsmith.comparing.search import Searching
+from onnxsmith.comparing.search import Parting, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Tolerance
 from onnxsmith.diagnostics import clipped, described_type
@@ -85,9 +85,6 @@ def compare(
     parting = found.parting
     if parting is None:
         return Comparison(found.matched, found.differing, outputs=found.outputs, inputs=shown, notes=notes)
-    step = sides[0].by_value[parting.left]
-    position = list(step.run.outputs).index(parting.left)
-    named = step.node.ir.outputs
     result = Comparison(
         matched=found.matched,
         differing=found.differing,
@@ -96,7 +93,7 @@ def compare(
         region=tuple(each for step in parting.left_region if (each := compared(step))),
         other_region=tuple(each for step in parting.right_region if (each := compared(step))),
         difference=parting.difference,
-        value=(named[position].name or "") if position < len(named) else "",
+        value=_name_of(sides, parting),
         explains=parting.explains,
         outputs=found.outputs,
         inputs=shown,
@@ -198,6 +195,17 @@ def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> M
             help="compare models with as many inputs",
         )
     return {theirs[ours.index(name)]: value for name, value in given.items() if name in ours}
+
+
+def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
+    """What the value is called that the runs part at, in the first model that computes it."""
+    for side, value in zip(sides, (parting.left, parting.right), strict=True):
+        step = side.by_value.get(value)
+        outputs = () if step is None else step.node.ir.outputs
+        position = 0 if step is None else list(step.run.outputs).index(value)
+        if position < len(outputs):
+            return outputs[position].name or ""
+    return ""
 
 
 def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ counterpart is left alone: it was fused away.
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -27,6 +28,8 @@ _COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Max", "Min", "Sum",
 _TELLING = 8
 _FEWEST = 3
 _MOST_ROUNDS = 50
+#: Equal values differ in length by no more than this part of it, whatever their type.
+_LARGEST_DRIFT = 5e-2
 _HANDING_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
 Digest: TypeAlias = tuple[str, tuple[int, ...], bytes]
@@ -91,7 +94,10 @@ class Matching:
         self._neighbours()
 
     def pairs(self) -> Iterator[tuple[ir.Value, ir.Value]]:
-        """The pairs of computed values, in the order of the first run."""
+        """The pairs of values of which at least one is computed, in the order of the first run."""
+        for value, other in self.to_right.items():
+            if value in self._left.line.constants and other in self._right.by_value:
+                yield value, other
         for value in self._left.by_value:
             other = self.to_right.get(value)
             if other is not None and (other in self._right.by_value or other in self._right.line.constants):
@@ -168,15 +174,23 @@ class Matching:
             found = right.get(value)
             if found is not None and value not in self.to_left:
                 by_size[found.size].append(value)
+        # By their lengths, so that only those near are looked at: a model may have thousands of one size.
+        lengths: dict[int, list[float]] = {}
+        for size, values in by_size.items():
+            values.sort(key=lambda each: right[each].length)
+            lengths[size] = [right[each].length for each in values]
         for value in self._left.by_value:
             mine = left.get(value)
             if mine is None or value in self.to_right:
                 continue
             if telling_only and (mine.size < _TELLING or mine.is_plain):
                 continue
+            allowed = 2 * _LARGEST_DRIFT * mine.length
+            start = bisect.bisect_left(lengths.get(mine.size, []), mine.length - allowed)
+            end = bisect.bisect_right(lengths.get(mine.size, []), mine.length + allowed)
             near = [
                 each
-                for each in by_size.get(mine.size, ())
+                for each in by_size.get(mine.size, [])[start:end]
                 if each not in self.to_left and mine.is_near(right[each])
             ]
             if not telling_only and (mine.size < _FEWEST or mine.is_plain):
@@ -280,8 +294,15 @@ class Matching:
         return changed
 
     def _can_pair(self, one: ir.Value, two: ir.Value) -> bool:
-        if one not in self._left.by_value or two not in self._right.by_value:
+        if one in self._left.line.constants and two in self._right.line.constants:
             return False
+        for side, value, other in ((self._left, one, two), (self._right, two, one)):
+            if value in side.line.constants:
+                if other not in self._fixed:
+                    return False
+                side.note_constant(value)
+            elif value not in side.by_value:
+                return False
         mine, theirs = self._left.signatures.get(one), self._right.signatures.get(two)
         if mine is None or theirs is None or not mine.fits(theirs, any_shape=self._any_shape):
             return False

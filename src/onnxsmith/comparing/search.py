@@ -301,9 +301,10 @@ class Searching:
             return None
         channels = [np.moveaxis(as_wide(each), 1, 0).reshape(each.shape[1], -1) for each in (taken, wanted)]
         for one, two in zip(*channels, strict=True):
-            slope = np.polyfit(one, two, 1) if np.ptp(one) > 0 else np.array([0.0, float(two.mean())])
-            fit = slope[0] * one + slope[1]
-            if np.abs(fit - two).max() > _FIT * max(float(np.abs(two).max()), 1e-30):
+            centred, wanted_centred = one - one.mean(), two - two.mean()
+            square = float(centred @ centred)
+            slope = float(centred @ wanted_centred) / square if square else 0.0
+            if np.abs(wanted_centred - slope * centred).max() > _FIT * max(float(np.abs(two).max()), 1e-30):
                 return computing[0]
         return computing[1]
 
@@ -312,12 +313,13 @@ class Searching:
 
         A node in a loop or function is run several times, and has several results: all of them are put right.
         """
-        if two in self._right.line.constants:
-            return True
-        step = self._right.by_value[two]
         right: dict[ir.Value, RunValue] = {}
-        for other in self._right.line.steps:
-            if other is step or other.node is step.node:
+        step = self._right.by_value.get(two)
+        held = self._of_left(two)
+        if held is not None:
+            right[two] = held
+        for other in self._right.line.steps if step is not None else ():
+            if step is not None and other.node is step.node:
                 for each in other.run.outputs:
                     held = self._of_left(each)
                     if held is not None:

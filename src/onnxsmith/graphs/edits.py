@@ -62,8 +62,9 @@ class Edit:
     def change(self) -> str:
         """What became what, for people."""
         before = " + ".join(map(str, self.before))
+        after = " + ".join(map(str, self.after))
         if self.after:
-            return f"{before} -> {' + '.join(map(str, self.after))}"
+            return f"{before} -> {after}" if before else f"{after} put in"
         return before + (f" -> '{self.value}'" if self.value else " left out")
 
     def __str__(self) -> str:

@@ -50,16 +50,21 @@ def noted(node: ir.Node, path: Sequence[str] = ()) -> NodeNote:
 
 def noted_model(model: ir.Model) -> list[NodeNote]:
     """All nodes of a model for the log: those of the main graph and of functions, each before those inside it."""
+    found = noted_graph(model.graph)
+    for function in model.functions.values():
+        found += noted_graph(function.graph, (function.name,))
+    return found
+
+
+def noted_graph(graph: ir.Graph, path: tuple[str, ...] = ()) -> list[NodeNote]:
+    """All nodes of a graph for the log, those inside nodes included."""
     found: list[NodeNote] = []
-    waiting: list[tuple[Iterable[ir.Node], tuple[str, ...]]] = [
-        (function.graph, (function.name,)) for function in reversed(model.functions.values())
-    ]
-    waiting.append((model.graph, ()))
+    waiting: list[tuple[Iterable[ir.Node], tuple[str, ...]]] = [(graph, path)]
     while waiting:
-        nodes, path = waiting.pop()
+        nodes, here = waiting.pop()
         for node in nodes:
-            found.append(noted(node, path))
-            waiting += [(graph, (*path, node.name or node.op_type)) for graph in inner_graphs(node)]
+            found.append(noted(node, here))
+            waiting += [(inner, (*here, node.name or node.op_type)) for inner in inner_graphs(node)]
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import onnx_ir as ir
 
@@ -41,6 +42,7 @@ from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.fusions.activations import ACTIVATIONS
 from onnxsmith.passes.fusions.attention import ATTENTION
+from onnxsmith.passes.fusions.microsoft import DOMAIN, fuse_for_runtime
 from onnxsmith.passes.fusions.normalisation import NORMALISATION
 from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
@@ -48,6 +50,7 @@ from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
+from onnxsmith.passes.values import fixed_shape
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
 from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
@@ -72,6 +75,7 @@ def optimize(
     inline: bool = True,
     opset: int | Literal["runtime", "keep"] = "runtime",
     unroll: int = 0,
+    domains: Sequence[str] = (),
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -81,6 +85,7 @@ def optimize(
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
     Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
+    `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
@@ -99,8 +104,9 @@ def optimize(
     _check_model(model)
     _check_opset(opset)
     _check_unroll(unroll)
+    _check_domains(domains)
     check_inputs(model, verify)
-    wanted = _Wanted(inline, opset, unroll)
+    wanted = _Wanted(inline, opset, unroll, bool(domains))
     result = _optimized(model, wanted)
     if verify is not False:
         verify_passes(
@@ -140,6 +146,22 @@ def _check_unroll(turns: object) -> None:
         )
 
 
+def _check_domains(domains: object) -> None:
+    if isinstance(domains, str) or not isinstance(domains, Iterable):
+        raise AttributeValueError(
+            f"domains is a list of names, not {domains!r}",
+            help='domains=["com.microsoft"]',
+            culprit=("attribute", "domains"),
+        )
+    unknown = [each for each in cast("Iterable[object]", domains) if each != DOMAIN]
+    if unknown:
+        raise AttributeValueError(
+            f"there are no fusions to operators of {unknown[0]!r}",
+            help=f'there are some of "{DOMAIN}"',
+            culprit=("attribute", "domains"),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """What the caller of `optimize` has asked for."""
@@ -147,6 +169,7 @@ class _Wanted:
     inline: bool
     opset: int | Literal["runtime", "keep"]
     unroll: int
+    for_runtime: bool
 
 
 def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> PassedModel:
@@ -172,17 +195,33 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
                 continue
             # What was folded may say shapes that were not known before.
             is_done = len(edit.log) == before or not types.is_open()
-            if not fuse(edit) and is_done and not leave_loops(edit):
+            if fuse(edit) or not is_done:
+                continue
+            if not (wanted.for_runtime and fuse_for_runtime(edit)) and not leave_loops(edit):
                 break
+        if not report.operators_before.get("Attention", 0) and _has_open_attention(changed):
+            report.notes.append("Attention, which was not in it, takes no batch and no sequence of size 0")
         types.restore()
         drop_unused_imports(changed)
         settle_ir_version(changed, given)
     if unrolling.is_exhausted:
         report.notes.append("not all loops of few turns are unrolled: that would be too many nodes")
     report.close(changed, edit.log.finished())
+    if any(name.startswith(f"{DOMAIN}:") for name in report.operators_after.keys() - report.operators_before):
+        report.notes.append(f"operators of {DOMAIN} are in it now: it runs on ONNX Runtime alone")
     result = with_report(finished(held), report)
     result.place = model.place
     return result
+
+
+def _has_open_attention(model: ir.Model) -> bool:
+    """Whether there is an `Attention` on sizes that may be 0, which ONNX Runtime refuses."""
+    return any(
+        fixed_shape(value) is None
+        for node in model.graph.all_nodes()
+        if node.op_type == "Attention" and not node.domain
+        for value in node.inputs[:2]
+    )
 
 
 def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Report, log: EditLog) -> Held:

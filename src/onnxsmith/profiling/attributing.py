@@ -49,6 +49,13 @@ class Attributor:
         self._ends = {id(node): self._named_ends(node) for node in nodes}
         #: The same for nodes that only move what another has computed, or will.
         self._served: dict[int, list[int]] = {}
+        #: The one node that such a node was inserted for, where it is one.
+        self._partner: dict[int, onnx.NodeProto] = {}
+        self._kept: set[int] = set()
+        for node in nodes:
+            # What was inlined gives the results of the call, or of the branch: the node inside is what computes.
+            ends = self._ends[id(node)]
+            self._ends[id(node)] = list(dict.fromkeys(self._inside(each, node.op_type) for each in ends))
         self._kept = {end for ends in self._ends.values() for end in ends}
         self._find_moving()
         self._find_renamed()
@@ -59,7 +66,11 @@ class Attributor:
         """What a node of the optimised graph stands for."""
         ends = self._ends[id(node)]
         if not ends:
-            served = self._tags_of(self._served.get(id(node), ()))
+            partner = node
+            while id(partner) in self._partner and not self._ends[id(partner)]:
+                partner = self._partner[id(partner)]
+            is_known = partner is not node and bool(self._ends[id(partner)])
+            served = self.of(partner).tags if is_known else self._tags_of(self._served.get(id(node), ()))
             # Any other operator is a part of one that ONNX Runtime took apart.
             return Attribution(served, is_inserted=not served or node.op_type in _MOVING | _SHAPING)
         found = dict.fromkeys(ends)
@@ -84,10 +95,9 @@ class Attributor:
             place = told.named.get(f"{self._tags.word}:{tag}:")
             if place is not None:
                 found[place] = None
-        # What was inlined gives the results of the call, or of the branch: the node inside is the one that computes.
         around = [each for each in found if told.is_around(each) and told.nodes[each].op_type != node.op_type]
         if len(around) < len(found):
-            for each in around:
+            for each in around:  # the node inside is named, too
                 del found[each]
         return list(found)
 
@@ -108,6 +118,7 @@ class Attributor:
                 continue
             self._ends[id(node)] = []
             self._served[id(node)] = ends
+            self._partner[id(node)] = maker
             inside = [self._inside(each, maker.op_type) for each in ends]
             self._kept.update(inside)
             self._ends[id(maker)] = list(dict.fromkeys((*inside, *self._ends[id(maker)])))
@@ -135,6 +146,8 @@ class Attributor:
             same = None if node.op_type in _MOVING else self._same_behind(node.op_type, self._inputs_of(ends))
             if same is None:
                 self._served[id(node)] = ends
+                if len(reading) == 1:
+                    self._partner[id(node)] = reading[0]
             else:
                 self._ends[id(node)] = [same]
                 self._kept.add(same)

@@ -6,7 +6,7 @@ kernel belongs to is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -52,7 +52,7 @@ class RunEvents:
     kernels: list[KernelEvent]
 
 
-def read_runs(events: Sequence[RawEvent]) -> list[RunEvents]:
+def read_runs(events: Iterable[RawEvent]) -> list[RunEvents]:
     """The runs that the profile tells of from beginning to end."""
     runs: list[RunEvents] = []
     kernels: list[KernelEvent] = []

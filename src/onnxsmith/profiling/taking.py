@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -33,9 +32,11 @@ from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.profiled import Recording, record
 from onnxsmith.runtime.retelling import threads_for
-from onnxsmith.runtime.settings import Provider, current, using
+from onnxsmith.runtime.settings import Provider, using
 
 _MICROSECOND = 1e-6
+#: A run that takes so many times as long while it is profiled says little of small kernels.
+_DEAR = 2
 _NAMELESS = Attribution((), is_inserted=True)
 
 
@@ -72,54 +73,60 @@ def profile(
         raise MissingDependencyError(
             "a profile needs ONNX Runtime", help='install it: pip install "onnxsmith[ort]"'
         )
-    with ExitStack() as stack:
-        stack.enter_context(
-            using(runtime="onnxruntime", providers=providers, intra_op_threads=intra_op_threads)
-        )
+    with using(runtime="onnxruntime", providers=providers, intra_op_threads=intra_op_threads) as settings:
         given = _made_up(model) if inputs is None else _checked(inputs)
         run, feeds = bound(model, given)
         told, tags = tagged(run.handed_over())
-        todo = warm_up + 2 * runs
-
-        def tell(done: int) -> None:
-            if progress is not None:
-                progress(done, todo)
-
+        every: list[RunEvents] = []
         try:
-            recording = record(told, feeds, current(), runs=runs, warm_up=warm_up, progress=tell)
+            recording = record(
+                told,
+                feeds,
+                settings,
+                runs=runs,
+                warm_up=warm_up,
+                take=lambda events: every.extend(read_runs(events)),
+                progress=lambda done: None if progress is None else progress(done, warm_up + 2 * runs),
+            )
         except OnnxsmithError:
             raise
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
-            run.run(
-                dict(zip([port.name for port in run.inputs], feeds, strict=True))
-            )  # says why, where it can
+            by_name = dict(zip([port.name for port in run.inputs], feeds, strict=True))
+            run.run(by_name)  # says why, where it can
             raise NotRunnableError(
                 f"ONNX Runtime cannot run this model, and nothing else has a profile: {plain_reason(error)}"
             ) from error
-        found = nodes_by_address(model)
-        known = [found[address] for address in tags.addresses]
-        profiled = read_runs(recording.events)[warm_up:]
-        notes = () if len(profiled) == runs else (_LOST.format(len(profiled), runs),)
-        attributor = Attributor(recording.told, recording.optimized, tags)
-        kernels = _kernels(profiled, recording, attributor, known)
-        settings = current()
-        shapes = [(port.name, _described(feed)) for port, feed in zip(run.inputs, feeds, strict=True)]
-        circumstances = Circumstances(
-            called="the model" if model.place is None else printable(model.place.name),
-            runtime="ONNX Runtime " + ".".join(map(str, onnxruntime_api.version())),
-            providers=tuple(name for name, _ in settings.providers) or ("CPUExecutionProvider",),
-            threads=threads_for(settings),
-            runs=len(profiled),
-            warm_up=warm_up,
-            inputs=tuple(shapes),
-            are_made_up=inputs is None and bool(feeds),
-            notes=notes,
+    profiled = every[warm_up:]
+    if not profiled:
+        raise AttributeValueError(
+            "a run on these inputs executes more kernels than ONNX Runtime keeps in a profile, a million",
+            help="profile the model on smaller inputs, or with fewer iterations of its loops",
+            culprit=("attribute", "inputs"),
         )
-        whole = Times(tuple(each.duration * _MICROSECOND for each in profiled))
-        return Profile(kernels, Times(recording.plain_seconds), whole, circumstances)
+    found = nodes_by_address(model)
+    attributor = Attributor(recording.told, recording.optimized, tags)
+    kernels = _kernels(profiled, recording, attributor, [found[each] for each in tags.addresses])
+    plain = Times(recording.plain_seconds)
+    whole = Times(tuple(each.duration * _MICROSECOND for each in profiled))
+    circumstances = Circumstances(
+        called="the model" if model.place is None else printable(model.place.name),
+        runtime="ONNX Runtime " + ".".join(map(str, onnxruntime_api.version())),
+        providers=tuple(name for name, _ in settings.providers) or ("CPUExecutionProvider",),
+        threads=threads_for(settings),
+        runs=len(profiled),
+        warm_up=warm_up,
+        inputs=tuple((port.name, _described(feed)) for port, feed in zip(run.inputs, feeds, strict=True)),
+        are_made_up=inputs is None and bool(feeds),
+        notes=tuple(_notes(len(profiled), runs, plain, whole)),
+    )
+    return Profile(kernels, plain, whole, circumstances)
 
 
-_LOST = "ONNX Runtime keeps a million events: {} of {} runs are in the profile"
+def _notes(kept: int, runs: int, plain: Times, whole: Times) -> Iterator[str]:
+    if kept < runs:
+        yield f"ONNX Runtime keeps a million events: {kept} of {runs} runs are in the profile"
+    if whole.minimum > _DEAR * plain.minimum:
+        yield "most of that is the cost of the profile, which makes small kernels look larger than they are"
 
 
 def _kernels(
@@ -130,7 +137,8 @@ def _kernels(
     for number, run in enumerate(runs):
         for each in occurrences(run.kernels, recording.optimized.graph):
             found.setdefault(each.address, [[] for _ in runs])[number].append(each)
-    return tuple(_kernel(per_run, attributor, known) for per_run in found.values())
+    ran = sorted(found.values(), key=lambda per_run: min(each.event.start for run in per_run for each in run))
+    return tuple(_kernel(per_run, attributor, known) for per_run in ran)
 
 
 def _kernel(

@@ -11,7 +11,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -28,6 +28,8 @@ from onnxsmith.types.value_types import parse_onnx_type
 
 #: One event of ONNX Runtime's profile, as its JSON has it.
 RawEvent: TypeAlias = Mapping[str, object]
+#: Takes the events, in the order in which they ended: what is nested comes before what it is nested in.
+TakeEvents: TypeAlias = Callable[[Iterable[RawEvent]], None]
 #: Told after each run how many are done.
 Progress: TypeAlias = Callable[[int], None]
 
@@ -36,8 +38,6 @@ Progress: TypeAlias = Callable[[int], None]
 class Recording:
     """What ONNX Runtime told of its runs."""
 
-    #: In the order in which they ended: what is nested comes before what it is nested in.
-    events: Sequence[RawEvent]
     #: The graph that was run, after ONNX Runtime's own rewriting; without its large weights.
     optimized: onnx.ModelProto
     #: The graph that ONNX Runtime was given, with the facts about it met.
@@ -54,11 +54,13 @@ def record(
     *,
     runs: int,
     warm_up: int,
+    take: TakeEvents,
     progress: Progress,
 ) -> Recording:
     """Run a model `warm_up` and `runs` times with the profile, then `runs` times without.
 
-    Raises what the runtime raises.
+    `take` is given the events one by one: a loop makes a million of them, which are not for memory all at once. Raises
+    what the runtime raises.
     """
     with tempfile.TemporaryDirectory(prefix="onnxsmith-profile-") as folder:
         profiling = onnxruntime_api.Profiling(
@@ -75,7 +77,7 @@ def record(
         finally:
             written = session.end_profiling()
         with open(written, encoding="utf-8") as file:
-            events = cast("list[RawEvent]", json.load(file))
+            take(_events(file))
         with open(profiling.graph, "rb") as file:
             optimized = onnx.ModelProto.FromString(file.read())
     plain: list[float] = []
@@ -84,7 +86,15 @@ def record(
         run(feeds)
         plain.append(time.perf_counter() - begun)
         progress(warm_up + runs + count + 1)
-    return Recording(events, optimized, opened.model.proto, opened.edits, tuple(plain))
+    return Recording(optimized, opened.model.proto, opened.edits, tuple(plain))
+
+
+def _events(lines: Iterable[str]) -> Iterator[RawEvent]:
+    """The events of a profile, which has one on each line between the brackets of a list."""
+    for line in lines:
+        text = line.strip().removesuffix(",")
+        if text not in ("", "[", "]"):
+            yield cast(RawEvent, json.loads(text))
 
 
 def _throw_away(path: str) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from onnxsmith.torch.library.complex_pair import Complex, parts_of
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.registry import Translation
 
 #: Where and how torch keeps a tensor, which a model does not say.

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch._library.custom_ops import CustomOpDef
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, TranslationError
-from onnxsmith.torch.library.complex_pair import Complex
 
 
 def by_overload(translations: Mapping[Any, Any]) -> dict[Any, Any]:

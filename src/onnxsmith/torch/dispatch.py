@@ -13,6 +13,7 @@ import torch
 from torch.fx.node import map_arg
 from torch.utils._pytree import tree_leaves
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TranslationError
@@ -24,7 +25,6 @@ from onnxsmith.torch.custom import called_custom, check_count
 from onnxsmith.torch.decompose import Decompositions, decomposed, is_input
 from onnxsmith.torch.interpreter import Interpreter, is_assert
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, onnx_dtype, torch_dtype
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import Translation, Untranslatable, find, find_complex

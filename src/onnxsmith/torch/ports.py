@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, NarrowedDimensionWarning, SpecialisedDimensionWarning
@@ -17,7 +18,6 @@ from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.torch.conditions import Narrowing, narrowings
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import as_output, written_placeholders
-from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked
 from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
 from onnxsmith.torch.library.values import cast
 from onnxsmith.torch.reporting import ExportReport
@@ -152,7 +152,9 @@ class Ports:
         shape = self.sizes.shape(fake)
         dtype = boundary_dtype(fake.dtype)
         if fake.dtype.is_complex:
-            return unpacked(self.scope.input(name, TensorType(dtype, (*shape, 2))))
+            value = self.scope.input(name, TensorType(dtype, (*shape, 2)))
+            assert isinstance(value, Tensor), "of a tensor's type"
+            return unpacked(value)
         value = self.scope.input(name, TensorType(dtype, shape))
         self.sizes.announce(value, fake)
         return cast(value, onnx_dtype(fake.dtype))

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import PortableOperators, portable_operators
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
@@ -18,7 +19,6 @@ from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import STATEMENT, Span
-from onnxsmith.torch.library.operators import PortableOperators, portable_operators
 from onnxsmith.torch.module_calls import Calls
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType

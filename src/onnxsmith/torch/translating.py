@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import onnx_ir as ir
 import torch
 
+from onnxsmith.algorithms.values import SIZE_READER
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import ExportError, boundary
 from onnxsmith.graphs import files
@@ -142,12 +143,14 @@ class Translator:
         substitutes = {} if narrow is None else dict.fromkeys(_NARROW, boundary_dtype(narrow))
         types = SUBSTITUTES.set(substitutes)
         active = ACTIVE.set(self.scope)
+        sizes = SIZE_READER.set(self.sizes.axis)
         try:
             arguments, weights = self.ports.inputs()
             walk = Interpreter(self.dispatcher, self.program.graph_module, weights, self.progress)
             results = walk.run(arguments)
             outputs = [] if self.dispatcher.failures else self.ports.outputs(results, walk.values)
         finally:
+            SIZE_READER.reset(sizes)
             ACTIVE.reset(active)
             SUBSTITUTES.reset(types)
         if self.dispatcher.failures:

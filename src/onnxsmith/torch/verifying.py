@@ -18,6 +18,7 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.utils import _pytree as pytree
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.errors import VerificationError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.records import ValueRecord
@@ -26,7 +27,6 @@ from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import Span
 from onnxsmith.torch.conditions import bounds
-from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.origins import span_of, stored
 from onnxsmith.torch.reporting import ExportReport, OutputRow
 from onnxsmith.torch.weights import as_array
@@ -399,6 +399,6 @@ def _difference(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
 
 def _recorded(value: Any) -> list[ValueRecord]:
     if isinstance(value, Complex):
-        return [value.real.record, value.imag.record]
+        return [*_recorded(value.real), *_recorded(value.imag)]
     found = getattr(value, "record", None)
     return [found] if found is not None else []

@@ -160,6 +160,15 @@ def test_attention(masked: bool, scaled: str) -> None:
     assert operators(small) == ["Attention", "Mul", "Mul"]
 
 
+def test_attention_on_open_sizes_says_what_it_does_not_take() -> None:
+    """ONNX Runtime refuses an empty batch; dynamic models are fused nevertheless, and told so."""
+    word = "Attention, which was not in it, takes no batch and no sequence of size 0"
+    for batch, notes in (("N", [word]), (2, [])):
+        small = optimize(trace(lambda x: attention(x, 2, None, "scores"), FLOAT[batch, 5, 8]))
+        assert "Attention" in operators(small)
+        assert small.report.notes == notes
+
+
 def rotated(x: Tensor, cosine: np.ndarray, sine: np.ndarray) -> Tensor:
     turned = op.Concat(-x[..., 4:], x[..., :4], axis=-1)
     return x * cosine + turned * sine

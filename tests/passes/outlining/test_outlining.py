@@ -32,16 +32,18 @@ def test_repeats_are_the_default() -> None:
     result = model.outline()
     assert calls(result.ir) == {"decoder_layer": LAYERS}
     assert result.report.nodes_before > result.report.nodes_after
-    assert result.report.rules == {"call of decoder_layer": LAYERS}
+    assert result.report.rules["call of decoder_layer"] == LAYERS
     assert result.ir.graph.initializers["decoder.layers.3.attn.q.weight"].const_value is (
         model.ir.graph.initializers["decoder.layers.3.attn.q.weight"].const_value
     )
 
 
 def test_the_log_says_what_became_what() -> None:
-    first = outline(Model(transformer())).report.edits[0]
+    made, first = outline(Model(transformer())).report.edits[:2]
+    assert made.rule == "function decoder_layer"
+    assert made.change.endswith("put in")
     assert first.pass_name == "outlining"
-    assert [each.operator for each in first.after] == ["this:decoder_layer"]
+    assert [each.operator for each in first.after] == ["this::decoder_layer"]
     assert first.after[0].name == "decoder.layers.0"
     assert "Softmax" in [each.operator for each in first.before]
 

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 import numpy as np
+import pytest
 
 from onnxsmith import FLOAT, Constant, Rule, explain_match, opset17, trace
 from onnxsmith import opset21 as op

@@ -319,3 +319,15 @@ def test_functions_with_text_that_is_no_utf8() -> None:
     joined = model.then(model.rename(prefix="p."))
     assert len(joined.ir.functions) == 1
     assert joined.proto.functions[0].node[0].attribute[0].s == b"\xff\xfe"
+
+
+def test_dimensions_meet_inside_sequences() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[4, N] x) => (float[2, N] y) <int64 one = {1}> {
+        parts = SplitToSequence <axis = 0> (x, sizes) y = SequenceAt (parts, one) }"""
+    proto = parser.parse_model(text)
+    proto.graph.initializer.append(helper.make_tensor("sizes", 7, [2], [2, 2]))
+    pieces = Model.from_proto(proto).split("parts")
+    joined = onnxsmith.compose(pieces[0], pieces[1].with_shapes(N="M"))
+    assert joined.outputs[0].type.shape == (2, "N")
+    with pytest.raises(JoinError, match=r"shape \(2, 3\), and the second"):
+        pieces[0].with_shapes(N=3).then(pieces[1].with_shapes(N=5))

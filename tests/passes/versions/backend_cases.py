@@ -112,17 +112,22 @@ def outcome(case: BackendCase, target: int) -> Outcome:
         except VersionConversionError as error:
             return Outcome("refused", error.message)
         assert case.model.SerializeToString(deterministic=True) == before
-        try:
-            _check_form(case, converted.proto, target)
-            actual = _results(converted, case)
-        except NotRunnableError as error:
-            return Outcome("wrong" if _is_runnable(model, case) else "unrunnable", str(error))
-        except Exception as error:
-            return Outcome("wrong", f"{type(error).__name__}: {error}")
-        try:
-            _compare(actual, case.outputs, case)
-        except AssertionError as error:
-            return _as_the_original(model, case, actual, error)
+        return as_converted(case, model, converted, target)
+
+
+def as_converted(case: BackendCase, model: Model, converted: Model, target: int) -> Outcome:
+    """Judge a model that somebody made of a case for another opset: its form, and what it gives."""
+    try:
+        _check_form(case, converted.proto, target)
+        actual = _results(converted, case)
+    except NotRunnableError as error:
+        return Outcome("wrong" if _is_runnable(model, case) else "unrunnable", str(error))
+    except Exception as error:
+        return Outcome("wrong", f"{type(error).__name__}: {error}")
+    try:
+        _compare(actual, case.outputs, case)
+    except AssertionError as error:
+        return _as_the_original(model, case, actual, error)
     return Outcome("good")
 
 

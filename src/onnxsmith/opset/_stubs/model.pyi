@@ -220,6 +220,8 @@ ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
+Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
+
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
@@ -407,8 +409,6 @@ class Profile:
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
-
-Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
 
 NewNames: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
@@ -1000,6 +1000,7 @@ class Model:
         inline: bool = True,
         opset: int | Literal['runtime', 'keep'] = 'runtime',
         unroll: int = 0,
+        domains: Sequence[str] = (),
         verify: bool | GivenInputs = False,
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
@@ -1009,6 +1010,7 @@ class Model:
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
         by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
         Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
+        `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
         `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
 
@@ -1023,6 +1025,31 @@ class Model:
         weights 8 bytes before, 0 after
                1 x transpose of transpose
                1 x times one
+        """
+    def outline(self, *, by: Criterion = 'repeats') -> PassedModel:
+        """The same model with parts of its graph as functions that it calls; parts that are equal share one.
+
+        `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
+        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
+        each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
+        and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
+        by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
+        says what became what. `optimize` dissolves functions.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
+        >>> def network(x):
+        ...     for w in weights:
+        ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
+        ...     return x
+        >>> model = outline(trace(network, FLOAT["N", 4]))
+        >>> print(model.report)
+        12 nodes before, 7 after
+               3 x call of block
+               1 x function block
+        >>> [node.op_type for node in model.ir.graph]
+        ['block', 'block', 'block']
         """
     def profile(
         self,
@@ -1049,30 +1076,6 @@ class Model:
         ['MatMul', 'Add', 'Relu']
         >>> profile.kernels[0].nodes[0].address, profile.kernels[0].output_bytes
         ('0', 16384)
-        """
-    def outline(self, *, by: Criterion = 'repeats') -> PassedModel:
-        """The same model with parts of its graph as functions that it calls; parts that are equal share one.
-
-        `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
-        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
-        each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
-        and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
-        by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
-        says what became what. `optimize` dissolves functions.
-
-        >>> import numpy as np
-        >>> from onnxsmith import FLOAT, opset21 as op, trace
-        >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
-        >>> def network(x):
-        ...     for w in weights:
-        ...         x = op.LayerNormalization(x + op.Relu(x @ w), w[0])
-        ...     return x
-        >>> model = outline(trace(network, FLOAT["N", 4]))
-        >>> print(model.report)
-        12 nodes before, 7 after
-               3 x call of block
-        >>> [node.op_type for node in model.ir.graph]
-        ['block', 'block', 'block']
         """
     def rename(
         self,
@@ -1328,6 +1331,7 @@ def optimize(
     inline: bool = True,
     opset: int | Literal['runtime', 'keep'] = 'runtime',
     unroll: int = 0,
+    domains: Sequence[str] = (),
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
@@ -1337,6 +1341,7 @@ def optimize(
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
     by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
     Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
+    `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
 
@@ -1374,6 +1379,7 @@ def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
     >>> print(model.report)
     12 nodes before, 7 after
            3 x call of block
+           1 x function block
     >>> [node.op_type for node in model.ir.graph]
     ['block', 'block', 'block']
     """

@@ -213,7 +213,6 @@ def _later(
     name: str | None,
 ) -> ir.TensorProtocol:
     """A tensor that is computed when it is read."""
-
     return ir.LazyTensor(
         lambda: array_to_ir(np.ascontiguousarray(run(tensors)[place])),
         dtype=dtype,

@@ -95,9 +95,17 @@ def square_of(edit: Editor, value: ir.Value | None) -> ir.Value | None:
     return None
 
 
+#: How far a constant may be from the number that it is meant to be, as a part of it, by element type.
+_ROUNDING: dict[ir.DataType | None, float] = {
+    ir.DataType.FLOAT16: 1e-2,
+    ir.DataType.BFLOAT16: 1e-2,
+    ir.DataType.DOUBLE: 1e-12,
+}
+
+
 def is_close(number: float | None, wanted: float, dtype: ir.DataType | None) -> bool:
     """Whether a constant of a model is a number, rounded to its element type."""
-    tolerance = 1e-2 if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16) else 1e-6
+    tolerance = _ROUNDING.get(dtype, 1e-6)
     return number is not None and abs(number - wanted) <= tolerance * abs(wanted)
 
 

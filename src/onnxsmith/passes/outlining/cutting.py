@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.identifiers import Identifiers
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import notes_of
-from onnxsmith.passes.edits import Edit, EditLog, NodeNote, noted
+from onnxsmith.passes.edits import EditLog, noted, noted_graph
 from onnxsmith.passes.outlining.cycles import without_cycles
 from onnxsmith.passes.outlining.labels import Labels
 from onnxsmith.passes.outlining.part import Part, Scope, by_height
@@ -83,9 +84,8 @@ class _Outliner:
         for same_height in by_height(parts):
             self._cut(same_height, known or Wiring(self.graph, self.labels))
             known = None
-            if not is_in_order(
-                self.graph
-            ):  # who reads a part may stand between its nodes, and the call at their end
+            # Who reads a part may stand between its nodes, and the call stands at their end.
+            if not is_in_order(self.graph):
                 self.graph.sort()
         self._forget_constants()
 
@@ -120,9 +120,12 @@ class _Outliner:
         imports.setdefault(function.domain, FUNCTION_DOMAIN_VERSION)
         self.model.ir_version = max(self.model.ir_version, _FUNCTIONS_SINCE)
         self.constants.update(dict.fromkeys(repetition.constants()))
+        if self.log is not None:
+            body = noted_graph(function.graph, (function.name,))
+            self.log.add(Edit(_PASS, f"function {function.name}", (), tuple(body)))
         for number, (segment, part) in enumerate(group):
             nodes = [wiring.nodes[k] for k in sorted(segment.nodes)]
-            before = [noted(node) for node in nodes] if self.log is not None else ()
+            before = () if self.log is None else tuple(noted(node) for node in nodes)
             call = ir.Node(
                 function.domain,
                 function.name,
@@ -141,7 +144,7 @@ class _Outliner:
             self.calls.update(dict.fromkeys(nodes, call))
             self.scopes[call] = part.scope
             if self.log is not None:
-                self.log.add(_edit(function.name, before, call))
+                self.log.add(Edit(_PASS, f"call of {function.name}", before, (noted(call),)))
 
     def _function_name(self, parts: Sequence[Part]) -> tuple[str, str]:
         domain, name = self.naming.function_name(list(dict.fromkeys(parts)))
@@ -165,6 +168,8 @@ class _Outliner:
             if producer is None:
                 self.graph.initializers.pop(value.name or "", None)
             elif producer.graph is self.graph:
+                if self.log is not None:
+                    self.log.add(Edit(_PASS, "constant of functions", (noted(producer),), ()))
                 self.graph.remove(producer, safe=True)
 
 
@@ -184,7 +189,3 @@ def _detach(nodes: Sequence[ir.Node]) -> None:
             for inner in graph.all_nodes():
                 for position in range(len(inner.inputs)):
                     inner.replace_input_with(position, None)
-
-
-def _edit(function: str, before: Sequence[NodeNote], call: ir.Node) -> Edit:
-    return Edit(_PASS, f"call of {function}", tuple(before), (noted(call),))

@@ -46,6 +46,7 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     >>> print(model.report)
     12 nodes before, 7 after
            3 x call of block
+           1 x function block
     >>> [node.op_type for node in model.ir.graph]
     ['block', 'block', 'block']
     """

@@ -8,8 +8,8 @@ from __future__ import annotations
 import warnings
 
 from onnxsmith.errors import ConvertedModelWarning, OpsetConflictError, VersionConversionError
+from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.passes.surgery.holding import Held
-from onnxsmith.passes.versions.convert import converted
 from onnxsmith.schema import registry
 from onnxsmith.source import caller_span
 
@@ -32,9 +32,9 @@ def in_one_opset(first: Held, second: Held) -> tuple[Held, Held]:
 
 def _by_one_name(held: Held) -> Held:
     """`ai.onnx` is another name of the domain of no name."""
-    return (
-        held if "ai.onnx" not in held.ir.opset_imports else Held(converted(held.ir, {}), dict(held.special))
-    )
+    if "ai.onnx" not in held.ir.opset_imports:
+        return held
+    return Held(version_converter()(held.ir, {}), dict(held.special))
 
 
 def _agree(models: list[Held], domain: str, versions: tuple[int, int]) -> None:
@@ -62,7 +62,7 @@ def _agree(models: list[Held], domain: str, versions: tuple[int, int]) -> None:
 def _moved(held: Held, domain: str, version: int) -> Held:
     """A copy of a model in another version of a domain."""
     if registry.is_known_domain(domain):
-        return Held(converted(held.ir, {domain: version}), dict(held.special))
+        return Held(version_converter()(held.ir, {domain: version}), dict(held.special))
     foreign = _foreign(held, domain)
     if foreign:
         raise VersionConversionError(f"nobody knows the versions of {', '.join(foreign)}")

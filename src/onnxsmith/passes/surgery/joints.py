@@ -197,6 +197,13 @@ class JointSizes:
         return first, second
 
 
+def _tensor(kind: AnyValueType) -> TensorType | None:
+    """The type of the tensors that a value is, or holds."""
+    while isinstance(kind, SequenceType | OptionalType):
+        kind = kind.element
+    return kind if isinstance(kind, TensorType) else None
+
+
 def joint_sizes(first: Held, second: Held, joints: Sequence[Joint]) -> tuple[Sizes, Sizes]:
     """Other names, or sizes, for the dimensions of two models that are joined.
 
@@ -204,8 +211,8 @@ def joint_sizes(first: Held, second: Held, joints: Sequence[Joint]) -> tuple[Siz
     """
     sizes = JointSizes()
     for joint in joints:
-        left, right = first.type_of(joint.source), second.type_of(joint.target)
-        if isinstance(left, TensorType) and isinstance(right, TensorType):
+        left, right = _tensor(first.type_of(joint.source)), _tensor(second.type_of(joint.target))
+        if left is not None and right is not None:
             for one, other in zip(left.shape or (), right.shape or (), strict=False):
                 sizes.join(one, other, joint)
     of_first, of_second = sizes.settled()

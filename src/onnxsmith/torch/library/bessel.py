@@ -1,202 +1,42 @@
 # pyright: basic
-"""Bessel and Airy functions, by polynomials near zero and by damped waves far from it."""
+"""Bessel and Airy functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from onnxsmith.torch.library import approximations as near
+from onnxsmith.algorithms.special import bessel as functions
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.precise import INFINITY, NAN, PI, horner, number, on_interval, squared, where
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
-#: Where the polynomials near zero end.
-SWITCH = 8.0
-
-
-def _inverse_of_far(x: Any) -> Any:
-    return op.Reciprocal(op.Max(x, number(SWITCH)))
-
-
-# -- modified: I and K ---------------------------------------------------------------------------------
-
-
-def scaled_i0(x: Any) -> Any:
-    """exp(-|x|) I0(x)."""
-    size = op.Abs(x)
-    inverse = op.Reciprocal(size)
-    close = on_interval(near.I0_NEAR, size, 0.0, SWITCH)
-    far = op.Mul(op.Sqrt(inverse), on_interval(near.I0_FAR, inverse, 0.0, 1 / SWITCH))
-    return op.Where(op.LessOrEqual(size, number(SWITCH)), close, far)
-
-
-def scaled_i1(x: Any) -> Any:
-    """exp(-|x|) I1(x)."""
-    size = op.Abs(x)
-    inverse = op.Reciprocal(size)
-    close = op.Mul(size, on_interval(near.I1_NEAR, size, 0.0, SWITCH))
-    far = op.Mul(op.Sqrt(inverse), on_interval(near.I1_FAR, inverse, 0.0, 1 / SWITCH))
-    return op.Mul(op.Sign(x), op.Where(op.LessOrEqual(size, number(SWITCH)), close, far))
-
-
-def i0(x: Any) -> Any:
-    return op.Mul(op.Exp(op.Abs(x)), scaled_i0(x))
-
-
-def i1(x: Any) -> Any:
-    return op.Mul(op.Exp(op.Abs(x)), scaled_i1(x))
-
-
-def _k0_near(x: Any) -> Any:
-    return op.Sub(
-        on_interval(near.K0_NEAR, squared(x), 0.0, 4.0),
-        op.Mul(op.Log(op.Mul(number(0.5), x)), i0(x)),
-    )
-
-
-def _k1_near(x: Any) -> Any:
-    return op.Add(
-        op.Div(on_interval(near.K1_NEAR, squared(x), 0.0, 4.0), x),
-        op.Mul(op.Log(op.Mul(number(0.5), x)), i1(x)),
-    )
-
-
-def _k(close: Callable[[Any], Any], coefficients: Any, is_scaled: bool) -> Callable[[Any], Any]:
-    """K0 or K1, perhaps times exp(x)."""
-
-    def function(x: Any) -> Any:
-        inverse = op.Reciprocal(x)
-        far = op.Mul(op.Sqrt(inverse), on_interval(coefficients, inverse, 0.0, 0.5))
-        nearby = close(op.Min(x, number(2.0)))
-        if is_scaled:
-            nearby = op.Mul(nearby, op.Exp(x))
-        else:
-            far = op.Mul(far, op.Exp(op.Neg(x)))
-        result = op.Where(op.LessOrEqual(x, number(2.0)), nearby, far)
-        result = where(op.Equal(x, number(0.0)), INFINITY, result)
-        return where(op.Less(x, number(0.0)), NAN, result)
-
-    return function
-
-
-# -- of the first and second kind: J and Y -------------------------------------------------------------
-
-
-def _wave(order: int, x: Any, is_second: bool) -> Any:
-    """J or Y for x >= 8."""
-    in_phase, out_of_phase = (near.P0_FAR, near.Q0_FAR) if order == 0 else (near.P1_FAR, near.Q1_FAR)
-    inverse = _inverse_of_far(x)
-    z = squared(inverse)
-    p = on_interval(in_phase, z, 0.0, 1 / 64)
-    q = op.Mul(inverse, on_interval(out_of_phase, z, 0.0, 1 / 64))
-    angle = op.Sub(x, number((2 * order + 1) * PI / 4))
-    sine, cosine = op.Sin(angle), op.Cos(angle)
-    amplitude = op.Sqrt(op.Mul(number(2 / PI), inverse))
-    if is_second:
-        return op.Mul(amplitude, op.Add(op.Mul(p, sine), op.Mul(q, cosine)))
-    return op.Mul(amplitude, op.Sub(op.Mul(p, cosine), op.Mul(q, sine)))
-
-
-def _chosen(x: Any, close: Any, far: Any) -> Any:
-    return op.Where(op.LessOrEqual(x, number(SWITCH)), close, far)
-
-
-def j0(x: Any) -> Any:
-    size = op.Abs(x)
-    return _chosen(size, on_interval(near.J0_NEAR, squared(x), 0.0, 64.0), _wave(0, size, False))
-
-
-def j1(x: Any) -> Any:
-    size = op.Abs(x)
-    close = op.Mul(size, on_interval(near.J1_NEAR, squared(x), 0.0, 64.0))
-    return op.Mul(op.Sign(x), _chosen(size, close, _wave(1, size, False)))
-
-
-def y0(x: Any) -> Any:
-    logarithm = op.Mul(number(2 / PI), op.Log(x))
-    close = op.Add(on_interval(near.Y0_NEAR, squared(x), 0.0, 64.0), op.Mul(logarithm, j0(x)))
-    return _on_positive(x, _chosen(x, close, _wave(0, x, True)))
-
-
-def y1(x: Any) -> Any:
-    logarithm = op.Sub(op.Mul(op.Log(x), j1(x)), op.Reciprocal(x))
-    close = op.Add(
-        op.Mul(x, on_interval(near.Y1_NEAR, squared(x), 0.0, 64.0)), op.Mul(number(2 / PI), logarithm)
-    )
-    return _on_positive(x, _chosen(x, close, _wave(1, x, True)))
-
-
-def _on_positive(x: Any, value: Any) -> Any:
-    """Minus infinity at zero, and nothing below."""
-    value = where(op.Equal(x, number(0.0)), -INFINITY, value)
-    return where(op.Less(x, number(0.0)), NAN, value)
-
-
-def spherical_j0(x: Any) -> Any:
-    series = [(-1) ** k / float(np.prod(np.arange(1.0, 2 * k + 2))) for k in range(9)]
-    close = horner(series[::-1], squared(x))
-    far = op.Div(op.Sin(x), x)
-    result = op.Where(op.Less(op.Abs(x), number(0.5)), close, far)
-    return where(op.IsInf(x), 0.0, result)
-
-
-# -- Airy ----------------------------------------------------------------------------------------------
-
-#: 2/3 · 4^(3/2): the middle part ends where |x| is 4.
-ZETA_OF_4 = 16 / 3
-
-
-def airy(x: Any) -> Any:
-    size = op.Max(op.Abs(x), number(4.0))
-    zeta = op.Mul(op.Mul(size, op.Sqrt(size)), number(2 / 3))
-    inverse = op.Reciprocal(zeta)
-    amplitude = op.Div(number(1 / float(np.sqrt(PI))), op.Sqrt(op.Sqrt(size)))
-    decay = op.Mul(on_interval(near.AIRY_FAR, inverse, 0.0, 1 / ZETA_OF_4), op.Exp(op.Neg(zeta)))
-    square = squared(inverse)
-    angle = op.Add(zeta, number(PI / 4))
-    sine = op.Mul(on_interval(near.AIRY_SINE, square, 0.0, 1 / ZETA_OF_4**2), op.Sin(angle))
-    cosine = op.Mul(
-        op.Mul(inverse, on_interval(near.AIRY_COSINE, square, 0.0, 1 / ZETA_OF_4**2)), op.Cos(angle)
-    )
-    right = op.Mul(amplitude, op.Mul(number(0.5), decay))
-    left = op.Mul(amplitude, op.Add(sine, cosine))
-    middle = on_interval(near.AIRY_NEAR, x, -4.0, 4.0)
-    result = op.Where(op.Less(x, number(-4.0)), left, op.Where(op.Greater(x, number(4.0)), right, middle))
-    result = where(op.Greater(x, number(103.892)), 0.0, result)  # torch's end, below the smallest double
-    return where(op.IsInf(x), NAN, result)
-
-
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "aten.i0.default": i0,
-    "prims.bessel_i0.default": i0,
-    "prims.bessel_i0e.default": scaled_i0,
-    "prims.bessel_i1.default": i1,
-    "prims.bessel_i1e.default": scaled_i1,
-    "prims.bessel_j0.default": j0,
-    "prims.bessel_j1.default": j1,
-    "prims.spherical_bessel_j0.default": spherical_j0,
-    "aten.special_i0.default": i0,
-    "aten.special_i0e.default": scaled_i0,
-    "aten.special_i1.default": i1,
-    "aten.special_i1e.default": scaled_i1,
-    "aten.special_modified_bessel_i0.default": i0,
-    "aten.special_modified_bessel_i1.default": i1,
-    "aten.special_modified_bessel_k0.default": _k(_k0_near, near.K0_FAR, False),
-    "aten.special_modified_bessel_k1.default": _k(_k1_near, near.K1_FAR, False),
-    "aten.special_scaled_modified_bessel_k0.default": _k(_k0_near, near.K0_FAR, True),
-    "aten.special_scaled_modified_bessel_k1.default": _k(_k1_near, near.K1_FAR, True),
-    "aten.special_bessel_j0.default": j0,
-    "aten.special_bessel_j1.default": j1,
-    "aten.special_bessel_y0.default": y0,
-    "aten.special_bessel_y1.default": y1,
-    "aten.special_spherical_bessel_j0.default": spherical_j0,
-    "aten.special_airy_ai.default": airy,
+    "aten.i0.default": functions.i0,
+    "prims.bessel_i0.default": functions.i0,
+    "prims.bessel_i0e.default": functions.scaled_i0,
+    "prims.bessel_i1.default": functions.i1,
+    "prims.bessel_i1e.default": functions.scaled_i1,
+    "prims.bessel_j0.default": functions.j0,
+    "prims.bessel_j1.default": functions.j1,
+    "prims.spherical_bessel_j0.default": functions.spherical_j0,
+    "aten.special_i0.default": functions.i0,
+    "aten.special_i0e.default": functions.scaled_i0,
+    "aten.special_i1.default": functions.i1,
+    "aten.special_i1e.default": functions.scaled_i1,
+    "aten.special_modified_bessel_i0.default": functions.i0,
+    "aten.special_modified_bessel_i1.default": functions.i1,
+    "aten.special_modified_bessel_k0.default": functions.k0,
+    "aten.special_modified_bessel_k1.default": functions.k1,
+    "aten.special_scaled_modified_bessel_k0.default": functions.scaled_k0,
+    "aten.special_scaled_modified_bessel_k1.default": functions.scaled_k1,
+    "aten.special_bessel_j0.default": functions.j0,
+    "aten.special_bessel_j1.default": functions.j1,
+    "aten.special_bessel_y0.default": functions.y0,
+    "aten.special_bessel_y1.default": functions.y1,
+    "aten.special_spherical_bessel_j0.default": functions.spherical_j0,
+    "aten.special_airy_ai.default": functions.airy,
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex, parts_of, zeros_like
+from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import cast

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.angles import angle_of
+from onnxsmith.algorithms.complex_numbers.field import Field, alike, hypot, real
+from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex, packed, unpacked
-from onnxsmith.torch.library.field import Field, alike, hypot, real
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import find, translates, translates_complex
 from onnxsmith.torch.library.values import cast, constant, expand
@@ -140,48 +141,6 @@ def angle_of_real(call: Call, x: Any) -> Any:
         x = cast(x, call.dtype)
     turned = op.Where(op.Less(x, cast(0, x.dtype)), cast(np.pi, x.dtype), cast(0, x.dtype))
     return op.Where(op.IsNaN(x), x, turned)
-
-
-def angle_of(z: Field) -> Any:
-    """The angle of each element, from -pi to pi."""
-    return arc(z.im, z.re)
-
-
-def arc(y: Any, x: Any) -> Any:
-    """`atan2`: the arctangent of the smaller part over the larger, turned to the right octant."""
-    dtype = x.dtype
-    zero, one = cast(0, dtype), cast(1, dtype)
-    across, along = op.Abs(y), op.Abs(x)
-    is_steep = op.Greater(across, along)
-    smaller, larger = op.Where(is_steep, along, across), op.Where(is_steep, across, along)
-    is_one = op.Or(op.Equal(larger, zero), op.And(op.IsInf(smaller), op.IsInf(larger)))
-    ratio = op.Where(
-        is_one,
-        op.Where(op.Equal(larger, zero), zero, one),
-        op.Div(smaller, op.Where(op.Equal(larger, zero), one, larger)),
-    )
-    turn = _arctangent(ratio)
-    turn = op.Where(is_steep, op.Sub(cast(np.pi / 2, dtype), turn), turn)
-    turn = op.Where(_is_negative(x), op.Sub(cast(np.pi, dtype), turn), turn)
-    turn = op.Where(_is_negative(y), op.Neg(turn), turn)
-    return op.Where(op.Or(op.IsNaN(x), op.IsNaN(y)), cast(np.nan, dtype), turn)
-
-
-def _is_negative(x: Any) -> Any:
-    """Whether a number has a sign: that of zero is seen in its reciprocal."""
-    zero = cast(0, x.dtype)
-    is_zero = op.Equal(x, zero)
-    return op.Less(op.Where(is_zero, op.Reciprocal(x), x), zero)
-
-
-def _arctangent(ratio: Any) -> Any:
-    """Of numbers up to one. ONNX Runtime has none in double precision; one step from the single one gets there."""
-    if ratio.dtype is not DType.DOUBLE:
-        return op.Atan(ratio)
-    turn = cast(op.Atan(cast(ratio, DType.FLOAT)), DType.DOUBLE)
-    cosine, sine = op.Cos(turn), op.Sin(turn)
-    rest = op.Div(op.Sub(op.Mul(ratio, cosine), sine), op.Add(cosine, op.Mul(ratio, sine)))
-    return op.Add(turn, rest)
 
 
 @translates_complex("aten.sgn.default")

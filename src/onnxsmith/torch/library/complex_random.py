@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.torch.library import random
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.registry import translates_complex
 
 

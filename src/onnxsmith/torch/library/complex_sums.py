@@ -9,12 +9,14 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from onnxsmith.algorithms.complex_numbers.field import Field, where
+from onnxsmith.algorithms.complex_numbers.functions import exp, log_of_one_more
+from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.values import dimensions_of
 from onnxsmith.torch.arguments import lifted
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_functions import exp, log_of_one_more
 from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
-from onnxsmith.torch.library.complex_pair import Complex
-from onnxsmith.torch.library.field import Field, loop, where
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.reductions import variance_and_mean
 from onnxsmith.torch.library.registry import find, translates_complex
@@ -137,15 +139,15 @@ def _multiplied(call: Call, z: Field, axis: int, collect: bool) -> Field:
     rest = [each for k, each in enumerate(shape) if k != axis]
     start = Field(filled(rest, 1.0, z.dtype), filled(rest, 0.0, z.dtype))
 
-    def step(k: Any, total: Field) -> Any:
-        total = total * z.map(lambda part: op.Gather(part, k, axis=axis))
-        return [total], [total] if collect else []
+    def step(k: Any, fields: Any, _: Any) -> Step:
+        total = fields[0] * z.map(lambda part: op.Gather(part, k, axis=axis))
+        return Step([total], collected=total if collect else None)
 
-    (total,), collected = loop(shape[axis], [start], step, [True] if collect else [])
-    if not collect:
-        return total
+    ended = loop(shape[axis], [start], [], step, collects=start if collect else False)
+    if ended.collected is None:
+        return ended.fields[0]
     order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
-    return collected[0].map(lambda part: op.Transpose(part, perm=order))
+    return ended.collected.map(lambda part: op.Transpose(part, perm=order))
 
 
 @translates_complex("aten.prod.default")
@@ -168,7 +170,7 @@ def prod(call: Call, x: Any, dim: int, keepdim: bool = False, *, dtype: Any = No
 @translates_complex("aten.cumprod.default")
 def cumprod(call: Call, x: Any, dim: int, *, dtype: Any = None) -> Any:
     z = operand(x, call.dtype)
-    if z.rank == 0 or 0 in z.re.type.shape:
+    if z.rank == 0 or 0 in dimensions_of(z.re):
         return pair(z)
     return pair(_multiplied(call, z, axis_of(dim, z.rank), True))
 
@@ -177,22 +179,24 @@ def cumprod(call: Call, x: Any, dim: int, *, dtype: Any = None) -> Any:
 def logcumsumexp(call: Call, x: Any, dim: int) -> Any:
     """The logarithm of the sum so far: the larger of it and the next, and what the smaller adds to it."""
     z = operand(x, call.dtype)
-    if z.rank == 0 or 0 in z.re.type.shape:
+    if z.rank == 0 or 0 in dimensions_of(z.re):
         return pair(z)
     axis = axis_of(dim, z.rank)
     shape = call.shape_of(z.re)
     rest = [each for k, each in enumerate(shape) if k != axis]
     start = Field(filled(rest, float("-inf"), z.dtype), filled(rest, 0.0, z.dtype))
 
-    def step(k: Any, total: Field) -> Any:
+    def step(k: Any, fields: Any, _: Any) -> Step:
+        (total,) = fields
         following = z.map(lambda part: op.Gather(part, k, axis=axis))
         is_larger = op.Greater(following.re, total.re)
         larger, smaller = where(is_larger, following, total), where(is_larger, total, following)
         added = log_of_one_more(exp(smaller - larger))
         total = where(op.IsInf(smaller.re), larger, larger + added)
-        return [total], [total]
+        return Step([total], collected=total)
 
-    collected = loop(shape[axis], [start], step, [True])[1][0]
+    collected = loop(shape[axis], [start], [], step, collects=start).collected
+    assert collected is not None  # a total in each step
     order = [*range(1, axis + 1), 0, *range(axis + 1, len(shape))]
     return pair(collected.map(lambda part: op.Transpose(part, perm=order)))
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex, parts_of
+from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import is_static, rank_of, reshape

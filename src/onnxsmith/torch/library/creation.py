@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.indexing import counted
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex

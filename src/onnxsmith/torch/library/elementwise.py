@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.special import circular, double, error_functions
 from onnxsmith.core.value import Value
-from onnxsmith.torch.library import precise
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.integers import integer_power
 from onnxsmith.torch.library.operators import op
@@ -46,16 +46,16 @@ ROUNDINGS = {
 
 #: Those that ONNX Runtime has for single precision only.
 IN_DOUBLE = {
-    "Acos": precise.acos,
-    "Acosh": precise.acosh,
-    "Asin": precise.asin,
-    "Asinh": precise.asinh,
-    "Atan": precise.atan,
-    "Atanh": precise.atanh,
-    "Cosh": precise.cosh,
-    "Erf": precise.erf,
-    "Sinh": precise.sinh,
-    "Tan": precise.tan,
+    "Acos": circular.acos,
+    "Acosh": circular.acosh,
+    "Asin": circular.asin,
+    "Asinh": circular.asinh,
+    "Atan": circular.atan,
+    "Atanh": circular.atanh,
+    "Cosh": circular.cosh,
+    "Erf": error_functions.erf,
+    "Sinh": circular.sinh,
+    "Tan": circular.tan,
 }
 
 
@@ -279,7 +279,7 @@ def logarithm(call: Call, x: Any) -> Any:
 
 @translates("aten.log1p.default", "aten.special_log1p.default")
 def log1p(call: Call, x: Any) -> Any:
-    return precise.log1p(computed(call, x))
+    return double.log1p(computed(call, x))
 
 
 @translates("aten.exp2.default", "aten.special_exp2.default", "prims.exp2.default")
@@ -289,7 +289,7 @@ def exp2(call: Call, x: Any) -> Any:
 
 @translates("aten.expm1.default", "aten.special_expm1.default", "prims.expm1.default")
 def expm1(call: Call, x: Any) -> Any:
-    return precise.expm1(computed(call, x))
+    return double.expm1(computed(call, x))
 
 
 @translates("aten.maximum.default")

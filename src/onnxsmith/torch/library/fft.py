@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
-from onnxsmith.torch.library.complex_pair import Complex
-from onnxsmith.torch.library.field import Field
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.transforms import half_transform, real_transform, transform
 from onnxsmith.torch.library.values import axis_of, cast, int64s, rank_of
 from onnxsmith.types.dtypes import DType
 
@@ -81,7 +81,7 @@ def _complex(
     for axis, count in zip(dims, counts, strict=True):
         z = resized(call, z, axis, count)
     for axis, count in zip(dims, counts, strict=True):
-        z = along(z, axis, lambda each, n=count: transform(call, each, n, inverse))
+        z = along(z, axis, lambda each, n=count: transform(each, n, inverse))
     return scaled(z, counts, norm, inverse)
 
 
@@ -119,9 +119,9 @@ def rfft(call: Call, x: Any, s: Any = None, dim: Any = None, norm: str | None = 
     counts = _counts(call, z, s, dims)
     for axis, count in zip(dims, counts, strict=True):
         z = resized(call, z, axis, count)
-    made = along(z, dims[-1], lambda each: half_transform(call, each.re, counts[-1], inverse))
+    made = along(z, dims[-1], lambda each: half_transform(each.re, counts[-1], inverse))
     for axis, count in zip(dims[:-1], counts[:-1], strict=True):
-        made = along(made, axis, lambda each, n=count: transform(call, each, n, inverse))
+        made = along(made, axis, lambda each, n=count: transform(each, n, inverse))
     return pair(scaled(made, counts, norm, inverse))
 
 
@@ -136,9 +136,9 @@ def irfft(call: Call, x: Any, s: Any = None, dim: Any = None, norm: str | None =
     for axis, count in zip(dims, [*counts[:-1], counts[-1] // 2 + 1], strict=True):
         z = resized(call, z, axis, count)
     for axis, count in zip(dims[:-1], counts[:-1], strict=True):
-        z = along(z, axis, lambda each, n=count: transform(call, each, n, inverse))
+        z = along(z, axis, lambda each, n=count: transform(each, n, inverse))
     # hfft takes the half spectrum of what it gives in conjugate: as the inverse's, forwards.
-    made = along(z, dims[-1], lambda each: Field(real_transform(call, each, counts[-1], inverse)))
+    made = along(z, dims[-1], lambda each: Field(real_transform(each, counts[-1], inverse)))
     return scaled(made, counts, norm, inverse).re
 
 
@@ -156,7 +156,7 @@ def fft_c2c(call: Call, x: Any, dim: Any, normalization: int, forward: bool) -> 
     dims = [axis_of(each, z.rank) for each in dim]
     counts = [call.size(z.re, each) for each in dims]
     for axis, count in zip(dims, counts, strict=True):
-        z = along(z, axis, lambda each, n=count: transform(call, each, n, not forward))
+        z = along(z, axis, lambda each, n=count: transform(each, n, not forward))
     return pair(_scaled_by(z, normalization, counts))
 
 
@@ -169,12 +169,10 @@ def fft_r2c(call: Call, x: Any, dim: Any, normalization: int, onesided: bool) ->
     made = along(
         z,
         dims[-1],
-        lambda each: (
-            half_transform(call, each.re, last, False) if onesided else transform(call, each, last, False)
-        ),
+        lambda each: half_transform(each.re, last, False) if onesided else transform(each, last, False),
     )
     for axis, count in zip(dims[:-1], counts[:-1], strict=True):
-        made = along(made, axis, lambda each, n=count: transform(call, each, n, False))
+        made = along(made, axis, lambda each, n=count: transform(each, n, False))
     return pair(_scaled_by(made, normalization, counts))
 
 
@@ -185,8 +183,8 @@ def fft_c2r(call: Call, x: Any, dim: Any, normalization: int, last_dim_size: Any
     counts = [*(call.size(z.re, each) for each in dims[:-1]), last_dim_size]
     z = resized(call, z, dims[-1], last_dim_size // 2 + 1)
     for axis, count in zip(dims[:-1], counts[:-1], strict=True):
-        z = along(z, axis, lambda each, n=count: transform(call, each, n, True))
-    made = along(z, dims[-1], lambda each: Field(real_transform(call, each, last_dim_size, True)))
+        z = along(z, axis, lambda each, n=count: transform(each, n, True))
+    made = along(z, dims[-1], lambda each: Field(real_transform(each, last_dim_size, True)))
     return _scaled_by(made, normalization, counts).re
 
 
@@ -254,7 +252,7 @@ def _stft(
     elif shape is not None:
         z = z.map(lambda part: op.Mul(part, shape))
     is_half = not z.is_complex if onesided is None else onesided
-    made = half_transform(call, z.re, n_fft, False) if is_half else transform(call, z, n_fft, False)
+    made = half_transform(z.re, n_fft, False) if is_half else transform(z, n_fft, False)
     if normalized:
         made = scaled(made, [n_fft], "ortho", False)
     result = pair(made.transposed())
@@ -326,9 +324,9 @@ def istft(
     if normalized:
         z = z.map(lambda part: op.Mul(part, cast(math.sqrt(n_fft), z.dtype)))
     if return_complex:
-        made = transform(call, z, n_fft, True)
+        made = transform(z, n_fft, True)
     else:  # of a whole spectrum the first half is taken
-        made = Field(real_transform(call, resized(call, z, z.rank - 1, n_fft // 2 + 1), n_fft, True))
+        made = Field(real_transform(resized(call, z, z.rank - 1, n_fft // 2 + 1), n_fft, True))
     made = scaled(made, [n_fft], None, True)
     shape = _window(call, window, width, n_fft, z.dtype)
     shape = np.ones(n_fft, z.dtype.numpy) if shape is None else shape

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.core.value import Value
-from onnxsmith.torch.library import precise
+from onnxsmith.algorithms.special import circular, double
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
@@ -17,13 +17,13 @@ from onnxsmith.types.dtypes import DType
 
 
 def _tensor(value: Any) -> Any:
-    return value if isinstance(value, Value) else constant(value)
+    return value if isinstance(value, TensorValue) else constant(value)
 
 
 @translates("aten.signbit.default", "prims.signbit.default")
 def signbit(call: Call, x: Any) -> Any:
     if x.dtype.is_float:
-        return precise.is_negative(x)
+        return double.is_negative(x)
     return op.Less(x, cast(0, x.dtype)) if x.dtype is not DType.BOOL else op.Xor(x, x)
 
 
@@ -31,9 +31,9 @@ def signbit(call: Call, x: Any) -> Any:
 def copysign(call: Call, x: Any, y: Any) -> Any:
     x, y = promoted(call, x, y)
     size = op.Abs(x)
-    if not isinstance(y, Value):
+    if not isinstance(y, TensorValue):
         return op.Neg(size) if np.signbit(y) else size
-    return op.Where(precise.is_negative(y), op.Neg(size), size)
+    return op.Where(double.is_negative(y), op.Neg(size), size)
 
 
 @translates("aten.fmax.default", "aten.fmin.default", "prims.fmax.default", "prims.fmin.default")
@@ -61,9 +61,9 @@ def atan2(call: Call, y: Any, x: Any) -> Any:
     are_zero = op.And(op.Equal(y, cast(0, dtype)), op.Equal(x, cast(0, dtype)))
     slope = op.Div(op.Where(are_infinite, op.Sign(y), y), op.Where(are_infinite, op.Sign(x), x))
     slope = op.Where(are_zero, cast(0, dtype), slope)
-    angle = precise.atan(slope) if dtype is DType.DOUBLE else op.Atan(slope)
-    half_turn = op.Where(precise.is_negative(y), cast(-np.pi, dtype), cast(np.pi, dtype))
-    is_left = op.And(precise.is_negative(x), op.Not(op.IsNaN(x)))
+    angle = circular.atan(slope) if dtype is DType.DOUBLE else op.Atan(slope)
+    half_turn = op.Where(double.is_negative(y), cast(-np.pi, dtype), cast(np.pi, dtype))
+    is_left = op.And(double.is_negative(x), op.Not(op.IsNaN(x)))
     angle = op.Where(is_left, op.Add(angle, half_turn), angle)
     # A zero on the right keeps its sign.
     return op.Where(

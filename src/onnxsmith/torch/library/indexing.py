@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_pair import Complex
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import axis_of, cast, constant, expand, filled, int64s, rank_of, reshape

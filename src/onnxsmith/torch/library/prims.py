@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.torch.library import precise
+from onnxsmith.algorithms.special import double
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
@@ -121,7 +121,7 @@ def rsqrt(call: Call, x: Any) -> Any:
 
 @translates("prims.log1p.default")
 def log1p(call: Call, x: Any) -> Any:
-    return precise.log1p(x)
+    return double.log1p(x)
 
 
 @translates("prims.isfinite.default")

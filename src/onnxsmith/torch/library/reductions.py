@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms import reductions
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
@@ -14,14 +15,7 @@ from onnxsmith.torch.library.values import axes_of, axis_of, cast, filled, rank_
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
-
-def reduce(name: str, x: Any, dims: Any, keepdim: bool) -> Any:
-    """A reduction over dimensions, all for None."""
-    rank = rank_of(x)
-    if rank == 0:
-        return x
-    axes = axes_of(dims, rank)
-    return getattr(op, name)(x, np.array(axes, np.int64), keepdims=int(keepdim))
+reduce: Any = reductions.reduce
 
 
 @translates("aten.sum.default")

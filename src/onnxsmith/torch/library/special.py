@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from onnxsmith.torch.library import precise
+from onnxsmith.algorithms.special import error_functions
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
@@ -14,18 +14,18 @@ from onnxsmith.types.dtypes import DType
 
 #: Functions that are computed in double precision.
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "aten.erfc.default": precise.erfc,
-    "prims.erfc.default": precise.erfc,
-    "prims.erfcx.default": precise.erfcx,
-    "prims.erf_inv.default": precise.erfinv,
-    "prims.ndtri.default": precise.normal_quantile,
-    "aten.special_erfc.default": precise.erfc,
-    "aten.special_erfcx.default": precise.erfcx,
-    "aten.erfinv.default": precise.erfinv,
-    "aten.special_erfinv.default": precise.erfinv,
-    "aten.special_log_ndtr.default": precise.log_of_normal,
-    "aten.special_ndtr.default": precise.normal,
-    "aten.special_ndtri.default": precise.normal_quantile,
+    "aten.erfc.default": error_functions.erfc,
+    "prims.erfc.default": error_functions.erfc,
+    "prims.erfcx.default": error_functions.erfcx,
+    "prims.erf_inv.default": error_functions.erfinv,
+    "prims.ndtri.default": error_functions.normal_quantile,
+    "aten.special_erfc.default": error_functions.erfc,
+    "aten.special_erfcx.default": error_functions.erfcx,
+    "aten.erfinv.default": error_functions.erfinv,
+    "aten.special_erfinv.default": error_functions.erfinv,
+    "aten.special_log_ndtr.default": error_functions.log_of_normal,
+    "aten.special_ndtr.default": error_functions.normal,
+    "aten.special_ndtri.default": error_functions.normal_quantile,
 }
 
 

@@ -1,152 +1,15 @@
 # pyright: basic
-"""LDL factors of symmetric matrices that need not be positive, with Bunch's and Kaufman's exchanges.
-
-D has blocks of one or two rows. A block of two is done in the step of its first column, and the next step does nothing.
-Every matrix of a batch chooses for itself.
-"""
+"""LDL factors of symmetric matrices that need not be positive."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
+from onnxsmith.algorithms.linalg.ldl import factored, solved
+from onnxsmith.algorithms.linalg.matrices import expanded
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.field import Field, alike, loop, where
-from onnxsmith.torch.library.linalg.jacobi import symmetric
-from onnxsmith.torch.library.linalg.matrices import (
-    ONE,
-    ZERO,
-    collected_scalars,
-    column,
-    column_numbers,
-    empty_results,
-    expanded,
-    is_empty,
-    masked,
-    matrix,
-    row,
-    row_numbers,
-    sizes,
-    triangle,
-)
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast, filled, int64s, rank_of
-from onnxsmith.types.dtypes import DType
-
-#: The growth that an exchange may cost, the same for blocks of one and of two.
-_ALPHA = np.float64((1 + math.sqrt(17)) / 8)
-_NO, _YES = np.int64(0), np.int64(1)
-
-
-def _weight(z: Field) -> Any:
-    return op.Abs(z.re) if z.im is None else op.Add(op.Abs(z.re), op.Abs(z.im))
-
-
-def _turned(z: Field, hermitian: bool) -> Field:
-    return z.adjoint() if hermitian else z.transposed()
-
-
-def _exchanged(z: Field, a: Any, b: Any, rows: Any, shape: Any, axes: tuple[int, ...]) -> Field:
-    """Rows (and columns) a and b in each other's places."""
-    source = op.Where(op.Equal(rows, a), b, op.Where(op.Equal(rows, b), a, rows))
-    for axis in axes:
-        places = source if axis == -2 else _turned_indices(source)
-        places = op.Expand(places, shape)
-        z = z.map(lambda part, p=places, k=axis: op.GatherElements(part, p, axis=rank_of(part) + k))
-    return z
-
-
-def _turned_indices(column_: Any) -> Any:
-    rank = rank_of(column_)
-    return op.Transpose(column_, perm=[*range(rank - 2), rank - 1, rank - 2])
-
-
-def _most(weight: Any) -> Any:
-    return op.ReduceMax(weight, [rank_of(weight) - 2], keepdims=1)
-
-
-def _pivot(a: Field, k: Any, rows: Any, columns: Any) -> tuple[Any, Any, Any]:
-    """The row to exchange with, whether the block is of two rows, and whether the column is zero."""
-    mine = _weight(column(a, k))
-    own = op.Gather(mine, op.Reshape(k, [1]), axis=rank_of(mine) - 2)
-    below = op.Where(op.Greater(rows, k), mine, np.float64(-1))
-    best = op.ArgMax(below, axis=rank_of(mine) - 2, keepdims=1)
-    largest = op.Max(_most(below), ZERO)
-    other = op.ReduceSum(op.Where(op.Equal(columns, best), _weight(a), ZERO), [rank_of(mine) - 1], keepdims=1)
-    beside = _most(op.Where(op.And(op.GreaterOrEqual(rows, k), op.Not(op.Equal(rows, best))), other, ZERO))
-    there = op.ReduceSum(op.Where(op.Equal(rows, best), other, ZERO), [rank_of(mine) - 2], keepdims=1)
-    is_zero = op.Equal(op.Max(own, largest), ZERO)
-    is_good = op.GreaterOrEqual(own, op.Mul(_ALPHA, largest))
-    ratio = op.Div(largest, op.Where(op.Equal(beside, ZERO), ONE, beside))
-    is_fair = op.GreaterOrEqual(own, op.Mul(op.Mul(_ALPHA, largest), ratio))
-    is_kept = op.Or(is_zero, op.Or(is_good, is_fair))
-    is_single = op.Or(is_kept, op.GreaterOrEqual(there, op.Mul(_ALPHA, beside)))
-    return op.Where(is_kept, k, best), op.Not(is_single), is_zero
-
-
-def _block(a: Field, k: Any, following: Any, hermitian: bool) -> tuple[Field, Field, Field, Field]:
-    """The elements of D at k: of one row and, to be used where the block is of two, of both."""
-    first, second = column(a, k), column(a, following)
-    d11, d21, d22 = row(first, k), row(first, following), row(second, following)
-    d12 = d21.conj() if hermitian else d21
-    return d11, d12, d21, d22
-
-
-def _step(k: Any, a: Field, last: Any, rows: Any, columns: Any, shape: Any, hermitian: bool) -> Any:
-    best, is_double, is_zero = _pivot(a, k, rows, columns)
-    following = op.Min(op.Add(k, _YES), last)
-    place = op.Where(is_double, following, k)
-    rest = op.And(op.GreaterOrEqual(rows, k), op.GreaterOrEqual(columns, k))
-    a = where(rest, _exchanged(a, place, best, rows, shape, (-2, -1)), a)
-    d11, d12, d21, d22 = _block(a, k, following, hermitian)
-    w1, w2 = column(a, k), column(a, following)
-    # one row
-    divisor = where(is_zero, Field(ONE), d11)
-    single = masked(op.Greater(rows, k), w1 / divisor)
-    after_one = a - single * d11 * _turned(single, hermitian)
-    one = where(op.And(op.Equal(columns, k), op.Greater(rows, k)), single, after_one)
-    # two rows
-    determinant = d11 * d22 - d12 * d21
-    determinant = where(is_double, determinant, Field(ONE))
-    beyond = op.Greater(rows, following)
-    w1, w2 = masked(beyond, w1), masked(beyond, w2)
-    l1, l2 = (w1 * d22 - w2 * d21) / determinant, (w2 * d11 - w1 * d12) / determinant
-    two = a - l1 * _turned(w1, hermitian) - l2 * _turned(w2, hermitian)
-    two = where(op.And(op.Equal(columns, k), beyond), l1, two)
-    two = where(op.And(op.Equal(columns, following), beyond), l2, two)
-    inside = op.LessOrEqual(rows, following)
-    two = where(inside, a, two)
-    kept = op.Or(op.LessOrEqual(rows, k), op.Less(columns, k))
-    made = where(op.Less(columns, k), a, where(is_double, two, where(kept, a, one)))
-    pivot = op.Where(is_double, op.Neg(op.Add(best, _YES)), op.Add(best, _YES))
-    return made, pivot, is_double, is_zero
-
-
-def factored(call: Call, a: Field, hermitian: bool) -> tuple[Field, Any, Any]:
-    """L below the diagonal and D on and beside it, LAPACK's pivots, and where D has its first zero."""
-    shape = sizes(call, a)
-    rows, columns, whole = row_numbers(shape[-1]), column_numbers(shape[-1]), int64s(shape)
-    last = op.Sub(cast(shape[-1], DType.INT64), _YES)
-    lower = triangle(a, False)
-    a = symmetric(a, False) if hermitian or not a.is_complex else lower + triangle(a, False, -1).transposed()
-
-    def step(k: Any, a: Field, skip: Any, held: Any, info: Any) -> Any:
-        made, pivot, is_double, is_zero = _step(k, a, last, rows, columns, whole, hermitian)
-        is_skipped = op.Equal(skip, _YES)
-        pivot = op.Where(is_skipped, held, pivot)
-        is_first = op.And(op.And(is_zero, op.Not(is_skipped)), op.Equal(info, _NO))
-        info = op.Where(is_first, op.Add(k, _YES), info)
-        skip = cast(op.And(is_double, op.Not(is_skipped)), DType.INT64)
-        return [where(is_skipped, a, made), skip, pivot, info], [pivot]
-
-    start = filled([*shape[:-2], 1, 1], 0, DType.INT64)
-    (a, _, _, info), (pivots,) = loop(shape[-1], [a, start, start, start], step, [False])
-    rank = len(shape)
-    return triangle(a, False), collected_scalars(pivots), op.Squeeze(info, [rank - 2, rank - 1])
-
 
 FACTORS = ("aten.linalg_ldl_factor.default", "aten.linalg_ldl_factor_ex.default")
 
@@ -156,7 +19,7 @@ FACTORS = ("aten.linalg_ldl_factor.default", "aten.linalg_ldl_factor_ex.default"
 def ldl_factor(call: Call, a: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     if is_empty(a):
         return empty_results(call)
-    made, pivots, info = factored(call, matrix(a), hermitian)
+    made, pivots, info = factored(matrix(a), hermitian)
     return [made.as_value(), pivots, info][: len(call.output)]
 
 
@@ -165,54 +28,5 @@ def ldl_factor(call: Call, a: Any, *, hermitian: bool = False, check_errors: boo
 def ldl_solve(call: Call, factors: Any, pivots: Any, b: Any, *, hermitian: bool = False) -> Any:
     if is_empty(factors, b):
         return empty_results(call)
-    a = matrix(factors)
-    shape = call.output_shape()
-    x = alike(expanded(matrix(b), shape), a)
-    count = shape[-2]
-    rows, whole = row_numbers(count), int64s(shape)
-    last = op.Sub(cast(count, DType.INT64), _YES)
-    pivots = op.Unsqueeze(cast(pivots, DType.INT64), [rank_of(pivots), rank_of(pivots) + 1])
-
-    def at(k: Any) -> Any:
-        return op.Squeeze(
-            op.Gather(pivots, op.Reshape(k, [1]), axis=rank_of(pivots) - 3), [rank_of(pivots) - 3]
-        )
-
-    def forwards(k: Any, x: Field, skip: Any) -> Any:
-        pivot = at(k)
-        is_skipped, is_double = op.Equal(skip, _YES), op.Less(pivot, _NO)
-        following = op.Min(op.Add(k, _YES), last)
-        swapped = _exchanged(
-            x, op.Where(is_double, following, k), op.Sub(op.Abs(pivot), _YES), rows, whole, (-2,)
-        )
-        d11, d12, d21, d22 = _block(a, k, following, hermitian)
-        x1, x2 = row(swapped, k), row(swapped, following)
-        one = swapped - masked(op.Greater(rows, k), column(a, k)) * x1
-        one = where(op.Equal(rows, k), x1 / d11, one)
-        beyond = op.Greater(rows, following)
-        two = swapped - masked(beyond, column(a, k)) * x1 - masked(beyond, column(a, following)) * x2
-        determinant = where(is_double, d11 * d22 - d12 * d21, Field(ONE))
-        two = where(op.Equal(rows, k), (d22 * x1 - d12 * x2) / determinant, two)
-        two = where(op.Equal(rows, following), (d11 * x2 - d21 * x1) / determinant, two)
-        made = where(is_skipped, x, where(is_double, two, one))
-        return [made, cast(op.And(is_double, op.Not(is_skipped)), DType.INT64)], []
-
-    def backwards(i: Any, x: Field, skip: Any) -> Any:
-        k = op.Sub(last, i)
-        pivot = at(k)
-        is_skipped, is_double = op.Equal(skip, _YES), op.Less(pivot, _NO)
-        before = op.Max(op.Sub(k, _YES), _NO)
-        beyond = op.Greater(rows, k)
-        mine = _turned(masked(beyond, column(a, k)), hermitian) @ x
-        other = _turned(masked(beyond, column(a, before)), hermitian) @ x
-        made = where(op.Equal(rows, k), x - mine, x)
-        made = where(op.And(is_double, op.Equal(rows, before)), x - other, made)
-        made = _exchanged(made, k, op.Sub(op.Abs(pivot), _YES), rows, whole, (-2,))
-        return [
-            where(is_skipped, x, made),
-            cast(op.And(is_double, op.Not(is_skipped)), DType.INT64),
-        ], []
-
-    start = filled([*shape[:-2], 1, 1], 0, DType.INT64)
-    x = loop(count, [x, start], forwards)[0][0]
-    return loop(count, [x, start], backwards)[0][0].as_value()
+    b = expanded(matrix(b), call.output_shape())
+    return solved(matrix(factors), pivots, b, hermitian=hermitian).as_value()

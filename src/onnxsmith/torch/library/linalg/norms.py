@@ -3,22 +3,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.linalg.norms import condition, matrix_length, vector_length
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
-from onnxsmith.torch.library.field import Field
-from onnxsmith.torch.library.linalg.lu import inverted
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.linalg.spectra import singular_values
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.reductions import reduce
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import axis_of, cast, rank_of
 from onnxsmith.types.dtypes import DType
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
@@ -28,25 +21,6 @@ def operand_of(call: Call, x: Any, dtype: Any = None) -> Field:
     """An argument in the element type that norms are computed in."""
     wanted = call.dtype if dtype is None else onnx_dtype(dtype)
     return operand(x, DType.FLOAT if wanted in _HALVES else wanted)
-
-
-def vector_length(z: Field, order: float, dims: Any, keepdim: bool) -> Any:
-    """The norm of a given order along dimensions, all for None."""
-    if z.rank == 0:
-        return cast(z.is_nonzero(), z.dtype) if order == 0 else z.size()
-    if order == 2 and not z.is_complex:
-        return reduce("ReduceL2", z.re, dims, keepdim)
-    if order == 2:
-        return op.Sqrt(reduce("ReduceSum", z.squared_size(), dims, keepdim))
-    if order == 0:
-        return reduce("ReduceSum", cast(z.is_nonzero(), z.dtype), dims, keepdim)
-    size = z.size()
-    if math.isinf(order):
-        return reduce("ReduceMax" if order > 0 else "ReduceMin", size, dims, keepdim)
-    if order == 1:
-        return reduce("ReduceSum", size, dims, keepdim)
-    total = reduce("ReduceSum", op.Pow(size, cast(order, z.dtype)), dims, keepdim)
-    return op.Pow(total, cast(1 / order, z.dtype))
 
 
 @translates_complex("aten.linalg_vector_norm.default")
@@ -88,30 +62,6 @@ def dist(call: Call, x: Any, y: Any, p: float = 2) -> Any:
 # -- matrices -------------------------------------------------------------------------------------------------
 
 
-def matrix_length(call: Call, z: Field, order: Any, dim: Any, keepdim: bool) -> Any:
-    """A norm of the matrices that two dimensions span."""
-    rows, columns = (axis_of(each, z.rank) for each in dim)
-    if order == "fro":
-        return vector_length(z, 2, [rows, columns], keepdim)
-    if order in ("nuc", 2, -2):
-        return _spectral(call, z, order, rows, columns, keepdim)
-    if order in (math.inf, -math.inf):
-        rows, columns = columns, rows
-    sums = reduce("ReduceSum", z.size(), [rows], True)
-    made = reduce("ReduceMax" if order > 0 else "ReduceMin", sums, [columns], True)
-    return made if keepdim else op.Squeeze(made, [rows, columns])
-
-
-def _spectral(call: Call, z: Field, order: Any, rows: int, columns: int, keepdim: bool) -> Any:
-    """From the singular values: their sum, the largest or the smallest."""
-    rest = [k for k in range(z.rank) if k not in (rows, columns)]
-    moved = z.map(lambda part: op.Transpose(part, perm=[*rest, rows, columns]))
-    values = singular_values(call, moved.cast(DType.DOUBLE))
-    name = {"nuc": "ReduceSum", 2: "ReduceMax", -2: "ReduceMin"}[order]
-    made = reduce(name, values, [rank_of(values) - 1], False)
-    return op.Unsqueeze(made, sorted([rows, columns])) if keepdim else made
-
-
 MATRIX_NORMS = ("aten.linalg_matrix_norm.default", "aten.linalg_matrix_norm.str_ord")
 
 
@@ -122,7 +72,7 @@ def matrix_norm(
 ) -> Any:
     if is_empty(x) and ord in ("nuc", 2, -2):
         return empty_results(call)
-    return matrix_length(call, operand_of(call, x, dtype), ord, dim, keepdim)
+    return matrix_length(operand_of(call, x, dtype), ord, dim, keepdim)
 
 
 GENERAL = ("aten.linalg_norm.default", "aten.linalg_norm.ord_str")
@@ -151,18 +101,4 @@ def nuclear_norm(call: Call, x: Any, *args: Any) -> Any:
 @translates_complex("aten.linalg_cond.default", "aten.linalg_cond.p_str")
 @translates("aten.linalg_cond.default", "aten.linalg_cond.p_str")
 def cond(call: Call, a: Any, p: Any = None) -> Any:
-    """How much a system of equations makes of an error: the norms of a matrix and of its inverse, multiplied."""
-    if is_empty(a):
-        return empty_results(call)
-    a = matrix(a)
-    if p is None or p in (2, -2):
-        values = singular_values(call, a)
-        last = rank_of(values) - 1
-        largest = op.ReduceMax(values, np.array([last]), keepdims=0)
-        smallest = op.ReduceMin(values, np.array([last]), keepdims=0)
-        return op.Div(smallest, largest) if p == -2 else op.Div(largest, smallest)
-    inverse, info = inverted(call, a)
-    both = op.Mul(
-        matrix_length(call, a, p, (-2, -1), False), matrix_length(call, inverse, p, (-2, -1), False)
-    )
-    return op.Where(op.Greater(info, np.int64(0)), np.float64(np.inf), both)
+    return empty_results(call) if is_empty(a) else condition(matrix(a), p)

@@ -7,74 +7,42 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.linalg.lu import inverted
+from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
+from onnxsmith.algorithms.linalg.powers import cross as cross_of
+from onnxsmith.algorithms.linalg.powers import matrix_exp as exponential
+from onnxsmith.algorithms.linalg.powers import matrix_power as power_of
+from onnxsmith.algorithms.linalg.powers import powers
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
-from onnxsmith.torch.library.field import Field, loop, where
-from onnxsmith.torch.library.linalg.lu import inverted
-from onnxsmith.torch.library.linalg.matrices import (
-    batch_identity,
-    empty_results,
-    is_empty,
-    matrix,
-    sizes,
-)
+from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import axis_of, cast, expand, filled, rank_of
 from onnxsmith.types.dtypes import DType
 
-#: Terms of the series, enough in double precision for matrices of norm one.
-_TERMS = 20
-
 
 @translates_complex("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
 @translates("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
 def matrix_exp(call: Call, a: Any) -> Any:
-    """The series of a matrix divided by a power of two that makes it small, squared as often."""
     if is_empty(a):
         return empty_results(call)
-    a = matrix(a)
-    shape = sizes(call, a)
-    sums = op.ReduceSum(a.size(), [a.rank - 2], keepdims=1)
-    norm = op.ReduceMax(sums, [a.rank - 1], keepdims=1)
-    halvings = op.Ceil(op.Div(op.Log(op.Max(norm, np.float64(1))), np.log(np.float64(2))))
-    halvings = op.Min(halvings, np.float64(1000))
-    small = a.map(lambda part: op.Div(part, op.Pow(np.float64(2), halvings)))
-    ones = batch_identity(shape[:-2], shape[-2], shape[-1], a)
-
-    def term(i: Any, total: Field) -> Any:
-        divisor = op.Sub(np.float64(_TERMS), cast(i, DType.DOUBLE))
-        return [ones + (small @ total).map(lambda part: op.Div(part, divisor))], []
-
-    series = loop(_TERMS, [ones], term)[0][0]
-
-    def squared(i: Any, made: Field) -> Any:
-        return [where(op.Less(cast(i, DType.DOUBLE), halvings), made @ made, made)], []
-
-    times = cast(op.ReduceMax(halvings, keepdims=0), DType.INT64)
-    return loop(times, [series], squared)[0][0].as_value()
+    return exponential(matrix(a)).as_value()
 
 
 @translates_complex("aten.matrix_power.default", "aten.linalg_matrix_power.default")
 @translates("aten.matrix_power.default", "aten.linalg_matrix_power.default")
 def matrix_power(call: Call, a: Any, n: int) -> Any:
     z = operand(a, call.dtype)
-    shape = sizes(call, z)
+    shape = sizes(z)
     if n == 0:
         return batch_identity(shape[:-2], shape[-2], shape[-1], z).as_value()
     if n < 0:
         if is_empty(z):
             return z.as_value()
-        z = inverted(call, z.cast(DType.DOUBLE))[0]
-    made: Field | None = None
-    exponent = abs(n)
-    while exponent:
-        if exponent & 1:
-            made = z if made is None else made @ z
-        exponent >>= 1
-        z = z @ z if exponent else z
-    assert made is not None
-    return made.as_value()
+        z = inverted(z.cast(DType.DOUBLE))[0]
+    return power_of(z, abs(n)).as_value()
 
 
 @translates("aten.linalg_vecdot.default", "aten.vdot.default")
@@ -90,10 +58,7 @@ def linalg_cross(call: Call, x: Any, y: Any, *, dim: int = -1) -> Any:
     axis = axis_of(dim, len(shape))
     a, b = (operand(each, call.dtype).map(lambda part: expand(part, shape)) for each in (x, y))
 
-    def turned(z: Field, order: list[int]) -> Field:
-        return z.map(lambda part: op.Gather(part, np.array(order), axis=axis))
-
-    made = turned(a, [1, 2, 0]) * turned(b, [2, 0, 1]) - turned(a, [2, 0, 1]) * turned(b, [1, 2, 0])
+    made = cross_of(a, b, axis)
     return pair(made) if call.is_complex else made.re
 
 
@@ -112,15 +77,7 @@ def _powers(call: Call, x: Field, count: Any) -> Field:
         return Field(empty, empty if x.is_complex else None)
     if x.rank == 0:
         x = x.map(lambda part: op.Reshape(part, [1]))
-    shape = call.shape_of(x.re)
-    one = filled(shape, 1, x.dtype)
-    start = Field(one, filled(shape, 0, x.dtype) if x.is_complex else None)
-
-    def step(i: Any, power: Field) -> Any:
-        return [power * x], [power]
-
-    made = loop(count, [start], step, [True])[1][0]
-    return made.map(lambda part: op.Transpose(part, perm=[*range(1, rank_of(part)), 0]))
+    return powers(x, count)
 
 
 @translates_complex("aten.linalg_vander.default")

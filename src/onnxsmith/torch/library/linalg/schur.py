@@ -1,156 +1,16 @@
 # pyright: basic
-"""Eigenvalues of any square matrix: shifted QR steps to a triangular matrix of complex numbers.
-
-Every matrix of a batch has its own shift and its own number of rows that are still to do. A step factors the shifted
-leading block and turns the matrix by Q; when the last row of the block has nothing left of its diagonal, the block
-is one smaller.
-"""
+"""Eigenvalues of any square matrix."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from onnxsmith.algorithms.linalg.matrices import diagonal
+from onnxsmith.algorithms.linalg.schur import eig as eigen
+from onnxsmith.algorithms.linalg.schur import schur
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.complex_functions import sqrt
-from onnxsmith.torch.library.field import Field, alike, loop, where
-from onnxsmith.torch.library.linalg.householder import reflection
-from onnxsmith.torch.library.linalg.matrices import (
-    ONE,
-    ZERO,
-    batch_identity,
-    column,
-    column_numbers,
-    diagonal,
-    empty_results,
-    is_empty,
-    masked,
-    matrix,
-    norm_of_columns,
-    row,
-    row_numbers,
-    sizes,
-)
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast, filled, int64s
-from onnxsmith.types.dtypes import DType
-
-#: Steps for each eigenvalue at most; two or three are usual.
-_STEPS = 40
-#: An element is nothing below this part of the matrix's size.
-_PRECISION = np.float64(2e-16)
-
-
-def schur(call: Call, a: Field) -> tuple[Field, Field]:
-    """The triangular T and the unitary Z of A = Z T Zᴴ."""
-    shape = sizes(call, a)
-    batch, count = shape[:-2], shape[-1]
-    rows, columns = row_numbers(count), column_numbers(count)
-    a = alike(a, Field(a.re, a.re))
-    scale = op.Sqrt(op.ReduceSum(a.squared_size(), [a.rank - 2, a.rank - 1], keepdims=1))
-    limit = op.Mul(scale, _PRECISION)
-    last = op.Expand(op.Sub(cast(count, DType.INT64), np.int64(1)), int64s([*batch, 1, 1]))
-
-    def step(i: Any, t: Field, z: Field, last: Any, tries: Any) -> Any:
-        is_active = op.And(op.LessOrEqual(rows, last), op.LessOrEqual(columns, last))
-        shift = _shift(t, last, tries, rows, columns)
-        block = where(op.Equal(rows, columns), t - shift, t)
-        block = where(is_active, block, Field(cast(op.Equal(rows, columns), DType.DOUBLE)))
-        q = _unitary(call, block, count, rows)
-        t, z = q.adjoint() @ t @ q, z @ q
-        left = op.And(op.Equal(rows, last), op.Less(columns, last))
-        rest = op.ReduceSum(masked(left, t).size(), [t.rank - 2, t.rank - 1], keepdims=1)
-        is_done = op.LessOrEqual(rest, limit)
-        t = where(op.And(left, is_done), Field(ZERO), t)
-        last = op.Sub(last, cast(is_done, DType.INT64))
-        tries = op.Where(is_done, np.int64(0), op.Add(tries, np.int64(1)))
-        return [t, z, last, tries], [], op.Greater(op.ReduceMax(last, keepdims=0), np.int64(0))
-
-    start = [a, batch_identity(batch, count, count, a), last, filled([*batch, 1, 1], 0, DType.INT64)]
-    trips = op.Mul(cast(count, DType.INT64), np.int64(_STEPS))
-    (t, z, _, _), _ = loop(trips, start, step)
-    return t, z
-
-
-def _entry(t: Field, condition: Any) -> Field:
-    """The one element where a condition holds, as a matrix of one element."""
-    return masked(condition, t).map(
-        lambda part: op.ReduceSum(part, np.array([t.rank - 2, t.rank - 1]), keepdims=1)
-    )
-
-
-def _shift(t: Field, last: Any, tries: Any, rows: Any, columns: Any) -> Field:
-    """The eigenvalue of the last 2 x 2 block that is nearer to its last element; now and then something else."""
-    before = op.Sub(last, np.int64(1))
-    a = _entry(t, op.And(op.Equal(rows, before), op.Equal(columns, before)))
-    b = _entry(t, op.And(op.Equal(rows, before), op.Equal(columns, last)))
-    c = _entry(t, op.And(op.Equal(rows, last), op.Equal(columns, before)))
-    d = _entry(t, op.And(op.Equal(rows, last), op.Equal(columns, last)))
-    half = (a - d).map(lambda part: op.Mul(part, np.float64(0.5)))
-    root = sqrt(half * half + b * c)
-    # d - b c / (half ± root), with the larger divisor
-    is_same_side = op.GreaterOrEqual(op.Add(op.Mul(half.re, root.re), op.Mul(half.im, root.im)), ZERO)
-    divisor = half + where(is_same_side, root, -root)
-    is_nonzero = divisor.is_nonzero()
-    product = b * c
-    shift = d - where(is_nonzero, product / where(is_nonzero, divisor, Field(ONE)), Field(ZERO))
-    # A matrix that a step maps to itself, as a permutation does, needs a push.
-    left = op.And(op.Equal(rows, last), op.Less(columns, last))
-    push = op.ReduceSum(masked(left, t).size(), np.array([t.rank - 2, t.rank - 1]), keepdims=1)
-    is_stuck = op.Equal(op.Mod(op.Add(tries, np.int64(1)), np.int64(10)), np.int64(0))
-    return where(is_stuck, d + Field(op.Mul(push, np.float64(0.75)), op.Mul(push, np.float64(0.25))), shift)
-
-
-def _unitary(call: Call, block: Field, count: Any, rows: Any) -> Field:
-    """Q of a QR factorisation."""
-    shape = sizes(call, block)
-
-    def step(k: Any, r: Field, q: Field) -> Any:
-        vector, factor, _ = reflection(column(r, k), k, rows)
-        across = vector.adjoint()
-        r = r - vector * (factor.conj() * (across @ r))
-        return [r, q - (q @ vector) * (factor * across)], []
-
-    start = batch_identity(shape[:-2], count, count, block)
-    return loop(count, [block, start], step)[0][1]
-
-
-def _triangular_vectors(call: Call, t: Field) -> Field:
-    """Eigenvectors of triangular matrices, one row after the other from the last."""
-    shape = sizes(call, t)
-    count = shape[-1]
-    rows, columns = row_numbers(count), column_numbers(count)
-    values = diagonal(call, t).map(lambda part: op.Unsqueeze(part, [t.rank - 2]))
-    size = op.ReduceMax(t.size(), [t.rank - 2, t.rank - 1], keepdims=1)
-    smallest = op.Max(op.Mul(size, np.float64(2.3e-16)), np.float64(1e-300))
-
-    def step(i: Any, x: Field) -> Any:
-        k = op.Sub(op.Sub(cast(count, DType.INT64), np.int64(1)), i)
-        mine = row(t, k)
-        total = masked(op.Greater(columns, k), mine) @ x
-        gap = _entry(t, op.And(op.Equal(rows, k), op.Equal(columns, k))) - values
-        is_small = op.Less(gap.size(), smallest)
-        gap = where(is_small, Field(smallest), gap)
-        solved = -(total / gap)
-        new = where(op.Equal(columns, k), Field(ONE), masked(op.Greater(columns, k), solved))
-        return [where(op.Equal(rows, k), new, x)], []
-
-    start = filled(shape, 0.0, DType.DOUBLE)
-    return loop(count, [Field(start, start)], step)[0][0]
-
-
-def _normalised(x: Field) -> Field:
-    """Columns of length one, whose largest element is real."""
-    size = x.size()
-    largest = op.ReduceMax(size, [x.rank - 2], keepdims=1)
-    is_largest = op.Equal(size, largest)
-    first = op.ArgMax(cast(is_largest, DType.INT32), axis=x.rank - 2, keepdims=1)
-    top = x.map(lambda part: op.GatherElements(part, first, axis=x.rank - 2))
-    turned = x * top.phase().conj()
-    length = norm_of_columns(turned)
-    return turned.map(lambda part: op.Div(part, length))
 
 
 @translates_complex("aten.linalg_eig.default")
@@ -158,12 +18,10 @@ def _normalised(x: Field) -> Field:
 def eig(call: Call, a: Any) -> Any:
     if is_empty(a):
         return empty_results(call)
-    t, z = schur(call, matrix(a))
-    vectors = _normalised(z @ _triangular_vectors(call, t))
-    return [diagonal(call, t).as_value(), vectors.as_value()]
+    return [each.as_value() for each in eigen(matrix(a))]
 
 
 @translates_complex("aten.linalg_eigvals.default", "aten._linalg_eigvals.default")
 @translates("aten.linalg_eigvals.default", "aten._linalg_eigvals.default")
 def eigvals(call: Call, a: Any) -> Any:
-    return empty_results(call) if is_empty(a) else diagonal(call, schur(call, matrix(a))[0]).as_value()
+    return empty_results(call) if is_empty(a) else diagonal(schur(matrix(a))[0]).as_value()

@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.linalg import jacobi
+from onnxsmith.algorithms.linalg.jacobi import singular_values
+from onnxsmith.algorithms.linalg.matrices import ZERO, expanded, identity
+from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
+from onnxsmith.algorithms.values import greatest, sizes_of
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.field import Field
-from onnxsmith.torch.library.linalg import jacobi
-from onnxsmith.torch.library.linalg.matrices import (
-    ZERO,
-    empty_results,
-    expanded,
-    identity,
-    is_empty,
-    matrix,
-)
+from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import cast, rank_of
-from onnxsmith.torch.sizes import greatest
 from onnxsmith.types.dtypes import DType
 
 EIGH = ("aten.linalg_eigh.default", "aten._linalg_eigh.default")
@@ -33,7 +29,7 @@ EIGH = ("aten.linalg_eigh.default", "aten._linalg_eigh.default")
 def eigh(call: Call, a: Any, UPLO: str = "L", compute_v: bool = True) -> Any:
     if is_empty(a):
         return empty_results(call)
-    values, vectors = jacobi.eigh(call, jacobi.symmetric(matrix(a), UPLO.upper() == "U"))
+    values, vectors = jacobi.eigh(jacobi.symmetric(matrix(a), UPLO.upper() == "U"))
     return [values, vectors.as_value()]
 
 
@@ -53,7 +49,7 @@ def svd(
 ) -> Any:
     if is_empty(a):
         return _empty_svd(call)
-    u, values, v = jacobi.svd(call, matrix(a), full_matrices, compute_uv)
+    u, values, v = jacobi.svd(matrix(a), full_matrices, compute_uv)
     if u is None or v is None:
         nothing = empty_results(call)
         return [nothing[0], values, nothing[2]]
@@ -65,8 +61,8 @@ def svd(
 def svd_old(call: Call, a: Any, some: bool = True, compute_uv: bool = True) -> Any:
     if is_empty(a) or not compute_uv:
         result = _empty_svd(call) if compute_uv else empty_results(call)
-        return result if is_empty(a) else [result[0], jacobi.svd(call, matrix(a), False, False)[1], result[2]]
-    u, values, v = jacobi.svd(call, matrix(a), not some)
+        return result if is_empty(a) else [result[0], jacobi.svd(matrix(a), False, False)[1], result[2]]
+    u, values, v = jacobi.svd(matrix(a), not some)
     return [u.as_value(), values, v.as_value()]  # type: ignore[union-attr]
 
 
@@ -84,12 +80,7 @@ def _empty_svd(call: Call) -> Any:
 @translates_complex("aten.linalg_svdvals.default")
 @translates("aten.linalg_svdvals.default")
 def svdvals(call: Call, a: Any, *, driver: str | None = None) -> Any:
-    return empty_results(call) if is_empty(a) else singular_values(call, matrix(a))
-
-
-def singular_values(call: Call, a: Field) -> Any:
-    """Singular values from the largest."""
-    return jacobi.svd(call, a, False, False)[1]
+    return empty_results(call) if is_empty(a) else singular_values(matrix(a))
 
 
 # -- ranks and inverses ---------------------------------------------------------------------------------------
@@ -97,7 +88,7 @@ def singular_values(call: Call, a: Field) -> Any:
 
 def tolerance(call: Call, a: Any, largest: Any, atol: Any, rtol: Any) -> Any:
     """Below which a singular value counts as zero: torch's default is the precision times the larger size."""
-    shape = call.shape_of(a.re)
+    shape = sizes_of(a.re)
     is_given = atol is not None
     if rtol is None:
         precise = torch.finfo(call.input_dtype(0)).eps
@@ -123,8 +114,8 @@ def _beside(value: Any) -> Any:
 
 def _values(call: Call, a: Field, hermitian: bool) -> Any:
     if hermitian:
-        return op.Abs(jacobi.eigh(call, jacobi.symmetric(a, False))[0])
-    return singular_values(call, a)
+        return op.Abs(jacobi.eigh(jacobi.symmetric(a, False))[0])
+    return singular_values(a)
 
 
 def _largest(values: Any) -> Any:
@@ -160,17 +151,9 @@ def pinv(call: Call, a: Any, *, atol: Any = None, rtol: Any = None, hermitian: b
     if is_empty(a):
         return empty_results(call)
     a = matrix(a)
-    if hermitian:
-        values, u = jacobi.eigh(call, jacobi.symmetric(a, False))
-        v = u
-    else:
-        u, values, v = jacobi.svd(call, a, False)
-    lengths = op.Abs(values)
-    limit = tolerance(call, a, _largest(lengths), atol, rtol)
-    is_kept = op.Greater(lengths, limit)
-    inverse = op.Where(is_kept, op.Div(np.float64(1), op.Where(is_kept, values, np.float64(1))), ZERO)
-    row = op.Unsqueeze(inverse, [rank_of(inverse) - 1])
-    return (v.map(lambda part: op.Mul(part, row)) @ u.adjoint()).as_value()  # type: ignore[union-attr]
+    parts = eigen_parts(a) if hermitian else singular_parts(a)
+    limit = tolerance(call, a, _largest(op.Abs(parts.values)), atol, rtol)
+    return pseudoinverse(parts, limit).as_value()
 
 
 @translates_complex("aten.linalg_pinv.default", "aten.linalg_pinv.rcond_tensor", "aten.pinverse.default")

@@ -1,6 +1,6 @@
 """Polynomials for functions that ONNX has no operator for.
 
-Coefficients of powers of `t` in [-1, 1], highest first. Written by `tools/generate_torch_approximations.py`, which
+Coefficients of powers of `t` in [-1, 1], highest first. Written by `tools/generate_approximations.py`, which
 says what each is of; not edited by hand.
 """
 

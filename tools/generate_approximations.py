@@ -1,9 +1,9 @@
-"""Writes `src/onnxsmith/torch/library/approximations.py`: polynomials for functions that ONNX has no operator for.
+"""Writes `src/onnxsmith/algorithms/special/approximations.py`: polynomials for functions that ONNX has no operator for.
 
 Each is the interpolation of a smooth function at Chebyshev's points, computed with forty digits, cut where it is good
 to double precision, and written as coefficients of powers of `t` in [-1, 1], the highest first (for Horner's rule).
 
-    python tools/generate_torch_approximations.py
+    python tools/generate_approximations.py
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import mpmath as mp
 
-TARGET = Path(__file__).parents[1] / "src/onnxsmith/torch/library/approximations.py"
+TARGET = Path(__file__).parents[1] / "src/onnxsmith/algorithms/special/approximations.py"
 HEADER = '''"""Polynomials for functions that ONNX has no operator for.
 
-Coefficients of powers of `t` in [-1, 1], highest first. Written by `tools/generate_torch_approximations.py`, which
+Coefficients of powers of `t` in [-1, 1], highest first. Written by `tools/generate_approximations.py`, which
 says what each is of; not edited by hand.
 """
 

@@ -1,4 +1,3 @@
-# pyright: basic
 """The discrete Fourier transform along the last axis, unscaled, by whichever way is precise for the length.
 
 ONNX Runtime's `DFT` is precise for powers of two only. Other lengths are products with the matrix of the transform,
@@ -8,14 +7,25 @@ lengths with divisors are done in two parts, and long primes by a convolution th
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from onnxsmith.torch.library.complex_pair import packed, unpacked
-from onnxsmith.torch.library.field import Field, alike, joined
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.values import cast, constant, int64s, rank_of, reshape
+from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, joined
+from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Size,
+    cast,
+    constant,
+    converted,
+    dtype_of,
+    int64s,
+    rank_of,
+    reshape,
+    sizes_of,
+)
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: Up to this length the matrix of a transform is stored; beyond, the model computes it.
@@ -26,7 +36,7 @@ _FAST = 64
 _LONG = 512
 
 
-def transform(call: Any, z: Field, count: Any, inverse: bool) -> Field:
+def transform(z: Field, count: Size, inverse: bool) -> Field:
     """All `count` frequencies of `count` complex or real numbers."""
     if not isinstance(count, int) or count < _FAST:
         return z @ _matrix(count, count, count, inverse, z.dtype)
@@ -36,7 +46,7 @@ def transform(call: Any, z: Field, count: Any, inverse: bool) -> Field:
         return z @ _matrix(count, count, count, inverse, z.dtype)
     divisor = max(each for each in range(1, math.isqrt(count) + 1) if count % each == 0)
     if divisor > 1:
-        return _in_two_parts(call, z, divisor, count // divisor, inverse)
+        return _in_two_parts(z, divisor, count // divisor, inverse)
     return (
         _by_convolution(z, count, inverse)
         if count > 2 * _LONG
@@ -44,31 +54,31 @@ def transform(call: Any, z: Field, count: Any, inverse: bool) -> Field:
     )
 
 
-def half_transform(call: Any, x: Any, count: Any, inverse: bool) -> Field:
+def half_transform(x: TensorValue, count: Size, inverse: bool) -> Field:
     """The first half of the frequencies of real numbers, from which the others follow."""
     half = count // 2 + 1
     if isinstance(count, int) and count >= _FAST and (count > _LONG or count & (count - 1) == 0):
-        whole = transform(call, Field(x), count, inverse)
+        whole = transform(Field(x), count, inverse)
         return whole.map(lambda part: op.Slice(part, [0], [half], [rank_of(part) - 1]))
-    return Field(x) @ _matrix(count, count, half, inverse, x.dtype)
+    return Field(x) @ _matrix(count, count, half, inverse, dtype_of(x))
 
 
-def real_transform(call: Any, z: Field, count: Any, inverse: bool) -> Any:
+def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
     """Real numbers from the first half of their frequencies."""
     half = count // 2 + 1
     if isinstance(count, int) and count >= _FAST and (count > _LONG or count & (count - 1) == 0):
         axis = z.rank - 1
         rest = z.conj().map(lambda part: op.Slice(part, [count - half], [0], [axis], [-1]))
-        return transform(call, joined([z, rest], axis), count, inverse).re
+        return transform(joined([z, rest], axis), count, inverse).re
     matrix = _matrix(count, half, count, inverse, z.dtype)
     weight = _weights(count, half, z.dtype)
     z = alike(z, Field(z.re, z.re)).map(lambda part: op.Mul(part, weight))
-    return op.Sub(op.MatMul(z.re, matrix.re), op.MatMul(z.im, matrix.im))
+    return op.Sub(op.MatMul(z.re, matrix.re), op.MatMul(imaginary(z), imaginary(matrix)))
 
 
-def _weights(count: Any, half: Any, dtype: DType) -> Any:
+def _weights(count: Size, half: Size, dtype: DType) -> TensorOrArray:
     """How often each frequency of the first half stands for: two but for the first, and the last of an even count."""
-    if isinstance(count, int):
+    if isinstance(count, int) and isinstance(half, int):
         weight = np.full(half, 2, dtype.numpy)
         weight[0] = 1
         if count % 2 == 0:
@@ -79,20 +89,20 @@ def _weights(count: Any, half: Any, dtype: DType) -> Any:
     return op.Where(op.Equal(own, places), cast(1, dtype), cast(2, dtype))
 
 
-def _matrix(count: Any, rows: Any, columns: Any, inverse: bool, dtype: DType) -> Field:
+def _matrix(count: Size, rows: Size, columns: Size, inverse: bool, dtype: DType) -> Field:
     """exp(∓2πi j k / count). The product j k is taken modulo the count first, in whole numbers."""
-    if all(isinstance(each, int) for each in (count, rows, columns)) and count <= _STORED:
+    if isinstance(count, int) and isinstance(rows, int) and isinstance(columns, int) and count <= _STORED:
         angle = np.outer(np.arange(rows), np.arange(columns)) % count * (2 * np.pi / count)
         sine = np.sin(angle) if inverse else -np.sin(angle)
         return Field(constant(np.cos(angle).astype(dtype.numpy)), constant(sine.astype(dtype.numpy)))
-    number = cast(count, DType.INT64)
+    modulus = cast(count, DType.INT64)
     products = op.Mul(op.Unsqueeze(_range(rows), [1]), op.Unsqueeze(_range(columns), [0]))
-    part = op.Div(cast(op.Mod(products, number), DType.DOUBLE), cast(count, DType.DOUBLE))
+    part = op.Div(converted(op.Mod(products, modulus), DType.DOUBLE), cast(count, DType.DOUBLE))
     angle = op.Mul(part, np.float64(2 * np.pi if inverse else -2 * np.pi))
-    return Field(cast(op.Cos(angle), dtype), cast(op.Sin(angle), dtype))
+    return Field(converted(op.Cos(angle), dtype), converted(op.Sin(angle), dtype))
 
 
-def _range(count: Any) -> Any:
+def _range(count: Size) -> TensorValue:
     return op.Range(np.int64(0), cast(count, DType.INT64), np.int64(1))
 
 
@@ -100,7 +110,7 @@ def _power_of_two(z: Field, inverse: bool) -> Field:
     """ONNX's transform forwards; backwards it is that of the conjugates, conjugate."""
     z = alike(z, Field(z.re, z.re))
     z = z.conj() if inverse else z
-    whole = packed(z.as_value())
+    whole = packed(Complex(z.re, imaginary(z)))
     rank = rank_of(whole)
     is_vector = rank == 2  # ONNX's needs a batch
     whole = op.Unsqueeze(whole, [0]) if is_vector else whole
@@ -111,16 +121,16 @@ def _power_of_two(z: Field, inverse: bool) -> Field:
     return result.conj() if inverse else result
 
 
-def _in_two_parts(call: Any, z: Field, first: int, second: int, inverse: bool) -> Field:
+def _in_two_parts(z: Field, first: int, second: int, inverse: bool) -> Field:
     """Number j = second j1 + j2 gives frequency k = k1 + first k2: one transform after the other."""
-    shape = call.shape_of(z.re)
+    shape = sizes_of(z.re)
     batch, count = shape[:-1], first * second
     table = z.map(lambda part: reshape(part, [*batch, first, second])).transposed()
-    table = transform(call, table, first, inverse).transposed()  # k1, j2
+    table = transform(table, first, inverse).transposed()  # k1, j2
     angle = np.outer(np.arange(first), np.arange(second)) * (2 * np.pi / count)
     sine = np.sin(angle) if inverse else -np.sin(angle)
     turn = Field(constant(np.cos(angle).astype(z.dtype.numpy)), constant(sine.astype(z.dtype.numpy)))
-    table = transform(call, table * turn, second, inverse).transposed()  # k2, k1
+    table = transform(table * turn, second, inverse).transposed()  # k2, k1
     return table.map(lambda part: reshape(part, [*batch, count]))
 
 
@@ -141,5 +151,5 @@ def _by_convolution(z: Field, count: int, inverse: bool) -> Field:
     return made.map(lambda part: op.Slice(part, [0], [count], [z.rank - 1])) * turn
 
 
-def _constant(array: Any, dtype: DType) -> Field:
+def _constant(array: npt.NDArray[np.complex128], dtype: DType) -> Field:
     return Field(constant(array.real.astype(dtype.numpy)), constant(array.imag.astype(dtype.numpy)))

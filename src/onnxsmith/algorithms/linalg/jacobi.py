@@ -1,4 +1,3 @@
-# pyright: basic
 """Eigenvalues of symmetric matrices and singular values, by Jacobi's rotations.
 
 Each step rotates n/2 pairs of columns at once: in step r, columns i and j with i + j = r modulo n. So n steps visit
@@ -7,14 +6,14 @@ every pair once, whatever n is, a step is a few products of matrices, and its gr
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.field import Field, joined, loop, where
-from onnxsmith.torch.library.linalg.householder import orthonormal, reflected, signed
-from onnxsmith.torch.library.linalg.matrices import (
+from onnxsmith.algorithms.complex_numbers.field import Field, joined, number, where
+from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.linalg.householder import orthonormal, reflected, signed
+from onnxsmith.algorithms.linalg.matrices import (
     ONE,
     ZERO,
     batch_identity,
@@ -28,9 +27,10 @@ from onnxsmith.torch.library.linalg.matrices import (
     sizes,
     triangle,
 )
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.values import cast, int64s, rank_of
-from onnxsmith.torch.sizes import least
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, cast, int64s, least, rank_of
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 #: How often every pair is visited at most; convergence is quadratic, and the loop ends when it is reached.
@@ -39,7 +39,9 @@ _SWEEPS = 30
 _PRECISION = np.float64(4e-16)
 
 
-def rotation(a: Field, step: Any, count: Any, rows: Any, columns: Any) -> tuple[Field, Any]:
+def rotation(
+    a: Field, step: TensorValue, count: Size, rows: TensorOrArray, columns: TensorOrArray
+) -> tuple[Field, TensorValue]:
     """The rotations of one step as one unitary matrix, and the largest part of a diagonal that they remove."""
     partner = op.Mod(op.Sub(step, rows), cast(count, DType.INT64))  # (n, 1), for each row
     is_partner = op.And(op.Equal(columns, partner), op.Not(op.Equal(columns, rows)))
@@ -71,11 +73,11 @@ def rotation(a: Field, step: Any, count: Any, rows: Any, columns: Any) -> tuple[
     return matrix, _relative(size, scale)
 
 
-def _root(x: Any) -> Any:
+def _root(x: TensorValue) -> TensorValue:
     return op.Sqrt(op.Add(ONE, op.Mul(x, x)))
 
 
-def _relative(size: Any, scale: Any) -> Any:
+def _relative(size: TensorValue, scale: TensorValue) -> TensorValue:
     """The largest ratio, where a size is not zero."""
     floor = np.float64(1e-30)  # matrices come scaled to one, and columns of this length squared are rounding
     ratio = op.Where(op.Equal(size, ZERO), ZERO, op.Div(size, op.Max(scale, floor)))
@@ -92,9 +94,9 @@ def symmetric(a: Field, upper: bool) -> Field:
     return whole + Field(entries)
 
 
-def eigh(call: Call, a: Field) -> tuple[Any, Field]:
+def eigh(a: Field) -> tuple[TensorValue, Field]:
     """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
-    shape = sizes(call, a)
+    shape = sizes(a)
     count = shape[-1]
     rows, columns = row_numbers(count), column_numbers(count)
     vectors = batch_identity(shape[:-2], count, count, a)
@@ -104,54 +106,56 @@ def eigh(call: Call, a: Field) -> tuple[Any, Field]:
     scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
     a = a.map(lambda part: op.Div(part, scale))
 
-    def step(i: Any, a: Field, vectors: Field) -> Any:
-        turn, _ = rotation(a, i, count, rows, columns)
+    def step(i: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+        a, vectors = fields
+        turn = rotation(a, i, count, rows, columns)[0]
         a = turn.adjoint() @ a @ turn
-        rest = op.ReduceMax(where(op.Equal(rows, columns), Field(ZERO), a).squared_size(), keepdims=0)
-        return [a, vectors @ turn], [], op.Greater(rest, np.float64(1e-33))
+        rest = op.ReduceMax(where(op.Equal(rows, columns), number(0), a).squared_size(), keepdims=0)
+        return Step([a, vectors @ turn], goes_on=op.Greater(rest, np.float64(1e-33)))
 
     trips = op.Mul(cast(count, DType.INT64), np.int64(_SWEEPS))
-    (a, vectors), _ = loop(trips, [a, vectors], step)
-    values = op.Mul(diagonal(call, Field(a.re)).re, op.Squeeze(scale, [a.rank - 1]))
-    values, order = op.TopK(values, int64s([count]), axis=rank_of(values) - 1, largest=0, sorted=1)
-    return values, chosen_columns(call, vectors, order)
+    a, vectors = loop(trips, [a, vectors], [], step).fields
+    values = op.Mul(diagonal(Field(a.re)).re, op.Squeeze(scale, [a.rank - 1]))
+    axis = rank_of(values) - 1
+    values, order = several(op.TopK, values, int64s([count]), outputs=2, axis=axis, largest=0, sorted=1)
+    return values, chosen_columns(vectors, order)
 
 
-def svd(
-    call: Call, a: Field, full: bool, with_vectors: bool = True
-) -> tuple[Field | None, Any, Field | None]:
+def svd(a: Field, full: bool, with_vectors: bool = True) -> tuple[Field | None, TensorValue, Field | None]:
     """U, the singular values from the largest, and V (not its adjoint)."""
-    rows, columns = sizes(call, a)[-2:]
+    rows, columns = sizes(a)[-2:]
     is_wide = isinstance(rows, int) and isinstance(columns, int) and rows < columns
     if is_wide:
-        v, values, u = svd(call, a.adjoint(), full, with_vectors)
+        v, values, u = svd(a.adjoint(), full, with_vectors)
         return u, values, v
-    return _svd(call, a, full, with_vectors)
+    return _svd(a, full, with_vectors)
 
 
-def _svd(call: Call, a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, Any, Field | None]:
+def _svd(a: Field, full: bool, with_vectors: bool) -> tuple[Field | None, TensorValue, Field | None]:
     """Rotations that make the columns orthogonal; their lengths are the singular values."""
-    shape = sizes(call, a)
+    shape = sizes(a)
     count = shape[-1]
     rows, columns = row_numbers(count), column_numbers(count)
     scale = op.ReduceMax(a.size(), [a.rank - 2, a.rank - 1], keepdims=1)
     scale = op.Where(op.Greater(scale, ZERO), scale, ONE)
     a = a.map(lambda part: op.Div(part, scale))
-    number = cast(count, DType.INT64)
-    last = op.Sub(number, np.int64(1))
+    number_of_columns = cast(count, DType.INT64)
+    last = op.Sub(number_of_columns, np.int64(1))
 
-    def step(i: Any, a: Field, v: Field, worst: Any) -> Any:
+    def step(i: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+        (a, v), (worst,) = fields, tensors
         turn, ratio = rotation(a.adjoint() @ a, i, count, rows, columns)
-        is_last = op.Equal(op.Mod(i, number), last)
+        is_last = op.Equal(op.Mod(i, number_of_columns), last)
         worst = op.Max(worst, ratio)
         going_on = op.Or(op.Not(is_last), op.Greater(worst, _PRECISION))
-        return [a @ turn, v @ turn, op.Where(is_last, ZERO, worst)], [], going_on
+        return Step([a @ turn, v @ turn], [op.Where(is_last, ZERO, worst)], goes_on=going_on)
 
     start = batch_identity(shape[:-2], count, count, a)
-    trips = op.Mul(number, np.int64(_SWEEPS))
-    (a, v, _), _ = loop(trips, [a, start, cast(0.0, DType.DOUBLE)], step)
+    trips = op.Mul(number_of_columns, np.int64(_SWEEPS))
+    a, v = loop(trips, [a, start], [cast(0.0, DType.DOUBLE)], step).fields
     lengths = op.Squeeze(norm_of_columns(a), [a.rank - 2])
-    values, order = op.TopK(lengths, int64s([count]), axis=rank_of(lengths) - 1, largest=1, sorted=1)
+    axis = rank_of(lengths) - 1
+    values, order = several(op.TopK, lengths, int64s([count]), outputs=2, axis=axis, largest=1, sorted=1)
     values = op.Mul(values, op.Squeeze(scale, [a.rank - 1]))
     fewer = least(shape[-2], count)  # where it is not known which is, there may be more columns than rows
     is_tall = isinstance(fewer, int)
@@ -159,13 +163,18 @@ def _svd(call: Call, a: Field, full: bool, with_vectors: bool) -> tuple[Field | 
     if not with_vectors:
         return None, values, None
     # The columns, longest first, are U times the values. Reflections give U also where a value is zero.
-    packed, factors = reflected(call, chosen_columns(call, a, order))
-    u = signed(orthonormal(call, packed, factors, fewer), diagonal(call, packed))
-    v = chosen_columns(call, v, order)
+    packed, factors = reflected(chosen_columns(a, order))
+    u = signed(orthonormal(packed, factors, fewer), diagonal(packed))
+    v = chosen_columns(v, order)
     if full:
-        return _with_first_columns(orthonormal(call, packed, factors, shape[-2]), u, fewer), values, v
+        return _with_first_columns(orthonormal(packed, factors, shape[-2]), u, fewer), values, v
     return u, values, v if is_tall else columns_until(v, fewer)
 
 
-def _with_first_columns(whole: Field, first: Field, count: Any) -> Field:
+def _with_first_columns(whole: Field, first: Field, count: Size) -> Field:
     return joined([first, columns_until(whole, np.iinfo(np.int64).max, count)], whole.rank - 1)
+
+
+def singular_values(a: Field) -> TensorValue:
+    """Singular values from the largest."""
+    return svd(a, False, False)[1]

@@ -1,4 +1,3 @@
-# pyright: basic
 """Real or complex tensors under one set of operators, so that an algorithm is written once for both.
 
 A `Field` is a complex tensor as its two parts, or a real one whose imaginary part is None and costs nothing.
@@ -8,22 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from onnxsmith.torch.library.complex_pair import Complex, zeros_like
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.values import cast, rank_of
+from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import constant, converted, dimensions_of, dtype_of, like, rank_of
+from onnxsmith.core.operator_protocols import AnyOperator
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
+
+#: A linear function of real tensors.
+Part: TypeAlias = Callable[[TensorValue], TensorValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A tensor with arithmetic; `im` is None for a real one."""
 
-    re: Any
-    im: Any = None
+    re: TensorValue
+    im: TensorValue | None = None
 
     @property
     def is_complex(self) -> bool:
@@ -33,14 +37,14 @@ class Field:
     @property
     def dtype(self) -> DType:
         """The element type of the parts."""
-        return self.re.dtype
+        return dtype_of(self.re)
 
     @property
     def rank(self) -> int:
         """How many dimensions there are."""
         return rank_of(self.re)
 
-    def map(self, function: Callable[[Any], Any]) -> Field:
+    def map(self, function: Part) -> Field:
         """A linear function of real tensors on each part."""
         return Field(function(self.re), None if self.im is None else function(self.im))
 
@@ -79,12 +83,12 @@ class Field:
         """Transposed and conjugate."""
         return self.transposed().conj()
 
-    def squared_size(self) -> Any:
+    def squared_size(self) -> TensorValue:
         """The square of each element's absolute value, a real tensor."""
         square = op.Mul(self.re, self.re)
         return square if self.im is None else op.Add(square, op.Mul(self.im, self.im))
 
-    def size(self) -> Any:
+    def size(self) -> TensorValue:
         """Each element's absolute value, a real tensor; nothing overflows on the way."""
         if self.im is None:
             return op.Abs(self.re)
@@ -99,25 +103,25 @@ class Field:
         safe = op.Where(is_zero, real(1, self), size)
         return Field(op.Where(is_zero, real(1, self), op.Div(self.re, safe)), op.Div(self.im, safe))
 
-    def is_nonzero(self) -> Any:
+    def is_nonzero(self) -> TensorValue:
         """Where an element is not zero."""
         nonzero = op.Not(op.Equal(self.re, real(0, self)))
         return nonzero if self.im is None else op.Or(nonzero, op.Not(op.Equal(self.im, real(0, self))))
 
     def cast(self, dtype: DType) -> Field:
         """In another element type."""
-        return self.map(lambda part: cast(part, dtype))
+        return self.map(lambda part: converted(part, dtype))
 
-    def as_value(self) -> Any:
-        """As translations return it."""
+    def as_value(self) -> TensorValue | Complex:
+        """As a tensor or a pair."""
         return self.re if self.im is None else Complex(self.re, self.im)
 
-    def parts(self) -> list[Any]:
+    def parts(self) -> list[TensorValue]:
         """The one or two tensors."""
         return [self.re] if self.im is None else [self.re, self.im]
 
 
-def field(value: Any, like: Field | None = None) -> Field:
+def field(value: TensorValue | Complex, like: Field | None = None) -> Field:
     """A tensor or a pair as a `Field`; complex with a zero part if `like` is complex."""
     made = Field(value.real, value.imag) if isinstance(value, Complex) else Field(value)
     return made if like is None else alike(made, like)
@@ -130,12 +134,23 @@ def alike(value: Field, like: Field) -> Field:
     return Field(value.re, zeros_like(value.re))
 
 
-def real(value: float, like: Field) -> np.ndarray[Any, Any]:
+def real(value: float, like: Field) -> Array:
     """A real number in the element type of the parts."""
     return np.asarray(value, like.dtype.numpy)
 
 
-def where(condition: Any, x: Field, y: Field) -> Field:
+def number(value: float) -> Field:
+    """A real number in double precision."""
+    return Field(constant(np.float64(value)))
+
+
+def imaginary(z: Field) -> TensorValue:
+    """The imaginary part of what is complex."""
+    assert z.im is not None, "a real tensor has none"
+    return z.im
+
+
+def where(condition: TensorOrArray, x: Field, y: Field) -> Field:
     """Elements of one or the other. Zeros stand for a missing imaginary part."""
     re = op.Where(condition, x.re, y.re)
     if x.im is None and y.im is None:
@@ -144,16 +159,16 @@ def where(condition: Any, x: Field, y: Field) -> Field:
     return Field(re, op.Where(condition, zero if x.im is None else x.im, zero if y.im is None else y.im))
 
 
-def hypot(x: Any, y: Any) -> Any:
+def hypot(x: TensorValue, y: TensorValue) -> TensorValue:
     """The length of (x, y) without overflow, as C's `hypot`: infinite where either is, even beside NaN."""
-    zero, one = np.asarray(0, x.dtype.numpy), np.asarray(1, x.dtype.numpy)
+    zero, one = like(0, x), like(1, x)
     x, y = op.Abs(x), op.Abs(y)
     is_less = op.Less(x, y)
     larger, smaller = op.Where(is_less, y, x), op.Where(is_less, x, y)
     is_plain = op.Greater(larger, zero)
     ratio = op.Div(smaller, op.Where(is_plain, larger, one))
     length = op.Mul(larger, op.Sqrt(op.Add(one, op.Mul(ratio, ratio))))
-    infinite = np.asarray(np.inf, x.dtype.numpy)
+    infinite = like(np.inf, x)
     return op.Where(op.Or(op.Equal(x, infinite), op.Equal(y, infinite)), infinite, length)
 
 
@@ -182,60 +197,26 @@ def joined(tensors: Sequence[Field], axis: int) -> Field:
     )
 
 
-def loop(
-    count: Any,
-    state: Sequence[Any],
-    body: Callable[..., tuple[Any, ...]],
-    collects: Sequence[bool] = (),
-) -> tuple[list[Any], list[Any]]:
-    """`op.Loop` over `Field`s and tensors: `body(i, *state)` returns the next state and the values to collect.
-
-    `collects` says of each of those whether it is as complex as the first of the state; else it is a real tensor.
-    A body may return a third thing: whether to go on.
-    """
-    flat = [part for each in state for part in _parts(each)]
-    kinds = [state[0] if is_like_first else None for is_like_first in collects]
-
-    def run(i: Any, keep: Any, *parts: Any) -> Any:
-        following, collected, *going_on = body(i, *_grouped(parts, state))
-        outputs = [part for each in (*following, *collected) for part in _parts(each)]
-        return (going_on[0] if going_on else keep, *outputs)
-
-    width = sum(len(_parts(each)) for each in (*state, *kinds))
-    outputs = op.Loop(cast(count, DType.INT64), np.array(True), *flat, body=run, outputs=width)
-    outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
-    return _grouped(outputs[: len(flat)], state), _grouped(outputs[len(flat) :], kinds)
-
-
-def _parts(value: Any) -> list[Any]:
-    return value.parts() if isinstance(value, Field) else [value]
-
-
-def _grouped(parts: Sequence[Any], like: Sequence[Any]) -> list[Any]:
-    rest = iter(parts)
-    return [
-        Field(next(rest), next(rest) if each.is_complex else None) if isinstance(each, Field) else next(rest)
-        for each in like
-    ]
-
-
-def _joined(x: Field, y: Field, operator: Any) -> Field:
+def _joined(x: Field, y: Field, operator: AnyOperator) -> Field:
     re = operator(x.re, y.re)
     if x.im is None and y.im is None:
         return Field(re)
-    if y.im is None:
-        return Field(re, _like(x.im, y.re))
-    return Field(re, _like(y.im, x.re) if x.im is None else operator(x.im, y.im))
+    if x.im is None or y.im is None:
+        lone, other = (y.im, x.re) if x.im is None else (x.im, y.re)
+        assert lone is not None  # one of the two is complex
+        return Field(re, _like(lone, other))
+    return Field(re, operator(x.im, y.im))
 
 
-def _like(part: Any, other: Any) -> Any:
+def _like(part: TensorValue, other: TensorValue) -> TensorValue:
     """A part broadcast as a sum with a real tensor is."""
-    if part.type.shape == other.type.shape and None not in part.type.shape:
+    shape = dimensions_of(part)
+    if shape == other.type.shape and None not in shape:
         return part
     return op.Where(op.Equal(other, other), part, part)
 
 
-def _product(x: Field, y: Field, operator: Any) -> Field:
+def _product(x: Field, y: Field, operator: AnyOperator) -> Field:
     if x.im is None and y.im is None:
         return Field(operator(x.re, y.re))
     if y.im is None:

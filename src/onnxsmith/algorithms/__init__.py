@@ -1,0 +1,1 @@
+"""Numerics as functions on tensors, made of operators; known to no framework."""

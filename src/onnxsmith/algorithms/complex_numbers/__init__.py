@@ -1,0 +1,1 @@
+"""Complex numbers as pairs of real tensors: ONNX computes with neither as one."""

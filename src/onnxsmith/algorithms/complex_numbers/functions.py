@@ -1,0 +1,236 @@
+"""Functions of a complex number: exponentials, logarithms, powers, and the trigonometric ones.
+
+Formulas are those that lose nothing near zero and do not overflow on the way (after Kahan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.angles import angle_of, arc
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
+from onnxsmith.algorithms.complex_numbers.pair import zeros_like
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import constant, like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+Function: TypeAlias = Callable[[Field], Field]
+
+
+def one(z: Field, value: float = 1.0) -> Field:
+    """A real number beside a complex tensor."""
+    return Field(constant(real(value, z)))
+
+
+def _times(value: float, part: TensorValue) -> TensorValue:
+    return op.Mul(part, like(value, part))
+
+
+def _clipped(part: TensorValue, limit: float) -> TensorValue:
+    low, high = (like(each, part) for each in (-limit, limit))
+    return op.Min(op.Max(part, low), high)
+
+
+def hyperbolic(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """cosh and sinh of a real tensor; in double precision ONNX Runtime has exponentials only."""
+    if x.dtype is not DType.DOUBLE:
+        return op.Cosh(x), op.Sinh(x)
+    up, down = op.Exp(x), op.Exp(op.Neg(x))
+    cubic = op.Mul(x, op.Add(np.float64(1), _times(1 / 6, op.Mul(x, x))))
+    is_tiny = op.Less(op.Abs(x), np.float64(1e-4))
+    return _times(0.5, op.Add(up, down)), op.Where(is_tiny, cubic, _times(0.5, op.Sub(up, down)))
+
+
+def arsinh(x: TensorValue) -> TensorValue:
+    """asinh of a real tensor."""
+    if x.dtype is not DType.DOUBLE:
+        return op.Asinh(x)
+    size = op.Abs(x)
+    square = op.Mul(size, size)
+    root = op.Sqrt(op.Add(np.float64(1), square))
+    # log1p(|x| + x² / (1 + root)), with log1p from the logarithm by the correction of its rounding
+    more = op.Add(size, op.Div(square, op.Add(np.float64(1), root)))
+    return op.Mul(op.Sign(x), log1p(more))
+
+
+def log1p(x: TensorValue) -> TensorValue:
+    """log(1 + x) of a real tensor that is not negative enough to matter, right for small x."""
+    unit = like(1, x)
+    total = op.Add(unit, x)
+    rounded = op.Sub(total, unit)
+    is_same = op.Equal(rounded, like(0, x))
+    scaled = op.Mul(op.Log(total), op.Div(x, op.Where(is_same, unit, rounded)))
+    plain = op.Where(is_same, x, scaled)
+    return op.Where(op.IsInf(total), total, plain)
+
+
+def exp(z: Field) -> Field:
+    """e to the power of z; the imaginary part of a real z stays zero."""
+    size = op.Exp(z.re)
+    im = op.Where(op.Equal(imaginary(z), real(0, z)), imaginary(z), op.Mul(size, op.Sin(imaginary(z))))
+    return Field(op.Mul(size, op.Cos(imaginary(z))), im)
+
+
+def log(z: Field) -> Field:
+    """The logarithm with an angle from -pi to pi."""
+    return Field(op.Log(z.size()), angle_of(z))
+
+
+def log_of_one_more(z: Field) -> Field:
+    """log(1 + z), right near zero."""
+    more = op.Add(op.Mul(z.re, op.Add(z.re, real(2, z))), op.Mul(imaginary(z), imaginary(z)))  # |1 + z|² - 1
+    near = _times(0.5, log1p(more))
+    shifted = z + one(z)
+    is_near = op.Less(op.Abs(more), real(0.5, z))
+    return Field(op.Where(is_near, near, op.Log(shifted.size())), angle_of(shifted))
+
+
+def sqrt(z: Field) -> Field:
+    """The root on the right of the imaginary axis."""
+    zero = real(0, z)
+    size = z.size()
+    root = op.Sqrt(_times(0.5, op.Add(size, op.Abs(z.re))))
+    is_zero = op.Equal(root, zero)
+    other = op.Div(_times(0.5, op.Abs(imaginary(z))), op.Where(is_zero, real(1, z), root))
+    is_left = op.Less(z.re, zero)
+    re, im = op.Where(is_left, other, root), op.Where(is_left, root, other)
+    return Field(re, op.Where(op.Less(imaginary(z), zero), op.Neg(im), im))
+
+
+def sin(z: Field) -> Field:
+    """The sine."""
+    cosh, sinh = hyperbolic(imaginary(z))
+    return Field(op.Mul(op.Sin(z.re), cosh), op.Mul(op.Cos(z.re), sinh))
+
+
+def cos(z: Field) -> Field:
+    """The cosine."""
+    cosh, sinh = hyperbolic(imaginary(z))
+    return Field(op.Mul(op.Cos(z.re), cosh), op.Neg(op.Mul(op.Sin(z.re), sinh)))
+
+
+def tanh(z: Field) -> Field:
+    """The hyperbolic tangent; beyond 20 it is one."""
+    cosh, sinh = hyperbolic(_clipped(z.re, 20.0))
+    cosine, sine = op.Cos(imaginary(z)), op.Sin(imaginary(z))
+    divisor = op.Add(op.Mul(cosine, cosine), op.Mul(sinh, sinh))
+    return Field(op.Div(op.Mul(cosh, sinh), divisor), op.Div(op.Mul(sine, cosine), divisor))
+
+
+def turned(z: Field) -> Field:
+    """i z."""
+    return Field(op.Neg(imaginary(z)), z.re)
+
+
+def turned_back(z: Field) -> Field:
+    """-i z."""
+    return Field(imaginary(z), op.Neg(z.re))
+
+
+def asin(z: Field) -> Field:
+    """The arcsine."""
+    below, above = sqrt(one(z) - z), sqrt(z + one(z))
+    return Field(arc(z.re, (below * above).re), arsinh(imaginary(below.conj() * above)))
+
+
+def acos(z: Field) -> Field:
+    """The arccosine."""
+    below, above = sqrt(one(z) - z), sqrt(z + one(z))
+    return Field(_times(2.0, arc(below.re, above.re)), arsinh(imaginary(above.conj() * below)))
+
+
+def acosh(z: Field) -> Field:
+    """The inverse hyperbolic cosine."""
+    below, above = sqrt(z - one(z)), sqrt(z + one(z))
+    return Field(arsinh((below.conj() * above).re), _times(2.0, arc(imaginary(below), above.re)))
+
+
+def atanh(z: Field) -> Field:
+    """The inverse hyperbolic tangent."""
+    unit, size = real(1, z), op.Abs(z.re)
+    less, more = op.Sub(unit, size), op.Add(unit, size)
+    square = op.Mul(imaginary(z), imaginary(z))
+    ratio = op.Div(_times(4.0, size), op.Add(op.Mul(less, less), square))
+    re = op.Mul(op.Sign(z.re), _times(0.25, log1p(ratio)))
+    return Field(re, _times(0.5, arc(_times(2.0, imaginary(z)), op.Sub(op.Mul(less, more), square))))
+
+
+def expm1(z: Field) -> Field:
+    """exp(z) - 1, right near zero."""
+    half = op.Sin(_times(0.5, imaginary(z)))
+    less = _times(-2.0, op.Mul(half, half))  # cos - 1
+    size = op.Exp(z.re)
+    near = op.Mul(z.re, op.Add(real(1, z), _times(0.5, z.re)))
+    more = op.Where(op.Less(op.Abs(z.re), real(1e-4, z)), near, op.Sub(size, real(1, z)))  # exp - 1
+    return Field(op.Add(op.Mul(more, op.Cos(imaginary(z))), less), op.Mul(size, op.Sin(imaginary(z))))
+
+
+def power(z: Field, exponent: Field) -> Field:
+    """z to the power of a complex number; zero to any but zero is zero."""
+    made = exp(log(z) * exponent)
+    at_zero = where(exponent.is_nonzero(), one(z, 0.0), one(z))
+    return where(z.is_nonzero(), made, at_zero)
+
+
+def sigmoid(z: Field) -> Field:
+    """1 / (1 + exp(-z))."""
+    return one(z) / (exp(-z) + one(z))
+
+
+def _scaled(value: float) -> Function:
+    return lambda z: log(z).map(lambda part: _times(value, part))
+
+
+def sinc(z: Field) -> Field:
+    """sin(pi z) / (pi z), one at zero."""
+    z = z.map(lambda part: _times(np.pi, part))
+    is_nonzero = z.is_nonzero()
+    return where(is_nonzero, sin(z) / where(is_nonzero, z, one(z)), one(z))
+
+
+def whole_power(z: Field, exponent: float) -> Field | None:
+    """A power that is a product or a root; None for others."""
+    if exponent == 0:
+        zeros = zeros_like(z.re)
+        return Field(op.Add(zeros, real(1, z)), zeros)
+    if not z.is_complex:
+        return None
+    if exponent == 0.5:
+        return sqrt(z)
+    if abs(exponent) in (1, 2, 3):
+        made = z
+        for _ in range(int(abs(exponent)) - 1):
+            made = made * z
+        return made if exponent > 0 else one(z) / made
+    return None
+
+
+FUNCTIONS: dict[str, Function] = {
+    "acos": acos,
+    "acosh": acosh,
+    "asin": asin,
+    "asinh": lambda z: turned_back(asin(turned(z))),
+    "atan": lambda z: turned_back(atanh(turned(z))),
+    "atanh": atanh,
+    "cos": cos,
+    "cosh": lambda z: cos(turned(z)),
+    "exp": exp,
+    "exp2": lambda z: exp(z.map(lambda part: _times(np.log(2.0), part))),
+    "expm1": expm1,
+    "log": log,
+    "log10": _scaled(1 / np.log(10.0)),
+    "log1p": log_of_one_more,
+    "log2": _scaled(1 / np.log(2.0)),
+    "rsqrt": lambda z: one(z) / sqrt(z),
+    "sigmoid": sigmoid,
+    "silu": lambda z: z * sigmoid(z),
+    "sin": sin,
+    "sinh": lambda z: turned_back(sin(turned(z))),
+    "sqrt": sqrt,
+    "tan": lambda z: turned_back(tanh(turned(z))),
+    "tanh": tanh,
+}

@@ -1,0 +1,1 @@
+"""Linear algebra on batches of real or complex matrices."""

@@ -1,0 +1,53 @@
+"""Determinants, from LU factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field, number, where
+from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.linalg.matrices import ONE, diagonal, numbers, sizes
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import converted, filled, rank_of, size_of
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+
+def _sign(pivots: TensorValue) -> TensorValue:
+    """-1 for each pair of rows that was exchanged, multiplied."""
+    count = size_of(pivots, rank_of(pivots) - 1)
+    moved = op.Not(op.Equal(pivots, numbers(count)))
+    odd = op.Mod(op.ReduceSum(converted(moved, DType.INT64), [rank_of(pivots) - 1], keepdims=0), np.int64(2))
+    return op.Sub(ONE, op.Mul(np.float64(2), converted(odd, DType.DOUBLE)))
+
+
+def determinant(factors: Field, pivots: TensorValue) -> Field:
+    """The determinant, of the factors."""
+    return product_along(diagonal(factors)) * Field(_sign(pivots))
+
+
+def product_along(vectors: Field) -> Field:
+    """The product of the last dimension."""
+    axis = vectors.rank - 1
+    if not vectors.is_complex:
+        return Field(op.ReduceProd(vectors.re, [axis], keepdims=0))
+    shape = sizes(vectors)[:-1]
+    start = Field(filled(shape, 1.0, vectors.dtype), filled(shape, 0.0, vectors.dtype))
+
+    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+        (total,) = fields
+        return Step([total * vectors.map(lambda part: op.Gather(part, k, axis=axis))])
+
+    return loop(size_of(vectors.re, axis), [start], [], step).fields[0]
+
+
+def sign_and_log(factors: Field, pivots: TensorValue) -> tuple[Field, TensorValue]:
+    """The sign (or the phase), and the logarithm of the size."""
+    entries = diagonal(factors)
+    size = entries.size()
+    total = op.ReduceSum(op.Log(size), [rank_of(size) - 1], keepdims=0)
+    sign = product_along(entries.phase()) * Field(_sign(pivots))
+    is_singular = op.Equal(total, np.float64(-np.inf))
+    return where(is_singular, number(0), sign), total

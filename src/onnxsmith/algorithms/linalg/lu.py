@@ -1,0 +1,178 @@
+"""Gaussian elimination with row exchanges: LU factors, what they solve, inverses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field, joined, number, where
+from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.linalg.matrices import (
+    batch_identity,
+    chosen_rows,
+    collected_scalars,
+    column,
+    column_numbers,
+    columns_until,
+    expanded,
+    identity,
+    masked,
+    row,
+    row_numbers,
+    rows_until,
+    sizes,
+    triangle,
+)
+from onnxsmith.algorithms.linalg.triangular import solved_triangular
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Size,
+    constant,
+    converted,
+    filled,
+    int64s,
+    least,
+    rank_of,
+    sizes_of,
+)
+from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.types.dtypes import DType
+
+
+class Factors(NamedTuple):
+    """What elimination gives."""
+
+    #: Both factors in one matrix.
+    both: Field
+    #: The row that each was exchanged with.
+    pivots: TensorValue
+    #: The order of rows that the exchanges lead to, a column.
+    order: TensorValue
+    #: Where the first zero pivot was, counted from 1; 0 for none.
+    first_zero: TensorValue
+
+
+def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
+    """Gaussian elimination.
+
+    Step k exchanges row k with the row of the largest element below, and takes multiples of it from those below.
+    """
+    shape = sizes(a)
+    batch, rows, columns = shape[:-2], row_numbers(shape[-2]), column_numbers(shape[-1])
+    order = op.Expand(_tensor(rows), int64s([*batch, shape[-2], 1]))
+    whole = int64s(shape)
+
+    def step(k: TensorValue, fields: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+        (a,), (order, info) = fields, tensors
+        if pivot:
+            below = column(a, k)
+            weight = op.Abs(below.re) if below.im is None else op.Add(op.Abs(below.re), op.Abs(below.im))
+            weight = op.Where(op.GreaterOrEqual(rows, k), weight, np.float64(-1))
+            best = op.ArgMax(weight, axis=rank_of(weight) - 2, keepdims=1)
+            source = op.Where(op.Equal(rows, k), best, op.Where(op.Equal(rows, best), k, rows))
+            places = op.Expand(source, whole)
+            a = a.map(lambda part: op.GatherElements(part, places, axis=rank_of(part) - 2))
+            order = op.GatherElements(order, source, axis=rank_of(order) - 2)
+        else:
+            best = op.Add(op.Mul(info, np.int64(0)), k)
+        mine = column(a, k)
+        top = row(mine, k)
+        is_zero = op.Not(top.is_nonzero())
+        factors = masked(op.Greater(rows, k), mine / where(is_zero, number(1), top))
+        rest = masked(op.Greater(columns, k), row(a, k))
+        is_factor = op.And(op.Greater(rows, k), op.Equal(columns, k))
+        a = where(is_factor, factors, a - factors * rest)
+        info = op.Where(op.And(is_zero, op.Equal(info, np.int64(0))), op.Add(k, np.int64(1)), info)
+        return Step([a], [order, info], collected=best)
+
+    start = filled([*batch, 1, 1], 0, DType.INT64)
+    ended = loop(steps, [a], [order, start], step, collects=True)
+    assert ended.collected is not None  # a row in each step
+    order, info = ended.tensors
+    first_zero = op.Squeeze(info, [len(batch), len(batch) + 1])
+    return Factors(ended.fields[0], collected_scalars(ended.collected.re), order, first_zero)
+
+
+def _tensor(value: TensorOrArray) -> TensorValue:
+    return constant(value) if isinstance(value, np.ndarray) else value
+
+
+def factored(a: Field, pivot: bool = True) -> Factors:
+    """The factors of matrices of any shape."""
+    shape = sizes(a)
+    return eliminated(a, least(shape[-2], shape[-1]), pivot)
+
+
+def exchange_matrix(order: TensorValue, count: Size) -> TensorValue:
+    """P of A = P L U: its column k is where row k of the factors' product goes."""
+    hits = op.Equal(order, column_numbers(count))  # row k has a one where the original row was
+    rank = rank_of(order)
+    return op.Transpose(converted(hits, DType.DOUBLE), perm=[*range(rank - 2), rank - 1, rank - 2])
+
+
+def unpacked(factors: Field) -> tuple[Field, Field]:
+    """The lower and the upper factor of both in one matrix."""
+    shape = sizes(factors)
+    count = least(shape[-2], shape[-1])
+    ones = identity(shape[-2], count)
+    below = triangle(columns_until(factors, count), False, -1)
+    return below + ones, triangle(rows_until(factors, count), True)
+
+
+def row_order(pivots: TensorValue, count: Size) -> TensorValue:
+    """The order of rows, a column, that exchanges of each row with another one lead to."""
+    pivots = op.Sub(converted(pivots, DType.INT64), np.int64(1))
+    steps = sizes_of(pivots)
+    rows = row_numbers(count)
+    start = op.Expand(_tensor(rows), int64s([*steps[:-1], count, 1]))
+
+    def step(k: TensorValue, _: Sequence[Field], tensors: Sequence[TensorValue]) -> Step:
+        (order,) = tensors
+        other = op.Unsqueeze(
+            op.Gather(pivots, op.Reshape(k, [1]), axis=rank_of(pivots) - 1), [rank_of(pivots)]
+        )
+        source = op.Where(op.Equal(rows, k), other, op.Where(op.Equal(rows, other), k, rows))
+        return Step([], [op.GatherElements(order, source, axis=rank_of(order) - 2)])
+
+    return loop(steps[-1], [], [start], step).tensors[0]
+
+
+def solved_with(factors: Field, pivots: TensorValue, b: Field, *, adjoint: bool = False) -> Field:
+    """X of A X = B, or of Aᴴ X = B, for the A whose factors are given; B has the shape of X."""
+    count = sizes(factors)[-1]
+    order = row_order(pivots, count)
+    if adjoint:
+        x = solved_triangular(factors.adjoint(), b, upper=False, unit=False)
+        x = solved_triangular(factors.adjoint(), x, upper=True, unit=True)
+        return chosen_rows(x, _inverse_order(order, count))
+    x = chosen_rows(b, order)
+    x = solved_triangular(factors, x, upper=False, unit=True)
+    return solved_triangular(factors, x, upper=True, unit=False)
+
+
+def _inverse_order(order: TensorValue, count: Size) -> TensorValue:
+    hits = op.Equal(order, column_numbers(count))
+    rank = rank_of(order)
+    turned = op.Transpose(converted(hits, DType.INT32), perm=[*range(rank - 2), rank - 1, rank - 2])
+    return op.ArgMax(turned, axis=rank - 1, keepdims=1)
+
+
+def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValue]:
+    """X of A X = B in a shape that both broadcast to, and where the first zero pivot was."""
+    count = shape[-2]
+    a = expanded(a, [*shape[:-2], count, count])
+    b = expanded(b, shape)
+    whole = joined([a, b], a.rank - 1)
+    done, _, _, info = eliminated(whole, count)
+    x = solved_triangular(
+        columns_until(done, count), columns_until(done, count + shape[-1], count), upper=True
+    )
+    return x, info
+
+
+def inverted(a: Field) -> tuple[Field, TensorValue]:
+    """The inverse of each matrix, and where the first zero pivot was."""
+    shape = sizes(a)
+    return solved(a, batch_identity(shape[:-2], shape[-2], shape[-1], a), shape)

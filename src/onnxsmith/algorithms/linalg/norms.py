@@ -1,0 +1,77 @@
+"""Norms of vectors and matrices, and condition numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field, real
+from onnxsmith.algorithms.linalg.jacobi import singular_values
+from onnxsmith.algorithms.linalg.lu import inverted
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.reductions import Reduction, reduce
+from onnxsmith.algorithms.values import axis_of, converted, rank_of
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+#: A number, or the name of a norm of matrices.
+MatrixOrder: TypeAlias = float | Literal["fro", "nuc"]
+
+
+def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keepdim: bool) -> TensorValue:
+    """The norm of a given order along dimensions, all for None."""
+    if z.rank == 0:
+        return converted(z.is_nonzero(), z.dtype) if order == 0 else z.size()
+    if order == 2 and not z.is_complex:
+        return reduce("ReduceL2", z.re, dims, keepdim)
+    if order == 2:
+        return op.Sqrt(reduce("ReduceSum", z.squared_size(), dims, keepdim))
+    if order == 0:
+        return reduce("ReduceSum", converted(z.is_nonzero(), z.dtype), dims, keepdim)
+    size = z.size()
+    if math.isinf(order):
+        return reduce("ReduceMax" if order > 0 else "ReduceMin", size, dims, keepdim)
+    if order == 1:
+        return reduce("ReduceSum", size, dims, keepdim)
+    total = reduce("ReduceSum", op.Pow(size, real(order, z)), dims, keepdim)
+    return op.Pow(total, real(1 / order, z))
+
+
+def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: bool) -> TensorValue:
+    """A norm of the matrices that two dimensions span."""
+    rows, columns = (axis_of(each, z.rank) for each in dim)
+    if order == "fro":
+        return vector_length(z, 2, [rows, columns], keepdim)
+    if order == "nuc" or order in (2, -2):
+        return _spectral(z, order, rows, columns, keepdim)
+    if order in (math.inf, -math.inf):
+        rows, columns = columns, rows
+    sums = reduce("ReduceSum", z.size(), [rows], True)
+    made = reduce("ReduceMax" if order > 0 else "ReduceMin", sums, [columns], True)
+    return made if keepdim else op.Squeeze(made, [rows, columns])
+
+
+def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bool) -> TensorValue:
+    """From the singular values: their sum, the largest or the smallest."""
+    rest = [k for k in range(z.rank) if k not in (rows, columns)]
+    moved = z.map(lambda part: op.Transpose(part, perm=[*rest, rows, columns]))
+    values = singular_values(moved.cast(DType.DOUBLE))
+    name: Reduction = "ReduceSum" if order == "nuc" else "ReduceMax" if order == 2 else "ReduceMin"
+    made = reduce(name, values, [rank_of(values) - 1], False)
+    return op.Unsqueeze(made, sorted([rows, columns])) if keepdim else made
+
+
+def condition(a: Field, order: MatrixOrder | None) -> TensorValue:
+    """How much a system of equations makes of an error: the norms of a matrix and of its inverse, multiplied."""
+    if order is None or order in (2, -2):
+        values = singular_values(a)
+        last = rank_of(values) - 1
+        largest = op.ReduceMax(values, np.array([last]), keepdims=0)
+        smallest = op.ReduceMin(values, np.array([last]), keepdims=0)
+        return op.Div(smallest, largest) if order == -2 else op.Div(largest, smallest)
+    inverse, info = inverted(a)
+    both = op.Mul(matrix_length(a, order, (-2, -1), False), matrix_length(inverse, order, (-2, -1), False))
+    return op.Where(op.Greater(info, np.int64(0)), np.float64(np.inf), both)

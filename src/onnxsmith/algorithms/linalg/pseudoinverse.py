@@ -1,0 +1,45 @@
+"""Inverses of matrices that have none, from singular values or, for Hermitian ones, eigenvalues."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.linalg import jacobi
+from onnxsmith.algorithms.linalg.matrices import ZERO
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import rank_of
+from onnxsmith.core.value import TensorValue
+
+
+class Parts(NamedTuple):
+    """A = U diag(values) Vᴴ."""
+
+    u: Field
+    values: TensorValue
+    v: Field
+
+
+def singular_parts(a: Field) -> Parts:
+    """Of any matrices."""
+    u, values, v = jacobi.svd(a, False)
+    assert u is not None, "vectors were asked for"
+    assert v is not None, "vectors were asked for"
+    return Parts(u, values, v)
+
+
+def eigen_parts(a: Field) -> Parts:
+    """Of Hermitian matrices, whose lower triangle is read."""
+    values, u = jacobi.eigh(jacobi.symmetric(a, False))
+    return Parts(u, values, u)
+
+
+def pseudoinverse(parts: Parts, limit: TensorValue) -> Field:
+    """The inverse on what has values greater than a limit, zero on the rest."""
+    u, values, v = parts
+    is_kept = op.Greater(op.Abs(values), limit)
+    inverse = op.Where(is_kept, op.Div(np.float64(1), op.Where(is_kept, values, np.float64(1))), ZERO)
+    row = op.Unsqueeze(inverse, [rank_of(inverse) - 1])
+    return v.map(lambda part: op.Mul(part, row)) @ u.adjoint()

@@ -1,0 +1,92 @@
+"""The gamma function's logarithm and its derivative: by Stirling's series, far enough from zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, is_whole, number, squared, where
+from onnxsmith.algorithms.values import rank_of
+from onnxsmith.core.value import TensorValue
+
+#: Bernoulli's numbers B2, B4, …
+BERNOULLI = (
+    1 / 6,
+    -1 / 30,
+    1 / 42,
+    -1 / 30,
+    5 / 66,
+    -691 / 2730,
+    7 / 6,
+    -3617 / 510,
+    43867 / 798,
+    -174611 / 330,
+)
+#: From where on the series are good.
+FAR = 10
+
+
+def _next_ten(x: TensorValue) -> TensorValue:
+    """x, x + 1, … x + 9 along a new last dimension."""
+    return op.Add(op.Unsqueeze(x, [-1]), np.arange(FAR, dtype=np.float64))
+
+
+def over_last(name: str, x: TensorValue) -> TensorValue:
+    """A reduction of the last dimension; counted from the front, since ONNX Runtime misses -1 in empty tensors."""
+    return getattr(op, name)(x, [rank_of(x) - 1], keepdims=0)
+
+
+def _shifted(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """Whether x is too small for a series, and x or x + 10."""
+    is_small = op.Less(x, number(FAR))
+    return is_small, op.Add(x, where(is_small, float(FAR), 0.0))
+
+
+def _from_nearest(x: TensorValue) -> TensorValue:
+    """x less the nearest integer: what sine and tangent of pi x need."""
+    return op.Sub(x, op.Round(x))
+
+
+def lgamma_of_positive(x: TensorValue) -> TensorValue:
+    is_small, y = _shifted(x)
+    inverse = op.Reciprocal(y)
+    series = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(BERNOULLI, 1)]
+    tail = op.Mul(inverse, horner(series[::-1], squared(inverse)))
+    logarithm = op.Log(y)
+    stirling = op.Add(op.Mul(op.Sub(y, number(0.5)), op.Sub(logarithm, number(1.0))), tail)
+    stirling = op.Add(stirling, number(0.5 * float(np.log(2 * PI)) - 0.5))
+    product = over_last("ReduceProd", _next_ten(op.Min(x, number(FAR))))
+    return op.Sub(stirling, where(is_small, op.Log(product), 0.0))
+
+
+def lgamma(x: TensorValue) -> TensorValue:
+    is_left = op.Less(x, number(0.5))
+    right = lgamma_of_positive(op.Where(is_left, op.Sub(number(1.0), x), x))
+    sine = op.Abs(op.Sin(op.Mul(number(PI), _from_nearest(x))))
+    left = op.Sub(op.Sub(number(float(np.log(PI))), op.Log(sine)), right)
+    return where(op.IsInf(x), INFINITY, op.Where(is_left, left, right))
+
+
+def multivariate_lgamma(x: TensorValue, p: int) -> TensorValue:
+    """The logarithm of the gamma function of `p` dimensions."""
+    points = op.Sub(op.Unsqueeze(x, [-1]), np.arange(p, dtype=np.float64) / 2)
+    total = over_last("ReduceSum", lgamma(points))
+    return op.Add(total, number(p * (p - 1) / 4 * float(np.log(PI))))
+
+
+def digamma(x: TensorValue) -> TensorValue:
+    is_left = op.Less(x, number(0.0))
+    y = op.Where(is_left, op.Sub(number(1.0), x), x)
+    is_small, far = _shifted(y)
+    inverse = op.Reciprocal(far)
+    square = squared(inverse)
+    series = [b / (2 * k) for k, b in enumerate(BERNOULLI, 1)]
+    tail = op.Mul(square, horner(series[::-1], square))
+    value = op.Sub(op.Sub(op.Log(far), op.Mul(number(0.5), inverse)), tail)
+    steps = over_last("ReduceSum", op.Reciprocal(_next_ten(y)))
+    value = op.Sub(value, where(is_small, steps, 0.0))
+    angle = op.Mul(number(PI), _from_nearest(x))
+    mirrored = op.Sub(value, op.Div(op.Mul(number(PI), op.Cos(angle)), op.Sin(angle)))
+    value = op.Where(is_left, mirrored, value)
+    value = where(op.And(is_left, is_whole(x)), NAN, value)
+    return op.Where(op.Equal(x, number(0.0)), op.Neg(op.Reciprocal(x)), value)

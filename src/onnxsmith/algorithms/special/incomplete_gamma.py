@@ -1,0 +1,107 @@
+"""The incomplete gamma functions: a series to the left, a continued fraction to the right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.loops import loop
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.double import NAN, number, where
+from onnxsmith.algorithms.special.gamma import lgamma_of_positive
+from onnxsmith.algorithms.values import converted
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+MOST_STEPS = 20_000
+PRECISION = 1e-16
+
+
+def _is_any(condition: TensorValue) -> TensorValue:
+    flat = converted(op.Reshape(condition, [-1]), DType.INT32)
+    return converted(op.ReduceMax(op.Concat(flat, np.zeros(1, np.int32), axis=0), keepdims=0), DType.BOOL)
+
+
+def _lower_sum(a: TensorValue, x: TensorValue) -> TensorValue:
+    """1 + x/(a+1) + x²/((a+1)(a+2)) + …"""
+    one = op.Expand(number(1.0), op.Shape(a))
+
+    def body(
+        i: TensorValue, keep: TensorValue, term: TensorValue, total: TensorValue
+    ) -> tuple[TensorValue, ...]:
+        step = converted(op.Add(i, np.int64(1)), DType.DOUBLE)
+        term = op.Mul(term, op.Div(x, op.Add(a, step)))
+        total = op.Add(total, term)
+        return _is_any(op.Greater(term, op.Mul(total, number(PRECISION)))), term, total
+
+    return loop(np.int64(MOST_STEPS), [one, one], body)[1]
+
+
+def _upper_fraction(a: TensorValue, x: TensorValue) -> TensorValue:
+    """The continued fraction 1/(x+1-a- 1(1-a)/(x+3-a- 2(2-a)/(x+5-a- …))), by Lentz's method."""
+    start = op.Sub(op.Add(x, number(1.0)), a)
+    d = op.Reciprocal(start)
+    c = op.Expand(number(1e300), op.Shape(a))
+
+    def body(
+        i: TensorValue, keep: TensorValue, c: TensorValue, d: TensorValue, value: TensorValue
+    ) -> tuple[TensorValue, ...]:
+        step = converted(op.Add(i, np.int64(1)), DType.DOUBLE)
+        over = op.Mul(step, op.Sub(a, step))
+        under = op.Add(start, op.Add(step, step))
+        d = op.Reciprocal(op.Add(op.Mul(over, d), under))
+        c = op.Add(under, op.Div(over, c))
+        change = op.Mul(c, d)
+        moves = op.Greater(op.Abs(op.Sub(change, number(1.0))), number(2 * PRECISION))
+        return _is_any(moves), c, d, op.Mul(value, change)
+
+    return loop(np.int64(MOST_STEPS), [c, d, d], body)[2]
+
+
+def _incomplete(a: TensorValue, x: TensorValue, is_upper: bool) -> TensorValue:
+    zero = op.Mul(number(0.0), op.Add(_finite(a), _finite(x)))
+    a, x = op.Add(a, zero), op.Add(x, zero)  # both of the result's shape, so that loops keep it
+    is_inside = op.And(
+        op.And(op.Greater(a, number(0.0)), op.Greater(x, number(0.0))),
+        op.Not(op.Or(op.IsInf(a), op.IsInf(x))),
+    )
+    is_right = op.And(is_inside, op.And(op.Greater(x, number(1.0)), op.Greater(x, a)))
+    inner_a, inner_x = where(is_inside, a, 1.0), where(is_inside, x, 1.0)
+    logarithm = op.Sub(op.Sub(op.Mul(inner_a, op.Log(inner_x)), inner_x), lgamma_of_positive(inner_a))
+    weight = op.Exp(logarithm)
+    lower = op.Mul(op.Div(weight, inner_a), _lower_sum(inner_a, where(is_right, 0.0, inner_x)))
+    # Where the fraction is not wanted it is taken at a place where it converges at once.
+    fraction = _upper_fraction(where(is_right, inner_a, 1.0), where(is_right, inner_x, 2.0))
+    upper = op.Mul(weight, fraction)
+    value = (
+        op.Where(is_right, upper, op.Sub(number(1.0), lower))
+        if is_upper
+        else op.Where(is_right, op.Sub(number(1.0), upper), lower)
+    )
+    return _at_the_border(a, x, value, is_upper)
+
+
+def _finite(x: TensorValue) -> TensorValue:
+    return where(op.Or(op.IsNaN(x), op.IsInf(x)), 0.0, x)
+
+
+def _at_the_border(a: TensorValue, x: TensorValue, value: TensorValue, is_upper: bool) -> TensorValue:
+    """The values for arguments that are zero, infinite, negative or no number."""
+    all_of_it, nothing = (0.0, 1.0) if is_upper else (1.0, 0.0)
+    value = where(op.Or(op.IsNaN(a), op.IsNaN(x)), NAN, value)
+    value = where(op.IsInf(x), all_of_it, value)
+    value = where(op.IsInf(a), where(op.IsInf(x), NAN, op.Expand(number(nothing), op.Shape(a))), value)
+    value = where(op.Equal(x, number(0.0)), nothing, value)
+    at_zero = where(op.Greater(x, number(0.0)), op.Expand(number(all_of_it), op.Shape(a)), NAN)
+    value = op.Where(op.Equal(a, number(0.0)), at_zero, value)
+    is_outside = op.Or(op.Less(x, number(0.0)), op.Less(a, number(0.0)))
+    return where(is_outside, NAN, value)
+
+
+def lower_incomplete(a: TensorValue, x: TensorValue) -> TensorValue:
+    """The regularised incomplete gamma function, from 0 to x."""
+    return _incomplete(a, x, is_upper=False)
+
+
+def upper_incomplete(a: TensorValue, x: TensorValue) -> TensorValue:
+    """The regularised incomplete gamma function, from x on."""
+    return _incomplete(a, x, is_upper=True)
