@@ -10,11 +10,21 @@ from typing import Any
 import onnx
 
 import onnxsmith
+from onnxsmith.schema import registry
 from tests.backend.node_cases import attribute_value, free_names
 from tests.laws.case import Case
 from tests.laws.contexts import Inexpressible
 
 _COUNT = iter(range(10**9))
+
+
+def names_an_input(case: Case, node: onnx.NodeProto) -> bool:
+    """Whether a node has an attribute that its operator does not have, by the name of one of its inputs."""
+    op = registry.find(node.domain, node.op_type, case.version(node.domain))
+    if op is None:
+        return False
+    inputs = {each.name for each in op.inputs}
+    return any(each.name in inputs and each.name not in op.attributes for each in node.attribute)
 
 
 class Program:
@@ -36,6 +46,8 @@ class Program:
         return self._names.setdefault(name, f"v{len(self._names)}")
 
     def _call(self, case: Case, node: onnx.NodeProto, k: int) -> str:
+        if names_an_input(case, node):
+            raise Inexpressible("an attribute by the name of an input, which a keyword would be taken for")
         operators = onnxsmith.Opset(node.domain, case.version(node.domain))
         self._constants[f"op{k}"] = getattr(operators, node.op_type)
         words = [self._names[name] if name else "None" for name in node.input]

@@ -35,7 +35,7 @@ from tests.laws import contexts
 from tests.laws.bare_session import BareProcess
 from tests.laws.case import Case, Value, with_inputs
 from tests.laws.contexts import TRIPS, Inexpressible
-from tests.laws.programs import Program
+from tests.laws.programs import Program, names_an_input
 
 Road = Callable[[Case], tuple[Any, ...]]
 
@@ -67,7 +67,8 @@ def eager(case: Case) -> tuple[Any, ...]:
         bodies = [each for each in attributes.values() if isinstance(each, onnx.GraphProto)]
         captured = {name: values[name] for body in bodies for name in free_names(body)}
         given = [values[name] for name in node.input]
-        if bodies and op.domain:  # goes to the engine, past what a call looks at
+        # What goes to the engine goes past what a call looks at; and a keyword that names an input is no attribute.
+        if (bodies and op.domain) or names_an_input(case, node):
             check_node(op, given, attributes)
         kinds = [actual_type(values[name], declared.get(name)) if name else None for name in node.input]
         try:

@@ -31,6 +31,8 @@ def scalar(value: Any, dtype: Any = np.int64) -> np.ndarray:
 
 #: (operator, version, inputs, attributes, number of outputs)
 HOSTILE: list[tuple[str, int, list[Any], dict[str, Any], int]] = [
+    ("AffineGrid", 20, [ones(2, 3, 4), scalar(2)], {}, 1),
+    ("AffineGrid", 20, [ones(2, 3, 4), ints()], {}, 1),
     ("Attention", 23, [ones(2, 4, 24)] * 3, {"q_num_heads": 0, "kv_num_heads": 0}, 1),
     ("Attention", 23, [ones(2, 4, 24)] * 3, {"q_num_heads": 3, "kv_num_heads": 2**40}, 1),
     ("Attention", 23, [ones(2, 4, 24)] * 3, {"q_num_heads": -(2**63), "kv_num_heads": -2}, 1),
@@ -53,6 +55,8 @@ HOSTILE: list[tuple[str, int, list[Any], dict[str, Any], int]] = [
     ("Einsum", 12, [np.zeros(0), np.ones(15)], {"equation": "ij,jk->ik"}, 1),
     ("Einsum", 12, [np.ones((3, 4))], {"equation": "(a*)*b"}, 1),
     ("Einsum", 12, [np.ones((3, 4))], {"equation": "ij->ii"}, 1),
+    ("Einsum", 12, [np.ones((3, 5, 5))], {"equation": "....->"}, 1),
+    ("Einsum", 12, [np.ones((3, 5))], {"equation": "a-b"}, 1),
     ("Expand", 13, [ones(1), ints(HUGE)], {}, 1),
     ("Expand", 13, [ones(1), ints(-5)], {}, 1),
     ("GRU", 14, [ones(1, 0, 2), ones(1, 9, 2), ones(1, 9, 3)], {"hidden_size": 3}, 2),

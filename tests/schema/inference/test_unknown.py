@@ -154,3 +154,9 @@ def test_element_types_that_versions_changed() -> None:
     assert dtype("Constant", value_string="a") is DType.STRING
     assert shape("Constant", value_floats=(1.0, 2.0)) == (2,)
     assert LATEST >= 28
+
+
+def test_axes_to_be_squeezed_may_be_the_same() -> None:
+    data, one, two = T(1, 3, 1, 5), T(1, dtype=DType.INT64), T(2, dtype=DType.INT64)
+    assert call("Squeeze", data, one)[0].type == TensorType(DType.FLOAT, (None, None, None))
+    assert call("Squeeze", data, two)[0].type == TensorType(DType.FLOAT, None)

@@ -7,7 +7,6 @@ given one is not changed. Each node is looked at once: what a rule emits is not 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -33,6 +32,7 @@ from onnxsmith.graphs.rewriting.scopes import (
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.einsum_equation import read_equation
 
 #: How deep functions may call functions: each takes a few frames of Python's stack.
 _MOST_CALLS = 200
@@ -361,7 +361,6 @@ def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 _MOST_DIMENSIONS = 1 << 16
-_EQUATION = re.compile(rb"[A-Za-z.,\->\s]*")
 
 
 def _without_traps(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -385,7 +384,7 @@ def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
 def _is_readable(node: onnx.NodeProto) -> bool:
     """Whether inference can read the attributes: it goes on for ever with some equations, and trusts batch_dims."""
     if node.op_type == "Einsum":
-        return all(_EQUATION.fullmatch(each.s) for each in node.attribute)
+        return all(read_equation(each.s.decode(errors="replace")) for each in node.attribute)
     return node.op_type != "GatherND" or all(0 <= each.i < _MOST_DIMENSIONS for each in node.attribute)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
 from onnxsmith.graphs.run_values import Array as RunArray
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -282,9 +282,6 @@ def one_label_for_each(site: Site) -> Iterator[Requirement]:
         )
 
 
-_TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
-
-
 @FAMILY.fact(
     "Einsum",
     met_by=Check,
@@ -297,13 +294,13 @@ _TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
 def equation_fits(site: Site) -> Iterator[Requirement]:
     terms = Terms(site)
     equation = site.text("equation", "").replace(" ", "")
-    left, _, right = equation.partition("->")
-    operands = left.split(",")
-    if not all(_TERM.fullmatch(each) for each in (*operands, right)):
+    read = read_equation(equation)
+    if read is None:
         yield Requirement(
-            False, f"the equation {equation} has something else than letters, commas, ... and ->"
+            False, f"{equation} is no equation of terms of letters, with one ... at most in each"
         )
         return
+    operands = read.inputs
     if len(operands) != len(site.node.input):
         count = len(site.node.input)
         yield Requirement(False, f"the equation {equation} has {len(operands)} terms for {count} inputs")

@@ -116,6 +116,30 @@ def one_limit_each(site: Site) -> Iterator[Requirement]:
             yield Requirement(terms.equal(terms.size(position), 1), f"{name} must have one element")
 
 
+_NO_LIST = "size must be a list of 4 or 5 numbers"
+
+
+def _has_no_list(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    """`size_is_a_list`, for a call on arrays."""
+    return None if inputs[1].shape in ((4,), (5,)) else _NO_LIST
+
+
+@FAMILY.fact(
+    "AffineGrid",
+    met_by=functools.partial(Check, at_once=_has_no_list),
+    reason="it asks a scalar for its length, and ends the process",
+    since=20,
+    probe=Probe(
+        "g (float[N, R, C] theta, int64[] size) => (float[] y) { y = AffineGrid(theta, size) }",
+        {"theta": np.ones((2, 3, 4), np.float32), "size": np.array(2)},
+    ),
+)
+def size_is_a_list(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    yield Requirement(terms.equal(terms.rank(1), 1), _NO_LIST)
+    yield Requirement(terms.is_one_of(terms.dimension(1, 0), (4, 5)), _NO_LIST)
+
+
 @FAMILY.fact(
     "CenterCropPad",
     met_by=Check,

@@ -69,6 +69,29 @@ def aligned_corners(site: Site) -> bool:
 
 
 @FAMILY.fact(
+    "Resize",
+    met_by=Rewrite,
+    reason="sizes of a length that is known by a run only are taken for none, and the model is refused",
+    since=11,
+    probe=Probe(
+        "g (float[A, B, C, D] x, int64[K] s) => (float[A, B, E, F] y) { y = Resize <axes = [2, 3]> (x, , , s) }",
+        {"x": np.ones((1, 1, 4, 4), np.float32), "s": np.array([2, 3])},
+        right=[np.ones((1, 1, 2, 3), np.float32)],
+    ),
+)
+def as_many_sizes(site: Site) -> bool:
+    if not site.has(3) or site.shape(3) != (None,):
+        return False
+    count = len(site.integers("axes")) or site.rank(0)
+    if count is None:
+        return False
+    # What is not so many has no such shape.
+    sizes = site.emit.op("Reshape", site.input(3), site.emit.constant([count]))
+    site.same_node([*site.node.input[:3], sizes])
+    return True
+
+
+@FAMILY.fact(
     "RoiAlign",
     met_by=Check,
     reason="it takes memory for as many samples as a region is large or sampling_ratio says, and ends the process",

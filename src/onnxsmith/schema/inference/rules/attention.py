@@ -137,6 +137,7 @@ def linear_attention(call: Call) -> Result:
         if given is not None and len(given) != rank:
             message = f"needs {rank} dimensions, not {call.described(position)}"
             raise call.shape_error(message, ("input", position))
+    _check_batches_and_times(call)
     if query is None:
         return None
     heads, kv_heads = call.integer("q_num_heads", 1), call.integer("kv_num_heads", 1)
@@ -145,3 +146,19 @@ def linear_attention(call: Call) -> Result:
     state = tensor(call.dtype(3) or dtype, meet((query[0], kv_heads, deep, wide), call.shape(3)))
     width = _packed_width(heads, (None, kv_heads, None, wide), value)
     return tensor(dtype, (*query[:2], width)), state
+
+
+def _check_batches_and_times(call: Call) -> None:
+    """Every input of `LinearAttention` has the query's batches, and all but the state have its times."""
+    query = call.shape(0)
+    for position in range(1, 6):
+        shape = call.shape(position) if call.input(position) is not None else None
+        if query is None or shape is None:
+            continue
+        for axis, called in enumerate(("batch", "length") if position != 3 else ("batch",)):
+            if symbolic.compare_equal(query[axis], shape[axis]) is False:
+                raise call.shape_error(
+                    f"needs one {called} for all, not {query[axis]} and {shape[axis]} in {call.described(0)} "
+                    f"and {call.described(position)}",
+                    ("input", position),
+                )

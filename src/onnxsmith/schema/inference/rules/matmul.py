@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from onnxsmith.errors import ShapeError
+from onnxsmith.schema.einsum_equation import read_equation
 from onnxsmith.schema.inference.broadcasting import Mismatch, broadcast, broadcast_dimension
 from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
 from onnxsmith.types.dtypes import DType
@@ -125,18 +126,20 @@ def _check_addend(call: Call, out: Shape) -> None:
         raise call.shape_error(f"cannot add {call.described(2)} to a matrix", ("input", 2))
 
 
-_TERM = re.compile(r"\.\.\.|[A-Za-z]")
+_LABEL = re.compile(r"\.\.\.|[A-Za-z]")
 
 
 @rule("Einsum")
 def einsum(call: Call) -> Result:
     equation = call.string("equation", "").replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    if not all(_TERM.sub("", each) == "" for each in (*left.split(","), right)):
+    read = read_equation(equation)
+    if read is None:
         raise call.attribute_error(
-            "equation", f"has signs other than letters, commas, ... and -> in equation={equation!r}"
+            "equation",
+            f"cannot read equation={equation!r}: its terms are letters with one ... at most, commas stand between "
+            "them, and -> before that of the output",
         )
-    terms = [_TERM.findall(term) for term in left.split(",")]
+    terms = [_LABEL.findall(term) for term in read.inputs]
     if len(terms) != len(call.inputs):
         raise call.attribute_error(
             "equation",
@@ -157,12 +160,12 @@ def einsum(call: Call) -> Result:
         spare = len(shape) - len(labels) + extra
         if spare < 0 or (spare > 0 and not extra):
             raise call.shape_error(
-                f"cannot read {call.described(position)} as {left.split(',')[position]!r} of equation={equation!r}",
+                f"cannot read {call.described(position)} as {read.inputs[position]!r} of equation={equation!r}",
                 ("input", position),
             )
         rest = _label(call, equation, position, shape, labels, spare, sizes, rest)
-    if arrow:
-        output = _TERM.findall(right)
+    if read.output is not None:
+        output = _LABEL.findall(read.output)
     else:
         counts = Counter(label for term in terms for label in term if label != "...")
         output = sorted(label for label, count in counts.items() if count == 1)

@@ -206,7 +206,10 @@ def grid_sample(call: Call) -> Result:
 
 @rule("AffineGrid")
 def affine_grid(call: Call) -> Result:
-    size, theta = call.entries(1), call.shape(0)
+    size, theta, listed = call.entries(1), call.shape(0), call.shape(1)
+    if listed is not None and (len(listed) != 1 or (isinstance(listed[0], int) and listed[0] not in (4, 5))):
+        message = f"needs size as (N, C, H, W) or (N, C, D, H, W), not {call.described(1)}"
+        raise call.shape_error(message, ("input", 1))
     if size is None or len(size) not in (4, 5):
         axes = {4: 2, 5: 3}.get(call.length(1) or 0)
         batch = theta[0] if theta else None

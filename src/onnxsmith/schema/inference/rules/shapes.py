@@ -66,9 +66,9 @@ def squeeze(call: Call) -> Result:
     shape, dtype = call.shape(0), call.dtype(0)
     source, axes = _axes(call)
     if source == 1 and call.input(1) is not None and (axes is None or not _are_numbers(axes)):
-        count = call.length(1)
-        is_known = shape is not None and count is not None and 0 < count <= len(shape)
-        return (tensor(dtype, (None,) * (len(shape or ()) - (count or 0)) if is_known else None),)
+        # Of several axes, some may be the same.
+        is_known = bool(shape) and call.length(1) == 1
+        return (tensor(dtype, (None,) * (len(shape or ()) - 1) if is_known else None),)
     if shape is None:
         return (tensor(dtype, None),)
     if not axes:

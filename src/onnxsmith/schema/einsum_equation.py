@@ -1,0 +1,34 @@
+"""What the equation of `Einsum` may look like: one reading for inference, for checks, and for what onnx is asked.
+
+Says nothing of whether an equation fits the inputs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# Letters, with at most one ellipsis among them. There is one way to match a text, so that none takes long.
+_TERM = r"[A-Za-z]*(?:\.\.\.[A-Za-z]*)?"
+_EQUATION = re.compile(rf"(?P<inputs>{_TERM}(?:,{_TERM})*)(?:->(?P<output>{_TERM}))?")
+
+
+class EinsumEquation(NamedTuple):
+    """The terms of an equation, without spaces. `output` is None where the equation leaves it open."""
+
+    inputs: tuple[str, ...]
+    output: str | None
+
+
+def read_equation(text: str) -> EinsumEquation | None:
+    """The terms of an equation; None for what is no equation.
+
+    >>> read_equation("...ij, jk -> ...ik")
+    EinsumEquation(inputs=('...ij', 'jk'), output='...ik')
+    >>> read_equation("ii")
+    EinsumEquation(inputs=('ii',), output=None)
+    >>> read_equation("....->")
+    >>> read_equation("a-b")
+    """
+    found = _EQUATION.fullmatch(text.replace(" ", ""))
+    return None if found is None else EinsumEquation(tuple(found["inputs"].split(",")), found["output"])
