@@ -1,4 +1,4 @@
-"""Functions that each call the next one twice: a small file that nothing which follows every call comes to an end with."""
+"""Functions that each call the next one twice: a small file, and nothing that follows every call comes to an end."""
 
 from __future__ import annotations
 
