@@ -8,7 +8,7 @@ import random
 import numpy as np
 import onnx
 import pytest
-from onnx import parser
+from onnx import helper, parser
 
 from onnxsmith import FLOAT, INT64, Model, diff, script, trace
 from onnxsmith import opset20 as op20
@@ -192,3 +192,30 @@ def test_wrong_words() -> None:
     model = trace(lambda a: op.Exp(a), FLOAT["N"])
     with pytest.raises(AttributeTypeError, match="diff takes two models, not a str"):
         diff(model, "b.onnx")
+
+
+def held(kind: int, values: list[object]) -> Model:
+    weight = helper.make_tensor("w", kind, [len(values)], values)
+    result = helper.make_tensor_value_info("y", kind, [len(values)])
+    graph = helper.make_graph([helper.make_node("Identity", ["w"], ["y"])], "g", [], [result], [weight])
+    return Model.from_proto(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "others", "largest"),
+    [
+        (onnx.TensorProto.INT4, [1, 2, 3], [1, 2, 5], 2.0),
+        (onnx.TensorProto.BFLOAT16, [1.0, 2.0], [1.0, 4.0], 2.0),
+        (onnx.TensorProto.BOOL, [True, False], [True, True], 1.0),
+        (onnx.TensorProto.STRING, [b"a", b"b"], [b"a", b"c"], None),
+    ],
+)
+def test_weights_of_every_kind(
+    kind: int, values: list[object], others: list[object], largest: float | None
+) -> None:
+    assert not diff(held(kind, values), held(kind, values))
+    (change,) = diff(held(kind, values), held(kind, others)).changes
+    assert change.magnitude is not None
+    assert (change.magnitude.count, change.magnitude.largest) == (1, largest)

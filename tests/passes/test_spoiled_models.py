@@ -70,3 +70,21 @@ def test_an_opset_that_is_out_of_all_proportion() -> None:
         with pytest.raises(InvalidModelError):
             Model.from_proto(proto).check()
         assert Model.from_proto(proto).rewrite(rule) is not None
+
+
+def test_a_function_that_reads_what_nobody_gives() -> None:
+    """onnx's checker does not look into a function that nothing calls."""
+    proto = trace(lambda x: op.Relu(x), FLOAT["N"]).proto
+    function = onnx.helper.make_function(
+        "local",
+        "f",
+        ["a"],
+        ["r"],
+        [onnx.helper.make_node("Add", ["a", "nobody's"], ["r"])],
+        [onnx.helper.make_opsetid("", 21)],
+    )
+    proto.functions.append(function)
+    proto.opset_import.add(domain="local", version=1)
+    model = Model.from_proto(proto)
+    with pytest.raises(InvalidModelError, match="nobody's"):
+        model.convert_version(13)

@@ -221,12 +221,28 @@ def test_notes_of_other_tools(browse: Browse, tmp_path: Path) -> None:
     overlay = Overlay("What happened", notes, {"heat": "time", "added": "added"}, steps)
     seen = browse(page_of(model, tmp_path / "m.html", overlay=overlay))
     assert "What happened" in seen.inner_text("#overlay")
-    seen.evaluate("viewer.select(3)")
-    assert "took half of the time" in seen.inner_text("#panel .told")
-    seen.click("#overlay button[aria-label='Step before']")
-    assert "1 of 2: fuse" in seen.inner_text("#overlay")
+    # It begins with the first step, at what that changed.
+    assert "step 1 of 2: fuse" in seen.inner_text("#overlay")
     assert seen.inner_text("#panel .address") == "node 7"
     assert seen.inner_text("#panel .told") == "~ fused"
+    seen.click("#overlay button[aria-label='Next step']")
+    assert "step 2 of 2: clean up" in seen.inner_text("#overlay")
+    # A step without notes shows those of the whole.
+    seen.evaluate("viewer.select(3)")
+    assert "took half of the time" in seen.inner_text("#panel .told")
+
+
+def test_one_note_after_the_other(browse: Browse, tmp_path: Path) -> None:
+    model = Model.from_proto(transformer(100, has_scopes=True))
+    shares = {"3": 0.2, "40": 1.0, "60": 0.5}
+    notes = {address: Note("heat", f"{share} ms", share=share) for address, share in shares.items()}
+    seen = browse(page_of(model, tmp_path / "m.html", overlay=Overlay("Time", notes, {"heat": "time"})))
+    # The hottest first, and round again.
+    for address in ("40", "60", "3", "40"):
+        assert seen.inner_text("#panel .address") == f"node {address}"
+        seen.click("#overlay button[aria-label='Next note']")
+    seen.click("#overlay button[aria-label='Note before']")
+    assert seen.inner_text("#panel .address") == "node 40"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

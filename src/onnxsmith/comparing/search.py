@@ -37,10 +37,12 @@ _MOVERS = frozenset(
         "Cast",
         "CastLike",
         "Concat",
+        "Constant",
         "Expand",
         "Flatten",
         "Identity",
         "Reshape",
+        "Shape",
         "Squeeze",
         "Transpose",
         "Unsqueeze",
@@ -393,7 +395,8 @@ def _only(steps: Sequence[Step], odd: Sequence[Step]) -> Step | None:
 def _like(array: Array, dtype: str, shape: tuple[int, ...]) -> Array:
     """An array as a value of the other run has it: of its shape, and in its width."""
     shaped = array.reshape(shape)
-    return shaped if str(shaped.dtype) == dtype else shaped.astype(dtype)
+    with np.errstate(all="ignore"):  # what a narrower type cannot hold becomes infinite there, too
+        return shaped if str(shaped.dtype) == dtype else shaped.astype(dtype)
 
 
 def _moved(value: RunValue, generator: np.random.Generator) -> RunValue:
@@ -401,4 +404,5 @@ def _moved(value: RunValue, generator: np.random.Generator) -> RunValue:
         return value
     unit = unit_of(value)
     signs = generator.choice([-0.5, 0.5], value.shape)
-    return (as_wide(value) * (1 + unit * signs)).astype(value.dtype)
+    with np.errstate(all="ignore"):  # the largest numbers may become infinite
+        return (as_wide(value) * (1 + unit * signs)).astype(value.dtype)

@@ -35,14 +35,14 @@ def timeline(model: Model, edits: Iterable[Edit]) -> Overlay:
     for node in nodes_of(model):
         known.setdefault(_key_of(node), []).append(node.address)
     steps: list[Step] = []
-    for number, edit in enumerate(edits, 1):
+    for edit in edits:
         origins = dict.fromkeys(address for each in edit.before for address in known.get(_key(each), ()))
         for each in edit.after:
             known[_key(each)] = list(origins)
         kind: NoteKind = "changed" if edit.after else "removed"
         words = printable(clipped(str(edit), _LONGEST_TITLE))
         notes = {address: Note(kind, edit.rule, words) for address in origins}
-        steps.append(Step(f"{number}. {words}", notes))
+        steps.append(Step(words, notes))
     title = f"{len(steps)} edit{'s' * (len(steps) != 1)}"
     return Overlay(title, legend=_LEGEND, steps=steps)
 

@@ -28,7 +28,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
 
 #: Nodes that are looked at, those of functions at every call: a model from a stranger may unfold without end.
-_MOST_NODES = 2_000_000
+_MOST_NODES = 200_000
 #: A loop's types are open after as many turns that changed them.
 _TURNS = 3
 

@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import files, raw
+from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 
 
 def check_ir(model: ir.Model, called: str) -> ir.Model:
@@ -119,6 +120,15 @@ def _pairs(entries: Any) -> Iterator[str | bytes]:
         yield from (each.key, each.value)
 
 
+def check_rules(model: onnx.ModelProto, file: str | None = None) -> None:
+    """ONNX's own checker; raises what it raises. Types are checked unless functions call others past all measure.
+
+    Given the `file` of the model, the checker reads that, of any size; of `model` the weights are not asked for then.
+    """
+    infers = not is_past_measure(model)
+    cast(Any, onnx.checker).check_model(model if file is None else file, full_check=infers)
+
+
 @contextlib.contextmanager
 def blaming(model: ir.Model | onnx.ModelProto) -> Generator[None]:
     """An exception that is not ours is the fault of a model that breaks ONNX's rules, and else a mistake of ours."""
@@ -148,11 +158,34 @@ def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
         if isinstance(model, ir.Model) and _held_bytes(model) > files.EXTERNAL_PAST_BYTES:
             return None  # protobuf ends at 2 GiB, and so does the checker
         proto = files.to_proto(model) if isinstance(model, ir.Model) else model
-        cast(Any, onnx.checker).check_model(proto, full_check=True)
+        check_rules(proto)
     except OnnxsmithError as error:
         return error.message
     except Exception as error:  # the checker and inference raise unrelated classes
         return " ".join(str(error).split())
+    return _undefined(model) if isinstance(model, ir.Model) else None
+
+
+def _undefined(model: ir.Model) -> str | None:
+    """A value that a node reads and nothing before it gives: the checker does not look into all functions."""
+    roots = [model.graph, *(each.graph for each in model.functions.values())]
+    waiting: list[tuple[ir.Graph, frozenset[ir.Value]]] = [(each, frozenset()) for each in roots]
+    while waiting:
+        graph, outside = waiting.pop()
+        known = {*outside, *graph.inputs, *graph.initializers.values()}
+        for node in graph:
+            for value in node.inputs:
+                if value is not None and value not in known:
+                    return f"a {node.op_type} node reads '{value.name}', and nothing before it gives that"
+            waiting += [
+                (attribute.as_graph(), frozenset(known))
+                for attribute in node.attributes.values()
+                if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref()
+            ]
+            known.update(node.outputs)
+        for value in graph.outputs:
+            if value not in known:
+                return f"'{value.name}' is an output of '{graph.name}', and nothing gives it"
     return None
 
 

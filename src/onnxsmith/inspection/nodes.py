@@ -119,7 +119,7 @@ class Nodes(Sequence[Node]):
         if isinstance(key, slice):
             return tuple(self._all[key])
         if not isinstance(key, str):
-            return self._all[key]
+            return self._at(key)
         found = self._named(key)
         if not found:
             candidates = list(self._names())[:_MOST_CANDIDATES]
@@ -134,6 +134,12 @@ class Nodes(Sequence[Node]):
                 help=f"say which one by its address: {places}",
             )
         return found[0]
+
+    def _at(self, number: int) -> Node:
+        try:
+            return self._all[number]
+        except IndexError:  # of the same class, so that a loop by index ends
+            raise IndexError(f"the model has {len(self._all)} nodes, and none of number {number}") from None
 
     def __contains__(self, key: object) -> bool:
         if isinstance(key, str):

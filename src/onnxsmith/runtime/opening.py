@@ -18,9 +18,10 @@ from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
+from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
-from onnxsmith.runtime.adapting import CPU, Checks, adapt, rules_for
+from onnxsmith.runtime.adapting import CPU, Checks, Refused, adapt, rules_for
 from onnxsmith.runtime.facts.drawing import RANDOM
 from onnxsmith.runtime.handed_over import hand_over
 from onnxsmith.runtime.settings import Settings
@@ -97,6 +98,11 @@ def _make_session(
     optimize: bool,
     profiling: onnxruntime_api.Profiling | None = None,
 ) -> onnxruntime_api.Session:
+    if is_past_measure(model.proto):
+        # The runtime puts functions in the place of their calls before anything else, and would not come back.
+        raise Refused(
+            "", "", f"its functions call others so often that they make more than {MOST_NODES:,} nodes"
+        )
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
         return onnxruntime_api.create_session(

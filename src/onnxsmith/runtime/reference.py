@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.graphs.rewriting.dissolving import without_functions
+from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
@@ -27,6 +28,10 @@ class ReferenceSession:
     """A model loaded into the reference evaluator."""
 
     def __init__(self, model: onnx.ModelProto | bytes | str) -> None:
+        if isinstance(model, onnx.ModelProto) and is_past_measure(model):
+            raise NoReference(
+                f"its functions call others so often that they make more than {MOST_NODES:,} nodes"
+            )
         try:
             self._evaluator = _evaluator(model)
         except Exception as error:

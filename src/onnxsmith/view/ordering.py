@@ -22,6 +22,7 @@ _FEWEST_BENDS = 20_000
 _OWN_LAYERS = 4
 #: Up to as many items and bends the sweeps go on as long as they help; a large graph gets a few.
 _SMALL = 15_000
+_POLISHING = 6
 #: Two neighbours with more pairs of lines than this stay as they are.
 _MOST_PAIRS = 4096
 
@@ -220,6 +221,18 @@ class _Sweeper:
                 best, fewest, worse = [list(each) for each in self.layers], found, 0
             else:
                 worse += 1
+        return self._polished(best, fewest) if is_small else (best, fewest)
+
+    def _polished(self, best: list[list[int]], fewest: int) -> tuple[list[list[int]], int]:
+        """The best order with a few more exchanges, from which a sweep would lead away."""
+        self.layers = [list(each) for each in best]
+        for each in self.layers:
+            self._index(each)
+        for _ in range(_POLISHING if fewest else 0):
+            self._exchange(10, takes_ties=True)
+            found = self._crossings()
+            if found < fewest:
+                best, fewest = [list(each) for each in self.layers], found
         return best, fewest
 
     def _sweep(self, *, downward: bool, keep_ties: bool) -> None:

@@ -21,10 +21,8 @@ from onnxsmith.graphs.rewriting.scopes import (
     plain_domain,
     value_names,
 )
-from onnxsmith.graphs.rewriting.unfolding import callees_first, unfolded_size
-
-#: Functions that call others twice double at every level; nobody waits for more nodes than these.
-_MOST_NODES = 100_000
+from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
+from onnxsmith.graphs.rewriting.unfolding import callees_first
 
 
 def without_functions(model: onnx.ModelProto) -> onnx.ModelProto | None:
@@ -36,7 +34,7 @@ def without_functions(model: onnx.ModelProto) -> onnx.ModelProto | None:
     functions = functions_of(model)
     calls = {key: list(_called(function.node, functions)) for key, function in functions.items()}
     order = callees_first(calls)
-    if not functions or order is None or not _is_small(model, functions, calls):
+    if not functions or order is None or is_past_measure(model):
         return None
     versions = _joined_versions(model)
     if versions is None:
@@ -61,17 +59,6 @@ def _called(
     nodes: Sequence[onnx.NodeProto], functions: Mapping[FunctionKey, onnx.FunctionProto]
 ) -> Iterator[FunctionKey]:
     return (key for key in map(function_key, all_nodes(nodes)) if key in functions)
-
-
-def _is_small(
-    model: onnx.ModelProto,
-    functions: Mapping[FunctionKey, onnx.FunctionProto],
-    calls: Mapping[FunctionKey, Sequence[FunctionKey]],
-) -> bool:
-    sizes = {key: sum(1 for _ in all_nodes(function.node)) for key, function in functions.items()}
-    keys = map(function_key, all_nodes(model.graph.node))
-    roots = (key if key in functions else None for key in keys)
-    return unfolded_size(sizes, calls, roots, _MOST_NODES) is not None
 
 
 def _joined_versions(model: onnx.ModelProto) -> dict[str, int] | None:

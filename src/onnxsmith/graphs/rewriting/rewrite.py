@@ -30,14 +30,12 @@ from onnxsmith.graphs.rewriting.scopes import (
     value_names,
 )
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
-from onnxsmith.graphs.rewriting.unfolding import unfolded_size
+from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.einsum_equation import read_equation
 
 #: How deep functions may call functions: each takes a few frames of Python's stack.
 _MOST_CALLS = 200
-#: Nodes that inference may have to look at, those of a function at every call.
-_MOST_UNFOLDED = 2_000_000
 
 
 #: What the records call it.
@@ -336,28 +334,12 @@ def inferred_graph(
     plain = _without_traps(model)
     if not believes_shapes:
         plain = _without_claims(plain)
-    if not _can_be_unfolded(plain):
+    if is_past_measure(plain):
         return plain.graph  # inference follows every call: until the stack ends, or for ever
     try:
         return shape_inference.infer_shapes(plain, data_prop=follows_sizes).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
         return plain.graph
-
-
-def _can_be_unfolded(model: onnx.ModelProto) -> bool:
-    """Whether a model stays of a size that inference comes to an end with, when every call is followed."""
-    functions = functions_of(model)
-    if not functions:
-        return True
-    sizes: dict[FunctionKey, int] = {}
-    calls: dict[FunctionKey, list[FunctionKey]] = {}
-    for key, function in functions.items():
-        inside = [function_key(node) for node in all_nodes(function.node)]
-        calls[key] = [each for each in inside if each in functions]
-        sizes[key] = len(inside)
-    called = (function_key(node) for node in all_nodes(model.graph.node))
-    roots = (each if each in functions else None for each in called)
-    return unfolded_size(sizes, calls, roots, _MOST_UNFOLDED) is not None
 
 
 def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from onnxsmith.algorithms.special import bessel as functions
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
     "aten.i0.default": functions.i0,
     "prims.bessel_i0.default": functions.i0,
     "prims.bessel_i0e.default": functions.scaled_i0,
@@ -41,5 +42,5 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @translates(*FUNCTIONS)
-def bessel(call: Call, x: Any) -> Any:
+def bessel(call: Call, x: Any) -> TensorValue:
     return FUNCTIONS[call.overload](cast(x, DType.DOUBLE))

@@ -15,12 +15,12 @@ from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.lgamma.default", "prims.lgamma.default", "aten.special_gammaln.default")
-def log_gamma(call: Call, x: Any) -> Any:
+def log_gamma(call: Call, x: Any) -> TensorValue:
     return gamma.lgamma(cast(x, DType.DOUBLE))
 
 
 @translates("aten.mvlgamma.default", "aten.special_multigammaln.default")
-def log_gamma_of_several(call: Call, x: Any, p: int) -> Any:
+def log_gamma_of_several(call: Call, x: Any, p: int) -> TensorValue:
     return gamma.multivariate_lgamma(cast(x, DType.DOUBLE), p)
 
 
@@ -30,7 +30,7 @@ def log_gamma_of_several(call: Call, x: Any, p: int) -> Any:
     "aten.special_digamma.default",
     "aten.special_psi.default",
 )
-def digamma_of(call: Call, x: Any) -> Any:
+def digamma_of(call: Call, x: Any) -> TensorValue:
     return gamma.digamma(cast(x, DType.DOUBLE))
 
 
@@ -40,14 +40,14 @@ def digamma_of(call: Call, x: Any) -> Any:
     "aten.special_zeta.self_scalar",
     "aten.special_zeta.other_scalar",
 )
-def zeta(call: Call, s: Any, q: Any) -> Any:
+def zeta(call: Call, s: Any, q: Any) -> TensorValue:
     s, q = (cast(each, DType.DOUBLE) for each in (s, q))
     both = (each if isinstance(each, TensorValue) else constant(each) for each in (s, q))
     return zeta_functions.hurwitz_zeta(*both)
 
 
 @translates("aten.polygamma.default", "aten.special_polygamma.default")
-def polygamma(call: Call, n: int, x: Any) -> Any:
+def polygamma(call: Call, n: int, x: Any) -> TensorValue:
     if n == 0:
         return gamma.digamma(cast(x, DType.DOUBLE))
     if n == 1:
@@ -57,10 +57,10 @@ def polygamma(call: Call, n: int, x: Any) -> Any:
 
 
 @translates("aten.igamma.default", "prims.igamma.default", "aten.special_gammainc.default")
-def lower_incomplete(call: Call, a: Any, x: Any) -> Any:
+def lower_incomplete(call: Call, a: Any, x: Any) -> TensorValue:
     return incomplete_gamma.lower_incomplete(cast(a, DType.DOUBLE), cast(x, DType.DOUBLE))
 
 
 @translates("aten.igammac.default", "prims.igammac.default", "aten.special_gammaincc.default")
-def upper_incomplete(call: Call, a: Any, x: Any) -> Any:
+def upper_incomplete(call: Call, a: Any, x: Any) -> TensorValue:
     return incomplete_gamma.upper_incomplete(cast(a, DType.DOUBLE), cast(x, DType.DOUBLE))

@@ -7,7 +7,7 @@ from typing import Any
 
 from onnxsmith.algorithms.special.polynomials import FAMILIES, Family
 from onnxsmith.algorithms.special.polynomials import polynomial as polynomial_of
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, constant
@@ -22,7 +22,7 @@ OVERLOADS: dict[str, tuple[Family, bool]] = {
 
 
 @translates(*OVERLOADS)
-def polynomial(call: Call, x: Any, n: Any) -> Any:
+def polynomial(call: Call, x: Any, n: Any) -> TensorValue:
     family, is_shifted = OVERLOADS[call.overload]
     dtype = call.dtype if call.dtype is DType.DOUBLE else DType.FLOAT
     x, n = (each if isinstance(each, Value) else constant(each) for each in (cast(x, dtype), cast(n, dtype)))

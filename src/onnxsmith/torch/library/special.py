@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from onnxsmith.algorithms.special import error_functions
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 #: Functions that are computed in double precision.
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
     "aten.erfc.default": error_functions.erfc,
     "prims.erfc.default": error_functions.erfc,
     "prims.erfcx.default": error_functions.erfcx,
@@ -30,5 +31,5 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 
 @translates(*FUNCTIONS)
-def special(call: Call, x: Any) -> Any:
+def special(call: Call, x: Any) -> TensorValue:
     return FUNCTIONS[call.overload](cast(x, DType.DOUBLE))

@@ -269,7 +269,7 @@ class Painter {
       this._card(x, y, w, h, 9, fill, colour["strong-line"], this.k > 0.5);
       if (this.k > TEXT_SCALE) this._face(this.scene.faces.box(number), x + 12, y, x, w);
       const count = this.state.overlay ? this.state.overlay.inBox(number) : 0;
-      if (count) this._badge(String(count), x + w - 6, y, colour.accent);
+      if (count) this._badge(String(count), x + w - 6, y, this.state.overlay.colourOfBox(number));
     }
     if (isChosen) this._ring(x, y, w, h, true);
   }

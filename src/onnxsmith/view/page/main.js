@@ -34,7 +34,7 @@ class Viewer {
     this.home(true);
     this.panel.showModel();
     if (window.innerWidth <= 760) get("panel").classList.add("lowered");
-    this._fromLink();
+    if (!this._fromLink() && this.overlay) this.overlay.begin();
     window.addEventListener("hashchange", () => this._fromLink());
   }
 
@@ -198,9 +198,10 @@ class Viewer {
   }
   _fromLink() {
     let hash = "";
-    try { hash = decodeURIComponent(location.hash); } catch { return; }
+    try { hash = decodeURIComponent(location.hash); } catch { return false; }
     const node = hash.startsWith("#node=") ? this.model.byAddress(hash.slice(6)) : -1;
     if (node >= 0) this.select(node);
+    return node >= 0;
   }
 
   // ---- pointer and keys ----

@@ -5,8 +5,10 @@ const CLASS_SIGNS = { added: "+", removed: "−", changed: "~", differs: "!", he
 class Overlay {
   constructor(raw, model, theme, holder, onChange, onNode) {
     Object.assign(this, { raw, model, theme, holder, onChange, onNode });
-    this.step = raw.steps.length ? raw.steps.length - 1 : -1;
+    this.step = raw.steps.length ? 0 : -1;
     this._counts = new Map();
+    this._hottest = new Map();
+    this._place = 0;
     this._enter();
     this._bar();
   }
@@ -14,12 +16,23 @@ class Overlay {
 
   _enter() {
     this._counts.clear();
-    for (const node of Object.keys(this.notes)) {
-      for (let box = this.model.nodes.box[this.model.drawn(Number(node))]; box >= 0; box = this.model.boxes[box].parent)
+    this._hottest.clear();
+    for (const [node, [kind, share]] of Object.entries(this.notes)) {
+      for (let box = this.model.nodes.box[this.model.drawn(Number(node))]; box >= 0; box = this.model.boxes[box].parent) {
         this._counts.set(box, (this._counts.get(box) || 0) + 1);
+        if (kind === "heat") this._hottest.set(box, Math.max(this._hottest.get(box) || 0, share || 0));
+      }
     }
+    // Times from the longest, all else in the order of the model.
+    const strength = (node) => (this.notes[node][0] === "heat" ? this.notes[node][1] || 0 : 0);
+    this.order = Object.keys(this.notes).map(Number).sort((a, b) => strength(b) - strength(a) || a - b);
+    this._place = 0;
   }
   inBox(box) { return this._counts.get(box) || 0; }
+  // A closed box has the colour of the hottest node inside.
+  colourOfBox(box) { return this._hottest.has(box) ? heatColour(this._hottest.get(box), this.theme.isDark) : this.theme.colour.accent; }
+  // Where a reader begins: at the first note.
+  begin() { if (this.order.length) this.onNode(this.order[0]); }
 
   of(node) {
     const found = this.notes[node];
@@ -46,6 +59,17 @@ class Overlay {
         element("button", { type: "button", text: "‹", "aria-label": "Step before", onclick: () => by(-1) }), slider,
         element("button", { type: "button", text: "›", "aria-label": "Next step", onclick: () => by(1) }), say));
       this._say(say);
+    } else if (this.order.length > 1) {
+      const say = element("span", { class: "step-text", role: "status" });
+      const by = (amount) => {
+        this._place = (this._place + amount + this.order.length) % this.order.length;
+        say.textContent = `${this._place + 1} of ${this.order.length}`;
+        this.onNode(this.order[this._place]);
+      };
+      say.textContent = `1 of ${this.order.length}`;
+      parts.push(element("span", { class: "steps" },
+        element("button", { type: "button", text: "‹", "aria-label": "Note before", onclick: () => by(-1) }), say,
+        element("button", { type: "button", text: "›", "aria-label": "Next note", onclick: () => by(1) })));
     }
     this.holder.replaceChildren(...parts);
     this.holder.hidden = false;
@@ -56,12 +80,11 @@ class Overlay {
     this._say(say);
     this._enter();
     this.onChange();
-    const nodes = Object.keys(this.notes).map(Number);
-    if (nodes.length) this.onNode(nodes[0]);
+    this.begin();
   }
   _say(say) {
     const step = this.raw.steps[this.step];
-    say.textContent = `${this.step + 1} of ${this.raw.steps.length}: ${this.model.text(step.title)}`;
+    say.textContent = `step ${this.step + 1} of ${this.raw.steps.length}: ${this.model.text(step.title)}`;
   }
 }
 

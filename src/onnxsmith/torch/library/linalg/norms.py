@@ -7,6 +7,7 @@ from typing import Any
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg.norms import condition, matrix_length, vector_length
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
@@ -27,7 +28,7 @@ def operand_of(call: Call, x: Any, dtype: Any = None) -> Field:
 @translates("aten.linalg_vector_norm.default")
 def vector_norm(
     call: Call, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), ord, dim, keepdim)
 
 
@@ -37,25 +38,25 @@ WHOLE_NORMS = ("aten.norm.Scalar", "aten.norm.ScalarOpt_dtype")
 
 @translates_complex(*NORMS)
 @translates(*NORMS)
-def norm(call: Call, x: Any, p: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def norm(call: Call, x: Any, p: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, dim, keepdim)
 
 
 @translates_complex(*WHOLE_NORMS)
 @translates(*WHOLE_NORMS)
-def norm_of_all(call: Call, x: Any, p: Any = 2, *, dtype: Any = None) -> Any:
+def norm_of_all(call: Call, x: Any, p: Any = 2, *, dtype: Any = None) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, None, False)
 
 
 @translates_complex("aten.frobenius_norm.dim")
 @translates("aten.frobenius_norm.dim")
-def frobenius_norm(call: Call, x: Any, dim: Any, keepdim: bool = False) -> Any:
+def frobenius_norm(call: Call, x: Any, dim: Any, keepdim: bool = False) -> TensorValue:
     return vector_length(operand_of(call, x), 2, dim, keepdim)
 
 
 @translates_complex("aten.dist.default")
 @translates("aten.dist.default")
-def dist(call: Call, x: Any, y: Any, p: float = 2) -> Any:
+def dist(call: Call, x: Any, y: Any, p: float = 2) -> TensorValue:
     return vector_length(operand_of(call, x) - operand_of(call, y), p, None, False)
 
 
