@@ -10,7 +10,6 @@ import onnx
 import pytest
 from onnx import helper, parser
 
-import onnxsmith
 from onnxsmith import FLOAT, Dim, Model, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
