@@ -18,8 +18,16 @@ from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
 from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
 from onnxsmith.comparing.sides import Side
-from onnxsmith.comparing.signatures import as_wide, signature
-from onnxsmith.comparing.tolerance import Difference, Tolerance, difference, unit_of
+from onnxsmith.comparing.signatures import as_wide
+from onnxsmith.comparing.tolerance import (
+    Difference,
+    Tolerance,
+    difference,
+    distances,
+    is_drift,
+    is_text,
+    unit_of,
+)
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.run_values import Array, RunValue
 
@@ -156,7 +164,7 @@ class Searching:
         region = self._right.region(two, given)
         is_stepped = any("Quant" in step.run.op_type or "QLinear" in step.run.op_type for step in region)
         found = self._difference(mine, local, is_stepped=is_stepped)
-        if found is not None and not self._tolerance.is_given:
+        if found is not None and not self._tolerance.is_given and not is_text(mine):
             noise = self._noise(two, given, local)
             noise = None if noise is None or noise.size != mine.size else noise.reshape(mine.shape)
             found = self._difference(mine, local, noise, is_stepped=is_stepped)
@@ -195,8 +203,7 @@ class Searching:
             except OnnxsmithError:
                 return None
             if isinstance(other, np.ndarray) and other.size == result.size:
-                with np.errstate(all="ignore"):
-                    apart = np.abs(as_wide(other.reshape(result.shape)) - as_wide(result))
+                apart = distances(other.reshape(result.shape), result)
                 noise = np.maximum(noise, np.where(np.isfinite(apart), apart, 0.0))
         return noise
 
@@ -332,8 +339,9 @@ class Searching:
             return False
         left = self._left_outputs()
         left_over = self._apart(left, outputs)
-        signatures = [(signature(a), signature(b)) for a, b in zip(left, outputs, strict=False)]
-        is_near = all(a is not None and b is not None and a.is_near(b) for a, b in signatures)
+        if not np.isfinite(left_over):
+            return False
+        is_near = all(is_drift(one, two) for one, two in zip(left, outputs, strict=False))
         return (is_near and left_over <= apart * 1.5 + 1e-12) or left_over <= _LEFT_OVER * apart
 
     def _left_outputs(self) -> list[RunValue]:
@@ -348,10 +356,8 @@ class Searching:
         found: dict[str, Difference] = {}
         for name, one, two in pairs:
             if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-                left, right = signature(one), signature(two)
-                is_near = left is not None and right is not None and left.is_near(right)
                 told = difference(one, two, self._tolerance)
-                if told is not None and not (is_near and not self._tolerance.is_given):
+                if told is not None and not (is_drift(one, two) and not self._tolerance.is_given):
                     found[name] = told
         return found
 
@@ -363,14 +369,11 @@ class Searching:
                 continue
             if one.shape != two.shape or one.dtype != two.dtype:
                 return float("inf")
-            if one.dtype.kind in "OUST":
+            if is_text(one):
                 is_other = [str(a) != str(b) for a, b in zip(one.flat, two.flat, strict=True)]
                 largest = max(largest, sum(is_other) / max(len(is_other), 1))
                 continue
-            a, b = as_wide(one), as_wide(two)
-            same = (a == b) | (np.isnan(a) & np.isnan(b))
-            with np.errstate(all="ignore"):
-                gap = np.where(same, 0.0, np.abs(a - b))
+            a, gap = as_wide(one), distances(one, two)
             if not np.isfinite(gap).all():
                 return float("inf")
             length = float(np.linalg.norm(np.where(np.isfinite(a), a, 0.0)))
