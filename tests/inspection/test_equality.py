@@ -23,7 +23,7 @@ g (float[N] x, bool c) => (float[N] y) <float[1] w = {1.0}>
                else_branch = q () => (float[N] e) { e = Neg (a) }>
    y = l.f (b)
 }
-<domain: "l", opset_import: ["" : 21]> f (v) => (u) { u = Abs (v) }
+<domain: "l", opset_import: ["" : 21]> f <k: float = 0.5> (v) => (u) { u = Abs (v) }
 """
 
 
@@ -62,6 +62,21 @@ CHANGES: list[tuple[str, Callable[[onnx.ModelProto], object], str]] = [
         "the outputs are y: FLOAT['N'], and y: FLOAT['M']",
     ),
     ("opset", lambda p: setattr(p.opset_import[0], "version", 20), "opset 21 of ai.onnx, and 20"),
+    (
+        "opset of a function",
+        lambda p: setattr(p.functions[0].opset_import[0], "version", 20),
+        "function l::f has opset 21 of ai.onnx, and 20",
+    ),
+    (
+        "default of a function",
+        lambda p: setattr(p.functions[0].attribute_proto[0], "f", 0.25),
+        "the default of 'k' at function l::f is 0.5, and 0.25",
+    ),
+    (
+        "parameter of a function",
+        lambda p: p.functions[0].attribute.append("m"),
+        "only one of them has the parameter 'm' at function l::f",
+    ),
 ]
 
 

@@ -132,11 +132,13 @@ class Finder:
             elif not _may_be_same_type(one, other):
                 yield f"type of output {place}: {_type(one)} -> {_type(other)}"
 
-    def _attribute_details(self, left: Mapping[str, ir.Attr], right: Mapping[str, ir.Attr]) -> Iterator[str]:
+    def _attribute_details(
+        self, left: Mapping[str, ir.Attr], right: Mapping[str, ir.Attr], absent: str = "not given"
+    ) -> Iterator[str]:
         for name in dict.fromkeys((*left, *right)):
             one, other = left.get(name), right.get(name)
             if one is None or other is None:
-                shown = ["not given" if each is None else shown_attribute(each) for each in (one, other)]
+                shown = [absent if each is None else shown_attribute(each) for each in (one, other)]
                 yield f"{name}: {shown[0]} -> {shown[1]}"
             elif self._one.attribute(one) != self._other.attribute(other):
                 shown = [shown_attribute(each) for each in (one, other)]
@@ -238,13 +240,22 @@ class Finder:
         if (left.name, right.name) not in self._seen_functions:
             self._seen_functions.add((left.name, right.name))
             self.graphs(left, right)
-            details = list(self._result_details(left, right))
+            details = [*self._function_details(left, right), *self._result_details(left, right)]
             if self._names and left.name != right.name:
                 details.append(f"name: {_quoted(left.name)} -> {_quoted(right.name)}")
             if details:
                 self.changes.append(
                     Change("changed", "function", left.name, right.name, _text(right.name), tuple(details))
                 )
+
+    def _function_details(self, left: Graph, right: Graph) -> Iterator[str]:
+        """What functions say of themselves."""
+        for domain in dict.fromkeys((*left.ir.opset_imports, *right.ir.opset_imports)):
+            versions = [each.ir.opset_imports.get(domain, "none") for each in (left, right)]
+            if versions[0] != versions[1]:
+                yield _text(f"opset {domain or 'ai.onnx'}: {versions[0]} -> {versions[1]}")
+        for each in self._attribute_details(left.parameters, right.parameters, absent="no parameter"):
+            yield f"default of {each}"
 
     def _functions(self) -> None:
         """The functions that nothing has paired by its calls."""
