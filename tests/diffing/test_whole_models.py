@@ -239,3 +239,17 @@ def test_what_functions_say_of_themselves(version: int, parameters: str, words: 
     after = Model.from_proto(parser.parse_model(CALLING % (version, parameters)))
     assert not diff(before, before)
     assert told(diff(before, after)) == [("function", "changed", "f::G", (words,))]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "thing", "words"),
+    [
+        ("float[4] b, float[4] a", "float[4] y, float[4] z", "input", "'a', 'b' -> 'b', 'a'"),
+        ("float[4] a, float[4] b", "float[4] z, float[4] y", "output", "'y', 'z' -> 'z', 'y'"),
+    ],
+)
+def test_the_order_of_inputs_and_outputs(inputs: str, outputs: str, thing: str, words: str) -> None:
+    text = '<ir_version: 9, opset_import: ["": 18]> g (%s) => (%s) { y = Sub(a, b) z = Neg(a) }'
+    before = parser.parse_model(text % ("float[4] a, float[4] b", "float[4] y, float[4] z"))
+    found = diff(Model.from_proto(before), Model.from_proto(parser.parse_model(text % (inputs, outputs))))
+    assert told(found) == [(thing, "changed", "order", (words,))]

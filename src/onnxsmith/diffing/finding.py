@@ -178,6 +178,7 @@ class Finder:
     # -- what belongs to the model ---------------------------------------------------------------------
 
     def _ports(self, thing: ChangedThing, left: Sequence[ir.Value], right: Sequence[ir.Value]) -> None:
+        self._order(thing, left, right, self._values)
         taken = {id(self._values[each]): each for each in left if each in self._values}
         for each in left:
             if each not in self._values:
@@ -188,6 +189,22 @@ class Finder:
                 self.changes.append(Change("added", thing, None, other.name, _port(other)))
             else:
                 self._port_details(thing, one, other)
+
+    def _order(
+        self,
+        thing: ChangedThing,
+        left: Sequence[ir.Value],
+        right: Sequence[ir.Value],
+        pairs: Mapping[ir.Value, ir.Value],
+    ) -> None:
+        """Inputs and outputs are given by order, too: those that both models have may stand in another one."""
+        places = {value: place for place, value in enumerate(right)}
+        common = list(dict.fromkeys(pairs[each] for each in left if each in pairs))
+        ordered = sorted(common, key=lambda each: places[each])
+        if common != ordered:
+            words = [", ".join(_quoted(each) for each in values) for values in (common, ordered)]
+            details = (_text(f"{words[0]} -> {words[1]}"),)
+            self.changes.append(Change("changed", thing, "order", "order", "order", details))
 
     def _port_details(self, thing: ChangedThing, one: ir.Value, other: ir.Value) -> None:
         details: list[str] = []
@@ -217,6 +234,7 @@ class Finder:
             self.changes.append(Change("removed", "output", each.name, None, _port(each)))
         for each in waiting:
             self.changes.append(Change("added", "output", None, each.name, _port(each)))
+        self._order("output", left, right, pairs)
         for one, other in pairs.items():
             self._port_details("output", one, other)
             if one.name == other.name and not self._is_same(one, other):
