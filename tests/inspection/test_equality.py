@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -107,3 +108,18 @@ def test_where_weights_lie_does_not_matter(tmp_path: Path) -> None:
     model.save(tmp_path / "a.onnx", external_data="a.data")
     model.save(tmp_path / "b.onnx")
     assert onnxsmith.load(tmp_path / "a.onnx").equals(onnxsmith.load(tmp_path / "b.onnx"))
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "float8_e4m3fn", "complex64"])
+def test_signs_of_zeros_count_and_kinds_of_nan_do_not(name: str) -> None:
+    kind = np.dtype(name if name[0] != "b" and "8" not in name else getattr(ml_dtypes, name))
+
+    def model(*elements: float) -> Model:
+        weight = np.array(elements, np.float32).astype(kind)
+        return trace(lambda: op.Identity(weight))
+
+    assert model(0.0, np.nan, 1.0).equals(model(0.0, -np.nan, 1.0))
+    found = model(0.0, np.nan, 1.0).equals(model(-0.0, np.nan, 1.0))
+    assert "element 0 is" in str(found.difference)
+    (change,) = onnxsmith.diff(model(0.0, 2.0), model(-0.0, 2.0)).changes
+    assert change.details == ("1 of 2 elements differ, in the signs of zeros",)

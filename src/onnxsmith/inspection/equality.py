@@ -18,6 +18,7 @@ from onnxsmith.errors import boundary
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.inspection.attributes import plain_attribute, read_only, shown_attribute
+from onnxsmith.inspection.elements import differing
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.inspection.nodes import Nodes, nodes_of
 
@@ -236,15 +237,13 @@ def _ports(ports: Sequence[tuple[str, object]]) -> str:
 
 
 def first_difference(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str | None:
-    """Where two arrays of one type and shape first differ, in words; None where they do not. NaN is what NaN is."""
+    """Where two arrays of one type and shape first differ, in words; None where they do not."""
     if left is right:
         return None
     one, two = left.reshape(-1), right.reshape(-1)
     for start in range(0, one.size, _AT_ONCE):
         a, b = one[start : start + _AT_ONCE], two[start : start + _AT_ONCE]
-        differs = a != b
-        if a.dtype.kind not in "iubO":
-            differs &= ~((a != a) & (b != b))  # only NaN is not what it is
+        differs = differing(a, b)
         if differs.any():
             at = int(np.argmax(differs))
             index = np.unravel_index(start + at, left.shape)
