@@ -219,3 +219,37 @@ def test_weights_of_every_kind(
     (change,) = diff(held(kind, values), held(kind, others)).changes
     assert change.magnitude is not None
     assert (change.magnitude.count, change.magnitude.largest) == (1, largest)
+
+
+CALLING = """<ir_version: 9, opset_import: ["": 18, "f": 1]> g (float[4] x) => (float[4] y) { y = f.G(x) }
+<domain: "f", opset_import: ["": %s]> G <%s> (x) => (y) { y = LeakyRelu <alpha: float = @k> (x) }"""
+
+
+@pytest.mark.parametrize(
+    ("version", "parameters", "words"),
+    [
+        (18, "k: float = 0.75", "default of k: 0.5 -> 0.75"),
+        (18, "k", "default of k: 0.5 -> no default"),
+        (18, "k: float = 0.5, l: int = 1", "default of l: no parameter -> 1"),
+        (17, "k: float = 0.5", "opset ai.onnx: 18 -> 17"),
+    ],
+)
+def test_what_functions_say_of_themselves(version: int, parameters: str, words: str) -> None:
+    before = Model.from_proto(parser.parse_model(CALLING % (18, "k: float = 0.5")))
+    after = Model.from_proto(parser.parse_model(CALLING % (version, parameters)))
+    assert not diff(before, before)
+    assert told(diff(before, after)) == [("function", "changed", "f::G", (words,))]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "thing", "words"),
+    [
+        ("float[4] b, float[4] a", "float[4] y, float[4] z", "input", "'a', 'b' -> 'b', 'a'"),
+        ("float[4] a, float[4] b", "float[4] z, float[4] y", "output", "'y', 'z' -> 'z', 'y'"),
+    ],
+)
+def test_the_order_of_inputs_and_outputs(inputs: str, outputs: str, thing: str, words: str) -> None:
+    text = '<ir_version: 9, opset_import: ["": 18]> g (%s) => (%s) { y = Sub(a, b) z = Neg(a) }'
+    before = parser.parse_model(text % ("float[4] a, float[4] b", "float[4] y, float[4] z"))
+    found = diff(Model.from_proto(before), Model.from_proto(parser.parse_model(text % (inputs, outputs))))
+    assert told(found) == [(thing, "changed", "order", (words,))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -23,7 +24,7 @@ g (float[N] x, bool c) => (float[N] y) <float[1] w = {1.0}>
                else_branch = q () => (float[N] e) { e = Neg (a) }>
    y = l.f (b)
 }
-<domain: "l", opset_import: ["" : 21]> f (v) => (u) { u = Abs (v) }
+<domain: "l", opset_import: ["" : 21]> f <k: float = 0.5> (v) => (u) { u = Abs (v) }
 """
 
 
@@ -62,6 +63,21 @@ CHANGES: list[tuple[str, Callable[[onnx.ModelProto], object], str]] = [
         "the outputs are y: FLOAT['N'], and y: FLOAT['M']",
     ),
     ("opset", lambda p: setattr(p.opset_import[0], "version", 20), "opset 21 of ai.onnx, and 20"),
+    (
+        "opset of a function",
+        lambda p: setattr(p.functions[0].opset_import[0], "version", 20),
+        "function l::f has opset 21 of ai.onnx, and 20",
+    ),
+    (
+        "default of a function",
+        lambda p: setattr(p.functions[0].attribute_proto[0], "f", 0.25),
+        "the default of 'k' at function l::f is 0.5, and 0.25",
+    ),
+    (
+        "parameter of a function",
+        lambda p: p.functions[0].attribute.append("m"),
+        "only one of them has the parameter 'm' at function l::f",
+    ),
 ]
 
 
@@ -92,3 +108,18 @@ def test_where_weights_lie_does_not_matter(tmp_path: Path) -> None:
     model.save(tmp_path / "a.onnx", external_data="a.data")
     model.save(tmp_path / "b.onnx")
     assert onnxsmith.load(tmp_path / "a.onnx").equals(onnxsmith.load(tmp_path / "b.onnx"))
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "float8_e4m3fn", "complex64"])
+def test_signs_of_zeros_count_and_kinds_of_nan_do_not(name: str) -> None:
+    kind = np.dtype(name if name[0] != "b" and "8" not in name else getattr(ml_dtypes, name))
+
+    def model(*elements: float) -> Model:
+        weight = np.array(elements, np.float32).astype(kind)
+        return trace(lambda: op.Identity(weight))
+
+    assert model(0.0, np.nan, 1.0).equals(model(0.0, -np.nan, 1.0))
+    found = model(0.0, np.nan, 1.0).equals(model(-0.0, np.nan, 1.0))
+    assert "element 0 is" in str(found.difference)
+    (change,) = onnxsmith.diff(model(0.0, 2.0), model(-0.0, 2.0)).changes
+    assert change.details == ("1 of 2 elements differ, in the signs of zeros",)

@@ -11,7 +11,7 @@ from onnx import parser
 
 import onnxsmith
 from onnxsmith import FLOAT, Model, trace
-from onnxsmith.errors import AttributeTypeError, WeightError
+from onnxsmith.errors import AttributeTypeError, InvalidModelError, WeightError
 
 
 def test_arrays_by_name() -> None:
@@ -63,6 +63,34 @@ def test_strings_and_packed_and_sparse_weights() -> None:
     assert model.weights["thin"].tolist() == [0, 0, 5]
     assert model.weights["small"].astype(int).tolist() == [1, -2, 7]
     assert model.weights.info("thin").is_sparse
+
+
+def _damaged(case: str) -> onnx.ModelProto:
+    proto = parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 21]> g (float[4] x) => (float[4] y) { y = Add (x, w) }'
+    )
+    if case == "sparse":
+        sparse = proto.graph.sparse_initializer.add(dims=[4])
+        sparse.values.CopyFrom(onnx.numpy_helper.from_array(np.array([5], np.float32), "w"))
+        sparse.indices.CopyFrom(onnx.numpy_helper.from_array(np.array([99999], np.int64), ""))
+    else:
+        dims, data = {"long": ([2**40], 16), "longer": ([2**40, 2**40], 0), "short": ([4], 5)}[case]
+        tensor = proto.graph.initializer.add(name="w", data_type=1, dims=dims)
+        tensor.raw_data = bytes(data)
+    return proto
+
+
+@pytest.mark.parametrize("case", ["long", "longer", "short", "sparse"])
+def test_damaged_weights_are_told(case: str) -> None:
+    first, second = (Model.from_proto(_damaged(case)) for _ in range(2))
+    assert len(first.weights) == 1
+    for read in (
+        lambda: first.weights["w"],
+        lambda: first.equals(second),
+        lambda: onnxsmith.diff(first, second),
+    ):
+        with pytest.raises(InvalidModelError, match="the elements of the tensor 'w', FLOAT"):
+            read()
 
 
 def test_weights_of_bodies_whose_name_is_taken() -> None:

@@ -1,9 +1,9 @@
-"""A model whose every text tries to become something else on a page."""
+"""Models whose every text tries to become something else on a page, and whose functions have no end."""
 
 from __future__ import annotations
 
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 #: Each of these would set `window.hacked` where it is taken for markup or code.
 TEXTS = [
@@ -51,4 +51,25 @@ def hostile_model() -> onnx.ModelProto:
         graph, opset_imports=opsets, ir_version=10, producer_name=TEXTS[0], doc_string=TEXTS[0]
     )
     helper.set_model_props(model, {text[:100]: text for text in TEXTS})
+    return model
+
+
+def endless_model(functions: int) -> onnx.ModelProto:
+    """A model with functions of which each calls the next one, and the last one the first."""
+    texts = [
+        f'<opset_import: ["": 18, "f": 1], domain: "f"> F{k} (x) => (y) {{ y = f.F{(k + 1) % functions}(x) }}'
+        for k in range(functions)
+    ]
+    model = parser.parse_model(
+        '<ir_version: 9, opset_import: ["": 18, "f": 1]> g (float[4] x) => (float[4] y) { y = f.F0(x) }'
+    )
+    model.functions.extend(parser.parse_function(each) for each in texts)
+    return model
+
+
+def nested_model(functions: int) -> onnx.ModelProto:
+    """The same with an end: the last function calls none."""
+    model = endless_model(functions)
+    last = model.functions[-1].node[0]
+    last.op_type, last.domain = "Relu", ""
     return model

@@ -13,7 +13,7 @@ from onnxsmith import FLOAT, INT64, Model, script
 from onnxsmith import opset21 as op
 from onnxsmith.view import Note, Overlay, Step
 from tests.view.conftest import Seen
-from tests.view.hostile_models import TEXTS, hostile_model
+from tests.view.hostile_models import TEXTS, endless_model, hostile_model
 from tests.view.large_models import transformer, with_source
 
 Browse = Callable[..., Seen]
@@ -263,3 +263,9 @@ def test_light_and_dark(browse: Browse, tmp_path: Path) -> None:
     seen.focus("#canvas")
     seen.keyboard.press("d")
     assert seen.evaluate(ground) != dark
+
+
+@pytest.mark.parametrize("functions", [1, 2])
+def test_functions_that_call_themselves(browse: Browse, tmp_path: Path, functions: int) -> None:
+    seen = browse(page_of(Model.from_proto(endless_model(functions)), tmp_path / "m.html"))
+    assert seen.evaluate("viewer.scene.openAll()")

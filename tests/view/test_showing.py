@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from onnxsmith import FLOAT, Model, script, source_root, trace
@@ -16,7 +17,7 @@ from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelWriteError
 from onnxsmith.view.content import page_content
 from onnxsmith.view.showing import viewed
-from tests.view.hostile_models import hostile_model
+from tests.view.hostile_models import endless_model, hostile_model, nested_model
 from tests.view.large_models import transformer
 
 
@@ -169,3 +170,17 @@ def test_a_model_that_is_wrong_is_shown_all_the_same(tmp_path: Path) -> None:
     proto = trace(lambda a, b: a @ b, FLOAT[2, 3], FLOAT[3, 4]).proto
     proto.graph.input[1].type.tensor_type.shape.dim[0].dim_value = 7
     assert Model.from_proto(proto).show(tmp_path / "m.html") is not None
+
+
+@pytest.mark.parametrize(
+    "proto",
+    [endless_model(1), endless_model(2), endless_model(70), nested_model(3000)],
+    ids=["1", "2", "70", "nested"],
+)
+def test_functions_without_end_are_shown_as_far_as_one_sees(proto: onnx.ModelProto, tmp_path: Path) -> None:
+    model = Model.from_proto(proto)
+    for name in ("m.html", "m.svg"):
+        assert model.show(tmp_path / name) is not None
+    drawn = (tmp_path / "m.svg").read_text("utf-8").count(">F")
+    assert 2 <= drawn <= 100
+    assert "image/svg+xml" in model._repr_mimebundle_()

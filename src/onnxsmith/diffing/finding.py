@@ -132,11 +132,13 @@ class Finder:
             elif not _may_be_same_type(one, other):
                 yield f"type of output {place}: {_type(one)} -> {_type(other)}"
 
-    def _attribute_details(self, left: Mapping[str, ir.Attr], right: Mapping[str, ir.Attr]) -> Iterator[str]:
+    def _attribute_details(
+        self, left: Mapping[str, ir.Attr], right: Mapping[str, ir.Attr], absent: str = "not given"
+    ) -> Iterator[str]:
         for name in dict.fromkeys((*left, *right)):
             one, other = left.get(name), right.get(name)
             if one is None or other is None:
-                shown = ["not given" if each is None else shown_attribute(each) for each in (one, other)]
+                shown = [absent if each is None else shown_attribute(each) for each in (one, other)]
                 yield f"{name}: {shown[0]} -> {shown[1]}"
             elif self._one.attribute(one) != self._other.attribute(other):
                 shown = [shown_attribute(each) for each in (one, other)]
@@ -176,6 +178,7 @@ class Finder:
     # -- what belongs to the model ---------------------------------------------------------------------
 
     def _ports(self, thing: ChangedThing, left: Sequence[ir.Value], right: Sequence[ir.Value]) -> None:
+        self._order(thing, left, right, self._values)
         taken = {id(self._values[each]): each for each in left if each in self._values}
         for each in left:
             if each not in self._values:
@@ -186,6 +189,22 @@ class Finder:
                 self.changes.append(Change("added", thing, None, other.name, _port(other)))
             else:
                 self._port_details(thing, one, other)
+
+    def _order(
+        self,
+        thing: ChangedThing,
+        left: Sequence[ir.Value],
+        right: Sequence[ir.Value],
+        pairs: Mapping[ir.Value, ir.Value],
+    ) -> None:
+        """Inputs and outputs are given by order, too: those that both models have may stand in another one."""
+        places = {value: place for place, value in enumerate(right)}
+        common = list(dict.fromkeys(pairs[each] for each in left if each in pairs))
+        ordered = sorted(common, key=lambda each: places[each])
+        if common != ordered:
+            words = [", ".join(_quoted(each) for each in values) for values in (common, ordered)]
+            details = (_text(f"{words[0]} -> {words[1]}"),)
+            self.changes.append(Change("changed", thing, "order", "order", "order", details))
 
     def _port_details(self, thing: ChangedThing, one: ir.Value, other: ir.Value) -> None:
         details: list[str] = []
@@ -215,6 +234,7 @@ class Finder:
             self.changes.append(Change("removed", "output", each.name, None, _port(each)))
         for each in waiting:
             self.changes.append(Change("added", "output", None, each.name, _port(each)))
+        self._order("output", left, right, pairs)
         for one, other in pairs.items():
             self._port_details("output", one, other)
             if one.name == other.name and not self._is_same(one, other):
@@ -238,13 +258,22 @@ class Finder:
         if (left.name, right.name) not in self._seen_functions:
             self._seen_functions.add((left.name, right.name))
             self.graphs(left, right)
-            details = list(self._result_details(left, right))
+            details = [*self._function_details(left, right), *self._result_details(left, right)]
             if self._names and left.name != right.name:
                 details.append(f"name: {_quoted(left.name)} -> {_quoted(right.name)}")
             if details:
                 self.changes.append(
                     Change("changed", "function", left.name, right.name, _text(right.name), tuple(details))
                 )
+
+    def _function_details(self, left: Graph, right: Graph) -> Iterator[str]:
+        """What functions say of themselves."""
+        for domain in dict.fromkeys((*left.ir.opset_imports, *right.ir.opset_imports)):
+            versions = [each.ir.opset_imports.get(domain, "none") for each in (left, right)]
+            if versions[0] != versions[1]:
+                yield _text(f"opset {domain or 'ai.onnx'}: {versions[0]} -> {versions[1]}")
+        for each in self._attribute_details(left.parameters, right.parameters, absent="no parameter"):
+            yield f"default of {each}"
 
     def _functions(self) -> None:
         """The functions that nothing has paired by its calls."""

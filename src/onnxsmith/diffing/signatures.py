@@ -62,11 +62,13 @@ class Signatures:
             self.function(function)
 
     def function(self, function: Graph) -> int:
-        """The signature of a function's body, whatever it is called."""
+        """The signature of a function's body and defaults, whatever it is called."""
         known = self._functions.get(id(function))
         if known is None:
             self._functions[id(function)] = 0  # one that calls itself
-            known = self.graph(function, range(len(function.ir.inputs)))
+            held = function.parameters
+            defaults = tuple((name, self.attribute(held[name])) for name in sorted(held))
+            known = hash((self.graph(function, range(len(function.ir.inputs))), defaults))
             self._functions[id(function)] = known
         return known
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.inspection import read_only
+from onnxsmith.inspection import differing, read_only
 
 #: Elements that are compared at once: a comparison makes arrays of its own.
 _AT_ONCE = 1 << 20
@@ -29,6 +29,8 @@ class Magnitude:
         words = f"{self.count:,} of {self.size:,} elements differ"
         if self.largest is None:
             return words
+        if not self.largest:
+            return f"{words}, in the signs of zeros"
         return f"{words}, by up to {self.largest:.4g} where the largest is {self.scale:.4g}"
 
 
@@ -38,16 +40,14 @@ def described_tensor(tensor: ir.TensorProtocol) -> str:
 
 
 def magnitude(left: ir.TensorProtocol, right: ir.TensorProtocol) -> Magnitude | None:
-    """By how much tensors of one type and shape differ; None where they do not. NaN is what NaN is."""
+    """By how much tensors of one type and shape differ; None where they do not, as `differing` sees it."""
     one, two = read_only(left).reshape(-1), read_only(right).reshape(-1)
     is_number = one.dtype.kind not in "OSU"
     wide = np.complex128 if one.dtype.kind == "c" else np.float64
     count, largest, scale = 0, 0.0, 0.0
     for start in range(0, one.size, _AT_ONCE):
         a, b = one[start : start + _AT_ONCE], two[start : start + _AT_ONCE]
-        differs = a != b
-        if a.dtype.kind not in "iubO":
-            differs = differs & ~((a != a) & (b != b))  # only NaN is not what it is
+        differs = differing(a, b)
         found = int(np.count_nonzero(differs))
         count += found
         if is_number:

@@ -8,8 +8,10 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import clipped
+from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.errors import InvalidModelError, OnnxsmithError
 from onnxsmith.graphs import beyond
+from onnxsmith.graphs.files import described_cause
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.types.value_types import AnyValueType
@@ -63,11 +65,22 @@ def plain_attribute(attribute: ir.Attr) -> PlainAttribute:
 
 
 def read_only(tensor: ir.TensorProtocol) -> Elements:
-    """The elements of a tensor, from where they lie if they lie there as in memory; they cannot be changed."""
-    if tensor.dtype == ir.DataType.STRING:
-        array = _text(tensor)
-    else:
-        array = np.asarray(tensor.numpy())[...]
+    """The elements of a tensor, from where they lie if they lie there as in memory; they cannot be changed.
+
+    A stranger's tensor may hold other data than its type and shape say: that is refused.
+    """
+    try:
+        array = _text(tensor) if tensor.dtype == ir.DataType.STRING else np.asarray(tensor.numpy())[...]
+    except OnnxsmithError:
+        raise
+    except Exception as error:  # numpy and onnx-ir raise unrelated classes
+        called = printable(clipped(tensor.name or "", _LONGEST_TEXT))
+        kind = clipped(f"{tensor.dtype.name}{list(dimensions_of(tensor))}", _LONGEST_TEXT)
+        raise InvalidModelError(
+            f"the model is not valid: the elements of the tensor '{called}', {kind}, cannot be read:"
+            f" {described_cause(error)}",
+            help="get the file again, whole",
+        ) from None
     array = array.view() if array.flags.writeable else array
     array.flags.writeable = False
     return array
@@ -89,6 +102,8 @@ def shown_attribute(attribute: ir.Attr) -> str:
     """An attribute in a few words, without reading a large tensor."""
     if attribute.is_ref():
         return f"@{attribute.ref_attr_name}"
+    if attribute.type == ir.AttributeType.UNDEFINED:  # a parameter of a function
+        return "no default"
     if attribute.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS):
         return "{…}"
     if attribute.type == ir.AttributeType.TENSOR:

@@ -18,6 +18,7 @@ from onnxsmith.errors import boundary
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.inspection.attributes import plain_attribute, read_only, shown_attribute
+from onnxsmith.inspection.elements import differing
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.inspection.nodes import Nodes, nodes_of
 
@@ -98,7 +99,22 @@ class _Comparison:
             raise _Different(f"only one of them has the function '{clipped(only, _LONGEST_NAME)}'")
         self.graphs(self._left.graph, self._right.graph)
         for name, function in functions[0].items():
-            self.graphs(function, functions[1][name])
+            self.functions(function, functions[1][name])
+
+    def functions(self, left: Graph, right: Graph) -> None:
+        where = f"function {clipped(left.name, _LONGEST_NAME)}"
+        for domain in dict.fromkeys(node.domain for node in left.ir.all_nodes()):
+            versions = [each.ir.opset_imports.get(domain) for each in (left, right)]
+            if versions[0] != versions[1]:
+                raise _Different(
+                    f"{where} has opset {versions[0]} of {domain or 'ai.onnx'}, and {versions[1]}"
+                )
+        ours, theirs = left.parameters, right.parameters
+        for name in sorted(ours.keys() ^ theirs.keys()):
+            raise _Different(f"only one of them has the parameter '{name}' at {where}")
+        for name, one in ours.items():
+            self.attribute(one, theirs[name], f"the default of '{name}' at {where}", "")
+        self.graphs(left, right)
 
     def graphs(self, left: Graph, right: Graph) -> None:
         where = "the graph" if left.kind == "main" else f"{left.kind} {left.address}"
@@ -167,23 +183,25 @@ class _Comparison:
         for name in sorted(ours.keys() ^ theirs.keys()):
             raise _Different(f"only one of them has the attribute '{name}' at {here}", left.address)
         for name, one in ours.items():
-            two, where = theirs[name], f"attribute '{name}' of {here}"
-            if one.type != two.type or one.is_ref() != two.is_ref():
-                raise _Different(f"{where} is {one.type.name}, and {two.type.name}", left.address)
-            if one.is_ref() or one.type not in _NESTED:
-                self._plain(one, two, where, left.address)
-            elif one.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS):
-                pairs = self._bodies(left, right, name)
-                for each in pairs:
+            two = theirs[name]
+            if one.type in _GRAPHS and one.type == two.type and not (one.is_ref() or two.is_ref()):
+                for each in self._bodies(left, right, name):
                     self.graphs(*each)
             else:
-                tensors = [_tensors(each) for each in (one, two)]
-                if len(tensors[0]) != len(tensors[1]):
-                    raise _Different(
-                        f"{where} has {len(tensors[0])} tensors, and {len(tensors[1])}", left.address
-                    )
-                for first, second in zip(*tensors, strict=True):
-                    self.tensors(first, second, where, left.address)
+                self.attribute(one, two, f"attribute '{name}' of {here}", left.address)
+
+    def attribute(self, one: ir.Attr, two: ir.Attr, where: str, address: str) -> None:
+        """Compare attributes that hold no graphs."""
+        if one.type != two.type or one.is_ref() != two.is_ref():
+            raise _Different(f"{where} is {one.type.name}, and {two.type.name}", address)
+        if one.is_ref() or one.type not in _TENSORS:
+            self._plain(one, two, where, address)
+            return
+        tensors = [_tensors(each) for each in (one, two)]
+        if len(tensors[0]) != len(tensors[1]):
+            raise _Different(f"{where} has {len(tensors[0])} tensors, and {len(tensors[1])}", address)
+        for first, second in zip(*tensors, strict=True):
+            self.tensors(first, second, where, address)
 
     def _plain(self, one: ir.Attr, two: ir.Attr, where: str, address: str) -> None:
         values = plain_attribute(one), plain_attribute(two)
@@ -201,14 +219,8 @@ class _Comparison:
         yield from zip(*pairs, strict=True)
 
 
-_NESTED = frozenset(
-    {
-        ir.AttributeType.GRAPH,
-        ir.AttributeType.GRAPHS,
-        ir.AttributeType.TENSOR,
-        ir.AttributeType.TENSORS,
-    }
-)
+_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 
 
 def _tensors(attribute: ir.Attr) -> Sequence[ir.TensorProtocol]:
@@ -225,15 +237,13 @@ def _ports(ports: Sequence[tuple[str, object]]) -> str:
 
 
 def first_difference(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str | None:
-    """Where two arrays of one type and shape first differ, in words; None where they do not. NaN is what NaN is."""
+    """Where two arrays of one type and shape first differ, in words; None where they do not."""
     if left is right:
         return None
     one, two = left.reshape(-1), right.reshape(-1)
     for start in range(0, one.size, _AT_ONCE):
         a, b = one[start : start + _AT_ONCE], two[start : start + _AT_ONCE]
-        differs = a != b
-        if a.dtype.kind not in "iubO":
-            differs &= ~((a != a) & (b != b))  # only NaN is not what it is
+        differs = differing(a, b)
         if differs.any():
             at = int(np.argmax(differs))
             index = np.unravel_index(start + at, left.shape)

@@ -97,7 +97,7 @@ class NodeValue:
 class Graph:
     """A graph of a model: the outermost one, the body of a node, or the body of a function."""
 
-    __slots__ = ("_nodes", "address", "ir", "kind", "name", "owner")
+    __slots__ = ("_nodes", "address", "ir", "kind", "name", "owner", "parameters")
 
     def __init__(
         self,
@@ -107,6 +107,7 @@ class Graph:
         name: str,
         address: str,
         owner: Node | None,
+        parameters: Mapping[str, ir.Attr] = MappingProxyType({}),
     ) -> None:
         self._nodes = nodes
         #: The graph as onnx-ir has it; not to be changed.
@@ -119,6 +120,8 @@ class Graph:
         self.address: str = address
         #: The node whose body it is.
         self.owner: Node | None = owner
+        #: The attributes that a function takes, with their defaults; one without a default has no type.
+        self.parameters: Mapping[str, ir.Attr] = parameters
 
     @property
     def inputs(self) -> tuple[NodeValue, ...]:

@@ -48,7 +48,9 @@ class Nodes(Sequence[Node]):
         self._functions: dict[ir.OperatorIdentifier, Graph] = {}
         for identifier, function in held.functions.items():
             name = _function_name(function)
-            self._functions[identifier] = Graph(self, function.graph, "function", name, name, None)
+            self._functions[identifier] = Graph(
+                self, function.graph, "function", name, name, None, function.attributes
+            )
         self._all: list[Node] = []
         self._enter(self.graph, "")
         for each in self._functions.values():

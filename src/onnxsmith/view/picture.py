@@ -16,6 +16,8 @@ from onnxsmith.view.placing import Placement, place
 MARK = b"<!-- onnxsmith view -->"
 #: As many items are shown at first; the page has the same number.
 _OPENED_AT_FIRST = 80
+#: Boxes are opened no deeper at first; the page has the same number.
+_DEEPEST = 40
 _HEADER, _MARGIN, _ROW, _CHIP = 30.0, 16.0, 15.0, 22.0
 
 _FAMILIES = {
@@ -60,6 +62,8 @@ class _Open:
 class _Frame:
     box: Box
     number: int
+    #: The boxes around it.
+    around: tuple[int, ...] = ()
     inner: dict[int, _Open] = field(default_factory=dict[int, "_Open"])
     faces: list[_Face] = field(default_factory=list[_Face])
     placement: Placement | None = None
@@ -81,8 +85,9 @@ class _Picture:
 
     # -- what is open ------------------------------------------------------------------------------------
 
-    def _frame(self, number: int) -> _Frame:
-        return _Frame(self.boxes.boxes[number], number)
+    def _frame(self, number: int, outer: _Frame | None = None) -> _Frame:
+        around = () if outer is None else (*outer.around, outer.number)
+        return _Frame(self.boxes.boxes[number], number, around)
 
     def _inside(self, item: Item) -> list[tuple[str, int]]:
         """The boxes that an item holds, with what they are called beside each other."""
@@ -96,11 +101,16 @@ class _Picture:
         return [(each.attribute, each.graph) for each in node.bodies]
 
     def _open_first(self) -> None:
-        """Open the boxes of a frame, all or none, as long as the picture stays small enough to take in."""
+        """Open the boxes of a frame, all or none, as long as the picture stays small enough to take in.
+
+        A function that calls itself stands in itself without end: of that, nothing more is opened.
+        """
         shown = len(self.root.box.items)
         waiting = deque([self.root])
         while waiting:
             frame = waiting.popleft()
+            if frame.number in frame.around or len(frame.around) >= _DEEPEST:
+                continue
             sizes = [
                 (sum(len(self.boxes.boxes[box].items) for _, box in inside), position, inside)
                 for position, item in enumerate(frame.box.items)
@@ -112,7 +122,7 @@ class _Picture:
                 continue
             shown += more
             for _, position, inside in sizes:
-                frames = [self._frame(box) for _, box in inside]
+                frames = [self._frame(box, frame) for _, box in inside]
                 frame.inner[position] = _Open(frames, [title for title, _ in inside])
                 waiting.extend(frames)
 

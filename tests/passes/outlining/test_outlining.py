@@ -9,11 +9,12 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
+from onnx import parser
 
 import onnxsmith
 from onnxsmith import FLOAT, Model, outline, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeValueError, CallError
+from onnxsmith.errors import AttributeValueError, CallError, InvalidModelError
 from tests.passes.outlining.layered_nets import LAYERS, Net, assert_same, calls, layer, transformer
 
 
@@ -205,3 +206,11 @@ def test_what_is_no_name_is_refused() -> None:
 def test_an_error_of_the_users_function_is_the_users() -> None:
     with pytest.raises(ZeroDivisionError):
         outline(Model(transformer()), by=lambda node: str(1 // 0))
+
+
+@pytest.mark.parametrize("by", ["repeats", "scopes", lambda node: "part"])
+@pytest.mark.parametrize("nodes", ["y = Relu(missing)", "a = Relu(b) b = Neg(a) y = Relu(b)"])
+def test_a_model_that_is_wrong_is_told_to_be(nodes: str, by: Any) -> None:
+    text = '<ir_version: 9, opset_import: ["": 18]> g (float[4] x) => (float[4] y)'
+    with pytest.raises(InvalidModelError, match="the model is not valid"):
+        outline(Model.from_proto(parser.parse_model(f"{text} {{ {nodes} }}")), by=by)

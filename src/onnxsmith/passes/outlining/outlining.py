@@ -9,8 +9,9 @@ import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import AttributeValueError, CallError, boundary
+from onnxsmith.errors import AttributeValueError, CallError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.outlining.cutting import Naming, cut_out
@@ -24,7 +25,7 @@ from onnxsmith.passes.surgery.holding import finished, read
 Criterion: TypeAlias = Literal["repeats", "scopes"] | Callable[[ir.Node], str | None]
 
 
-@boundary
+@model_boundary
 def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 

@@ -3,6 +3,7 @@
 const HEADER = 30, MARGIN = 16, BETWEEN = 18;
 const MOST_OPENED = 4000; // nodes that "open all" shows at most
 const OPENED_AT_FIRST = 80;
+const DEEPEST = 40; // boxes inside boxes that are opened without being asked for
 
 class Frame {
   constructor(scene, number, parent, host, key) {
@@ -36,6 +37,11 @@ class Frame {
       case BOX: return faces.box(number);
       default: return faces.port(number, this.kind(item), this.portStyle);
     }
+  }
+  // Whether it is the box of a function that calls itself, inside that box.
+  get standsInItself() {
+    for (let each = this.parent; each; each = each.parent) if (each.number === this.number) return true;
+    return false;
   }
   opens(item) {
     return this.kind(item) === BOX || (this.kind(item) === NODE && this.scene.model.opens(this.ref(item)));
@@ -280,13 +286,15 @@ class Scene {
     frame.compute();
   }
 
-  // Opens the boxes of a frame, all or none, as long as the picture stays small enough to take in.
+  // Opens the boxes of a frame, all or none, as long as the picture stays small enough to take in. A function that
+  // calls itself stands in itself without end: of that, nothing more is opened.
   _openFirst() {
     let shown = this.root.count;
     this.batch(() => {
       const waiting = [this.root];
       while (waiting.length) {
         const frame = waiting.shift(), boxes = [];
+        if (frame.standsInItself || frame.depth >= DEEPEST) continue;
         for (let item = 0; item < frame.count; item++) if (frame.opens(item)) boxes.push(item);
         const more = boxes.reduce((sum, item) => sum + this._sizeInside(frame, item), 0);
         const isOnly = boxes.length === 1 && frame.count < 8 && more < 400;
@@ -312,7 +320,7 @@ class Scene {
       const waiting = [this.root];
       while (waiting.length && shown < MOST_OPENED) {
         const frame = waiting.shift();
-        if (frame.depth > 40) continue;
+        if (frame.depth > DEEPEST) continue;
         for (let item = 0; item < frame.count && shown < MOST_OPENED; item++) {
           if (!frame.opens(item)) { shown++; continue; }
           this.open(frame, item);
