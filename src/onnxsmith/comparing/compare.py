@@ -81,9 +81,11 @@ def compare(
     for side in sides:
         side.look()
     found = Searching(*sides, tolerance).run()
-    notes = _notes(sides)
+    notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
+    if reproduce is not None and found.outputs and (parting is None or parting.local is None):
+        notes = (*notes, "nothing was written: no node was found that gives another tensor")
     if parting is None:
         return Comparison(found.matched, found.differing, outputs=found.outputs, inputs=shown, notes=notes)
     result = Comparison(
@@ -100,8 +102,8 @@ def compare(
         inputs=shown,
         notes=notes,
     )
-    if reproduce is not None:
-        write_reproduction(reproduce, *sides, parting, result)
+    if reproduce is not None and parting.local is not None:
+        write_reproduction(reproduce, *sides, parting, parting.local, result)
     return result
 
 
@@ -200,6 +202,8 @@ def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> M
 
 def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
     """What the value is called that the runs part at, in the first model that computes it."""
+    if parting.left_step is not None and parting.left_step in sides[0].line.ways:
+        return parting.left_step.node.ir.outputs[0].name or ""
     for side, value in zip(sides, (parting.left, parting.right), strict=True):
         step = side.by_value.get(value)
         outputs = () if step is None else step.node.ir.outputs
