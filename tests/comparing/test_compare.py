@@ -223,3 +223,33 @@ def test_elements_that_look_alike(left: str, right: str, inputs: Any, rtol: floa
 def test_nan_equals_nan(way: Any, rtol: float | None) -> None:
     model = graph("g (float[4] x) => (float[4] y) { y = Log(x) }")
     assert compare(model, way or model, [np.float32([-1, 0, 3, np.inf])], rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            np.ones((2, 2), np.float32),
+            r"the first model does not take these inputs: input 'x' has shape \(4,\)",
+        ),
+        (np.ones(4), "input 'x' is float32, and was given float64"),
+        (np.ones(3, np.float32), r"and was given \(3,\)"),
+    ],
+)
+def test_inputs_are_those_that_the_model_takes(value: Any, said: str) -> None:
+    model = graph(DIVIDED % "2")
+    for inputs in ([value], {"x": value}):
+        with pytest.raises(ModelInputError, match=said):
+            compare(model, model, inputs)
+
+
+def test_inputs_are_those_that_the_second_model_takes() -> None:
+    second = graph("g (float[5] x) => (float[5] y) { y = Relu(x) }")
+    with pytest.raises(ModelInputError, match="the second model does not take these inputs"):
+        compare(graph(DIVIDED % "2"), second, [X4])
+
+
+def test_inputs_agree_about_the_sizes_of_names() -> None:
+    model = trace(lambda a, b: op.Concat(a, b, axis=0), FLOAT["N"], FLOAT["N"])
+    with pytest.raises(ModelInputError, match="the same name is the same size"):
+        compare(model, model, [X4, np.float32([1])])

@@ -127,9 +127,9 @@ class Difference:
     kinds: tuple[str, str] | None = None
 
     def __str__(self) -> str:
-        if self.kinds is not None:
-            return f"{self.kinds[0]}, and {self.kinds[1]}"
         where = "" if not self.index else f" at {list(self.index)}"
+        if self.kinds is not None:
+            return f"{self.kinds[0]}, and {self.kinds[1]}{where}"
         parts = [f"{self.count} of {self.size} elements differ: {self.left} and {self.right}{where}"]
         if not np.isnan(self.absolute):
             parts.append(
@@ -141,6 +141,20 @@ class Difference:
         return ", ".join(parts)
 
 
+def kinds_differ(left: str, right: str, size: int = 1) -> Difference:
+    """The difference of what cannot be compared, in words."""
+    return Difference(size, size, np.nan, np.nan, np.nan, (), None, None, kinds=(left, right))
+
+
+def in_narrower(left: Array, right: Array) -> tuple[Array, Array]:
+    """Two arrays of floating-point numbers of two widths in the narrower one; others as they are."""
+    one, two = unit_of(left), unit_of(right)
+    if left.dtype == right.dtype or not one or not two:
+        return left, right
+    with np.errstate(all="ignore"):  # what it cannot hold becomes infinite
+        return (left, right.astype(left.dtype)) if one >= two else (left.astype(right.dtype), right)
+
+
 def difference(
     left: Array, right: Array, tolerance: Tolerance, noise: Array | None = None, *, is_stepped: bool = False
 ) -> Difference | None:
@@ -150,7 +164,7 @@ def difference(
     """
     if left.dtype != right.dtype or left.shape != right.shape:
         kinds = f"{left.dtype} of shape {left.shape}", f"{right.dtype} of shape {right.shape}"
-        return Difference(left.size, left.size, np.nan, np.nan, np.nan, (), None, None, kinds=kinds)
+        return kinds_differ(*kinds, left.size)
     if left.size == 0:
         return None
     if is_text(left):
