@@ -79,7 +79,7 @@ def _shape(node: Node, position: int) -> Shape | None:
 
 
 def _result_shape(node: Node, position: int = 0) -> Shape | None:
-    kind = node.outputs[position].type
+    kind = node.outputs[position].type if position < len(node.outputs) else None
     return kind.shape if isinstance(kind, TensorType) else None
 
 
