@@ -116,6 +116,38 @@ def test_wrong_usage_is_2_and_says_where_help_is(run: Run, name: str) -> None:
     assert seen.out == ""
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare m.onnx --levels --rtol -1",
+        "compare m.onnx --levels --atol nan",
+        "compare m.onnx --levels --rtol inf",
+        "compare m.onnx --levels --rtol much",
+        "diff m.onnx same.onnx --limit -1",
+        "diff m.onnx same.onnx -o out.pdf",
+        "optimize m.onnx --unroll -1",
+        "profile m.onnx --runs 0",
+        "profile m.onnx --runs 1.5",
+        "profile m.onnx --warm-up -1",
+        "profile m.onnx --threads -3",
+        "profile m.onnx --threads 999999",
+        "profile m.onnx --limit -1",
+        "profile m.onnx -o -",
+        "run m.onnx --random --seed -1",
+        "view m.onnx -o out.pdf",
+        "view m.onnx -o -",
+        "view m.onnx -o out",
+    ],
+)
+def test_values_that_an_option_does_not_have_are_wrong_usage(run: Run, words: str, folder: Path) -> None:
+    before = set(folder.iterdir())
+    seen = run(*words.split())
+    assert (seen.status, seen.out) == (USAGE, "")
+    assert words.split()[-2] in seen.err
+    assert set(folder.iterdir()) == before
+    assert run(*words.split(), "--json").json["error"]["kind"] == "Usage"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_json_is_one_document_and_a_list_where_several_are_taken(run: Run, name: str) -> None:
     seen = run(name, *GOOD_WORDS[name], "--json")

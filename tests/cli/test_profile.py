@@ -51,7 +51,7 @@ def test_two_models(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--runs", "0"], "runs is at least 1"),
+        (["--runs", "0"], "--runs: it is a whole number, 1 at the least"),
         (["--limit", "-1"], "--limit"),
         (["--dim", "M=3"], "no input has such a dimension"),
         (["--against", "nowhere.onnx"], "nowhere.onnx"),

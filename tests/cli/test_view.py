@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxsmith.cli.exit_codes import FINDINGS, GOOD
+from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
 from tests.cli.conftest import Run
 
 
@@ -18,7 +18,7 @@ def test_the_ending_says_what_is_written(run: Run, model: Path) -> None:
     assert Path("m.html").read_text("utf-8").startswith("<!doctype html>")
     assert Path("m.svg").read_text("utf-8").startswith("<svg")
     refused = run("view", "m.onnx", "-o", "m.pdf")
-    assert refused.status == FINDINGS
+    assert refused.status == USAGE
     assert ".html, .svg or .png" in refused.err
 
 

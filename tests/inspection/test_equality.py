@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,6 +15,7 @@ from onnx import parser
 import onnxsmith
 from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
+from onnxsmith.errors import AttributeTypeError
 
 TEXT = """
 <ir_version: 9, opset_import: ["" : 21, "l" : 1]>
@@ -123,3 +125,12 @@ def test_signs_of_zeros_count_and_kinds_of_nan_do_not(name: str) -> None:
     assert "element 0 is" in str(found.difference)
     (change,) = onnxsmith.diff(model(0.0, 2.0), model(-0.0, 2.0)).changes
     assert change.details == ("1 of 2 elements differ, in the signs of zeros",)
+
+
+@pytest.mark.parametrize(
+    "other", [None, 5, "m.onnx", onnx.ModelProto()], ids=lambda each: type(each).__name__
+)
+def test_what_is_no_model_is_refused(other: Any) -> None:
+    model = trace(lambda x: op.Relu(x), FLOAT["N"])
+    with pytest.raises(AttributeTypeError, match="equals takes another model, not"):
+        model.equals(other)

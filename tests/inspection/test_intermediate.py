@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import parser
 
 from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import ModelInputError, UnknownNameError
+from onnxsmith.errors import AttributeTypeError, ModelInputError, UnknownNameError
 
 BODIES = """
 <ir_version: 9, opset_import: ["" : 21, "l" : 1]>
@@ -62,3 +64,17 @@ def test_wrong_inputs() -> None:
         model.intermediate({"a": np.float32([1]), "b": np.float32([1])}, ["relu"])
     with pytest.raises(ModelInputError, match="1 input, and was given 2"):
         model.intermediate([np.float32([1]), np.float32([1])], ["relu"])
+
+
+@pytest.mark.parametrize("names", [None, 5, [5], b"relu"])
+def test_what_is_no_name_is_refused(names: Any) -> None:
+    model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    with pytest.raises(AttributeTypeError, match="names are names of values, not"):
+        model.intermediate([np.float32([1])], names)
+
+
+@pytest.mark.parametrize("inputs", [None, 5, "a", np.float32([1])], ids=lambda each: type(each).__name__)
+def test_what_are_no_inputs_are_refused(inputs: Any) -> None:
+    model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    with pytest.raises(AttributeTypeError, match="inputs are arrays by name or in order, not"):
+        model.intermediate(inputs, "relu")

@@ -91,3 +91,10 @@ def test_html_is_escaped() -> None:
     proto.graph.node[0].op_type, proto.graph.node[0].domain = "<b>", "d"
     proto.opset_import.add(domain="d", version=1)
     assert "<b>" not in Model.from_proto(proto).summary()._repr_html_()
+
+
+def test_a_node_that_gives_nothing_is_counted() -> None:
+    text = '<ir_version: 9, opset_import: ["": 18]> g (float[4] x) => (float[4] y) { y = Relu(x) }'
+    proto = parser.parse_model(text)
+    del proto.graph.node[0].output[:]
+    assert "Relu" in str(Model.from_proto(proto).summary())

@@ -65,6 +65,7 @@ def test_providers() -> None:
         ({"providers": "CPUExecutionProvider"}, AttributeTypeError, "providers=['CPUExecutionProvider']"),
         ({"runtime": "tvm"}, AttributeValueError, "'onnxruntime' and 'reference'"),
         ({"intra_op_threads": 0}, AttributeValueError, "positive"),
+        ({"intra_op_threads": 999_999}, AttributeValueError, "1024 at the most"),
         ({"intra_op_threads": True}, AttributeTypeError, "positive"),
         ({"cache_size": -1}, AttributeValueError, "positive"),
     ],

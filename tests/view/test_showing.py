@@ -14,7 +14,7 @@ import pytest
 
 from onnxsmith import FLOAT, Model, script, source_root, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelWriteError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, MissingDependencyError, ModelWriteError
 from onnxsmith.view.content import page_content
 from onnxsmith.view.showing import viewed
 from tests.view.hostile_models import endless_model, hostile_model, nested_model
@@ -184,3 +184,23 @@ def test_functions_without_end_are_shown_as_far_as_one_sees(proto: onnx.ModelPro
     drawn = (tmp_path / "m.svg").read_text("utf-8").count(">F")
     assert 2 <= drawn <= 100
     assert "image/svg+xml" in model._repr_mimebundle_()
+
+
+@pytest.mark.parametrize("path", [5, b"", b"m.svg", ["m.svg"]])
+def test_what_is_no_path_is_refused(model: Model, path: Any) -> None:
+    with pytest.raises(AttributeTypeError, match="the path of a file is text"):
+        model.show(path)
+    with pytest.raises(AttributeTypeError, match="the path of a file is text"):
+        model.save(path)
+
+
+def test_what_no_file_is_called_is_refused(model: Model) -> None:
+    for write in (model.show, model.save, Model.load):
+        with pytest.raises(AttributeValueError, match="zero byte"):
+            write("a\0b.svg")
+
+
+def test_what_is_no_overlay_is_refused(model: Model, tmp_path: Path) -> None:
+    for name in ("m.html", "m.svg"):
+        with pytest.raises(AttributeTypeError, match="overlay is an"):
+            model.show(tmp_path / name, overlay=5)  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ COMMANDS: dict[str, Command] = {
 
 _EPILOG = """\
 exit codes: 0 good, 1 findings or an error, 2 wrong usage, 130 interrupted
-a file called - is standard input, -o - is standard output
+a file called - is standard input, -o - is standard output, except for pages and pictures
 colour is for terminals only; NO_COLOR turns it off
 """
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.inputs import add_input_arguments, read_inputs
+from onnxsmith.cli.numbers import tolerance
 from onnxsmith.cli.program import find_object, load_program, taken_apart
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.streams import check_words, load_model
@@ -47,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an execution provider for the second run; with no --against, of the same model",
     )
     add_input_arguments(parser)
-    parser.add_argument("--rtol", type=float, help="how far results may be apart, as a part of them")
-    parser.add_argument("--atol", type=float, help="how far results may be apart")
+    parser.add_argument("--rtol", type=tolerance, help="how far results may be apart, as a part of them")
+    parser.add_argument("--atol", type=tolerance, help="how far results may be apart")
     parser.add_argument("--memory", metavar="AMOUNT", help="how much of the values is held, such as 500MB")
     parser.add_argument(
         "--reproduce", metavar="FOLDER", help="write the node there, with its inputs and results"

@@ -9,7 +9,9 @@ from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
-from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.numbers import whole
+from onnxsmith.cli.picture_output import check_picture
+from onnxsmith.cli.report import Report
 from onnxsmith.cli.streams import check_words, load_model, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.diffing import Difference
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--limit",
-        type=int,
+        type=whole(0),
         default=40,
         help="how many changes of each kind are shown; 40 by default, 0 for all",
     )
@@ -52,8 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Print what differs; 1 when something does."""
-    if options.limit < 0:
-        raise Usage(f"--limit is a number of changes, and {options.limit} is none")
+    check_picture(options.output)
     words: tuple[str, str] = (options.model, options.other)
     check_words([*words])
     models: list[Model] = []

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.cli.arrays import make_input
+from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.diagnostics import did_you_mean
@@ -30,7 +31,7 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=SIZE",
         help="the size of a dimension of made-up inputs",
     )
-    parser.add_argument("--seed", type=int, default=0, help="for random inputs; 0 by default")
+    parser.add_argument("--seed", type=whole(0), default=0, help="for random inputs; 0 by default")
 
 
 def read_inputs(

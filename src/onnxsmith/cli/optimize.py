@@ -6,6 +6,7 @@ import argparse
 from typing import Literal
 
 from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.streams import load_model, shown
 from onnxsmith.cli.terminal import progress
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unroll",
         metavar="N",
-        type=int,
+        type=whole(0),
         default=0,
         help="write out the turns of loops that have at most N, if their number is known",
     )

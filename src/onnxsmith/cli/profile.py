@@ -7,12 +7,15 @@ from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.inputs import add_input_arguments, read_inputs
-from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.numbers import whole
+from onnxsmith.cli.picture_output import check_picture
+from onnxsmith.cli.report import Report
 from onnxsmith.cli.streams import check_words, load_model, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 from onnxsmith.profiling import Profile
 from onnxsmith.profiling import profile as take_profile
+from onnxsmith.runtime.settings import MOST_THREADS
 from onnxsmith.view import show
 
 
@@ -27,15 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
     add_input_arguments(parser)
-    parser.add_argument("--runs", type=int, default=10, help="how many runs are measured; 10 by default")
-    parser.add_argument("--warm-up", type=int, default=3, help="how many runs come before; 3 by default")
-    parser.add_argument("--threads", type=int, help="how many threads a kernel may use")
+    parser.add_argument("--runs", type=whole(1), default=10, help="how many runs are measured; 10 by default")
+    parser.add_argument("--warm-up", type=whole(0), default=3, help="how many runs come before; 3 by default")
+    parser.add_argument("--threads", type=whole(1, MOST_THREADS), help="how many threads a kernel may use")
     parser.add_argument(
         "--provider", action="append", metavar="NAME", help="an execution provider; the CPU by default"
     )
     parser.add_argument("--by", choices=["line", "node", "operator"], help="what times are told by")
     parser.add_argument(
-        "--limit", type=int, default=20, help="how many rows are shown; 20 by default, 0 for all"
+        "--limit", type=whole(0), default=20, help="how many rows are shown; 20 by default, 0 for all"
     )
     parser.add_argument("--listing", action="store_true", help="show the source with the time of each line")
     parser.add_argument(
@@ -51,8 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Profile the model, print where its time goes."""
-    if options.limit < 0:
-        raise Usage(f"--limit is a number of rows, and {options.limit} is none")
+    check_picture(options.output)
     words = [options.model, *(word.partition("=")[2].strip() for word in options.input)]
     check_words([*words, *([] if options.against is None else [options.against])])
     with terminal.progress(f"reading {shown(options.model)}"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from onnxsmith.cli.picture_output import check_picture
 from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import load_model, shown
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Write the page or picture, or open it."""
+    check_picture(options.output)
     with progress(f"reading {shown(options.model)}"):
         model = load_model(options.model)
     with progress("drawing the model"):

@@ -21,6 +21,7 @@ import onnx_ir as ir
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import byte_strings, external_data
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.mapped_data import MappedFile, MappedTensor, mapped_file
 from onnxsmith.graphs.repeated_ports import agreeing
@@ -37,7 +38,7 @@ _ALIGNMENT = 4096
 
 def save(model: ir.Model, path: str | os.PathLike[str], external_data: bool | str | None) -> None:
     """Write a model; `external_data` True or a file name puts the weights beside it, None decides by size."""
-    place = Path(os.fspath(path))
+    place = path_of(path)
     check_place(place)
     data_name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
     try:
@@ -317,7 +318,7 @@ def write_tensor(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
 
 def save_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
     """Write a serialized model."""
-    place = Path(os.fspath(path))
+    place = path_of(path)
     check_place(place)
     try:
         with replacing(place) as temporary:
@@ -328,7 +329,7 @@ def save_bytes(content: bytes, path: str | os.PathLike[str]) -> None:
 
 def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
     """Read a model's file, without what lies beside it."""
-    place = Path(os.fspath(path))
+    place = path_of(path)
     try:
         with open(place, "rb") as file:
             if not os.fstat(file.fileno()).st_size:

@@ -40,6 +40,7 @@ from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
 from onnxsmith.graphs.existing_files import check_data_file
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -124,7 +125,7 @@ class Model:
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
         A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
         """
-        place = Path(os.fspath(path))
+        place = path_of(path)
         held = self._held
         if isinstance(held, ModelRecord) and record_files.save(held, place, external_data):
             return

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.errors import boundary
+from onnxsmith.diagnostics import clipped, described_type, printable
+from onnxsmith.errors import AttributeTypeError, boundary
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.inspection.attributes import plain_attribute, read_only, shown_attribute
@@ -65,6 +65,12 @@ def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
     >>> model.equals(trace(lambda a: op.Relu(a) * 3.0, FLOAT["N"]))
     not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
     """
+    if not isinstance(other, Model):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise AttributeTypeError(
+            f"equals takes another model, not {described_type(type(other))}",
+            help="load a file with onnxsmith.load, or wrap a ModelProto with Model.from_proto",
+            culprit=("input", 0),
+        )
     left, right = nodes_of(model), nodes_of(other)
     try:
         _Comparison(left, right, names).models(model, other)

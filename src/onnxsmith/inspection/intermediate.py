@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, cast
 
-from onnxsmith.diagnostics import clipped, did_you_mean
-from onnxsmith.errors import ModelInputError, UnknownNameError, boundary
+from onnxsmith.diagnostics import clipped, described_type, did_you_mean
+from onnxsmith.errors import AttributeTypeError, ModelInputError, UnknownNameError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection.nodes import Nodes, nodes_of
@@ -34,7 +34,7 @@ def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) 
     >>> model.intermediate([np.float32([-1, 1])], ["relu"])
     {'relu': array([0., 1.], dtype=float32)}
     """
-    wanted = list(dict.fromkeys([names] if isinstance(names, str) else names))
+    wanted = list(dict.fromkeys(_checked_names(names)))
     given = inputs_by_name(model, inputs)
     nodes = nodes_of(model)
     weights = weights_of(model)
@@ -60,6 +60,22 @@ def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) 
     return {name: found[name] for name in wanted}
 
 
+def _checked_names(names: object) -> list[str]:
+    given: object = names
+    if isinstance(names, str):
+        return [names]
+    if isinstance(names, Iterable):
+        held = list(cast("Iterable[object]", names))
+        if all(isinstance(each, str) for each in held):
+            return cast("list[str]", held)
+        given = next(each for each in held if not isinstance(each, str))
+    raise AttributeTypeError(
+        f"names are names of values, not {described_type(type(given))}",
+        help='model.intermediate(inputs, ["relu", "add"])',
+        culprit=("input", 1),
+    )
+
+
 def inputs_by_name(model: Model, inputs: ModelInputs) -> dict[str, RunValue]:
     """Inputs that are given by name or in order, by name; refuses what does not fit the model."""
     names = [port.name for port in model.inputs]
@@ -76,6 +92,12 @@ def inputs_by_name(model: Model, inputs: ModelInputs) -> dict[str, RunValue]:
                 culprit=("input", 0),
             )
         return dict(inputs)
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise AttributeTypeError(
+            f"inputs are arrays by name or in order, not {described_type(type(inputs))}",
+            help='{"x": array}, or [array]',
+            culprit=("input", 0),
+        )
     if len(inputs) != len(names):
         raise ModelInputError(
             f"the model has {len(names)} input{'s' * (len(names) != 1)}, and was given {len(inputs)}",

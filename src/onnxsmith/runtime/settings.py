@@ -41,6 +41,9 @@ class Settings:
     optimize: bool = True
 
 
+#: ONNX Runtime starts as many as it is told to, and does not come back from a million.
+MOST_THREADS = 1024
+
 #: None where nobody chose, which is what costs least to ask.
 chosen: ContextVar[Settings | None] = ContextVar("onnxsmith_eager_settings", default=None)
 
@@ -112,7 +115,9 @@ def using(
     if providers is not None:
         settings = replace(settings, providers=_checked_providers(providers))
     if intra_op_threads is not None:
-        settings = replace(settings, intra_op_threads=_positive("intra_op_threads", intra_op_threads))
+        settings = replace(
+            settings, intra_op_threads=_positive("intra_op_threads", intra_op_threads, MOST_THREADS)
+        )
     if cache_size is not None:
         settings = replace(settings, cache_size=_positive("cache_size", cache_size))
     if optimize is not None:
@@ -157,9 +162,11 @@ def _checked_providers(providers: Sequence[Provider]) -> tuple[tuple[str, tuple[
     return tuple(checked)
 
 
-def _positive(what: str, value: int) -> int:
+def _positive(what: str, value: int, most: int | None = None) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise AttributeTypeError(f"{what} is a positive int, not {value!r}")
     if int(value) < 1:
         raise AttributeValueError(f"{what} is a positive int, not {value}")
+    if most is not None and int(value) > most:
+        raise AttributeValueError(f"{what} is {most} at the most, not {value}")
     return int(value)

@@ -9,8 +9,8 @@ import webbrowser
 from pathlib import Path
 from typing import get_args
 
-from onnxsmith.diagnostics import clipped, is_notebook, printable
-from onnxsmith.errors import AttributeValueError, boundary
+from onnxsmith.diagnostics import clipped, described_type, is_notebook, printable
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.model import Model
 from onnxsmith.view import notebook, writing
@@ -65,6 +65,11 @@ def viewed(
     if statistics not in get_args(StatisticsWish):
         raise AttributeValueError(
             f"statistics={statistics!r} is not known", help="it is one of 'sample', 'full', 'none'"
+        )
+    if overlay is not None and not isinstance(overlay, Overlay):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise AttributeTypeError(
+            f"overlay is an onnxsmith.view.Overlay, not {described_type(type(overlay))}",
+            culprit=("attribute", "overlay"),
         )
     if model.is_proto_only:
         held, _ = beyond.from_proto(model.proto, "the model")

@@ -11,6 +11,7 @@ from typing import Any
 
 from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelWriteError
 from onnxsmith.graphs import existing_files, files
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.view import page_file, picture
 from onnxsmith.view.content import Viewed, describe, page_content
 
@@ -36,7 +37,7 @@ def check_format(place: Path) -> str:
 
 def write(viewed: Viewed, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Write a model as a page or a picture, by the ending of the file, and give its path."""
-    place = Path(os.fspath(path))
+    place = path_of(path)
     ending = check_format(place)
     files.check_place(place)
     if not overwrite and place.exists() and not _is_ours(place):
