@@ -15,12 +15,9 @@ import onnx_ir as ir
 
 from onnxsmith.claims import claimed_span
 from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.origin_keys import SOURCE_KEY as SOURCE_KEY
+from onnxsmith.graphs.origin_keys import SOURCES_KEY as SOURCES_KEY
 from onnxsmith.source import Span
-
-#: Metadata of nodes: where it was written. What this process made is a `Written`, anything else only a text.
-SOURCE_KEY = "onnxsmith.source"
-#: Metadata of a node that was made of several: the places that those were written at, as JSON.
-SOURCES_KEY = "onnxsmith.sources"
 
 #: ONNX Runtime calls a node of a function that it inlined `_inlfunc_<function>_token_<number>_<node>`.
 _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")

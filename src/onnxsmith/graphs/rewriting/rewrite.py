@@ -15,7 +15,7 @@ import onnx
 from onnx import shape_inference
 
 from onnxsmith.graphs.edits import Edit, NodeNote
-from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.origin_keys import SOURCE_KEY
 from onnxsmith.graphs.rewriting.copies import take_places
 from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
 from onnxsmith.graphs.rewriting.scopes import (
