@@ -12,7 +12,13 @@ import pytest
 import onnxsmith
 from onnxsmith import FLOAT, Model, compare, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, ModelInputError, ModelWriteError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    ModelInputError,
+    ModelWriteError,
+    OnnxsmithError,
+)
 from tests.comparing.zoo import ZOO, graph, inputs_of, parsed
 
 X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
@@ -184,8 +190,23 @@ def test_refusals() -> None:
         compare(model, 3)  # type: ignore[arg-type]
     with pytest.raises(AttributeValueError, match="rtol is a number that is not negative"):
         compare(model, model, {"x": X}, rtol=-1)
-    with pytest.raises(AttributeValueError, match="memory is an amount"):
+    with pytest.raises(AttributeValueError, match="memory is a number of bytes or an amount"):
         compare(model, model, {"x": X}, memory="much")
+    for option, value, kind in (
+        ("rtol", np.ones(2), "rtol is a number"),
+        ("atol", float("inf"), "atol is a number"),
+        ("memory", -5, "memory is a number of bytes"),
+        ("memory", True, "memory is a number of bytes"),
+        ("memory", 1.5, "memory is a number of bytes"),
+        ("providers", 5, "providers is a list of names, not an int"),
+        ("providers", [5], "a provider is a name"),
+        ("reproduce", 5, "reproduce is the path of a folder"),
+        ("reproduce", "a\0b", "cannot be the path of a folder"),
+        ("inputs", 5, "inputs are given by name or in order"),
+        ("inputs", "x", "inputs are given by name or in order"),
+    ):
+        with pytest.raises(OnnxsmithError, match=kind):
+            compare(model, model, **{"inputs": {"x": X}, option: value})  # type: ignore[arg-type]
     with pytest.raises(ModelInputError, match="the models take other inputs"):
         compare(model, trace(lambda a, b: a + b, FLOAT[2], FLOAT[2]))
     with pytest.raises(ModelInputError, match="no value for the input 'x'"):

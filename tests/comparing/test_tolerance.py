@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -44,9 +45,13 @@ def is_equal(one: Any, two: Any, allowed: float) -> bool:
         return abs(one - two) <= allowed
     if one != one or two != two:
         return one != one and two != two
-    if not (math.isfinite(abs(one)) and math.isfinite(abs(two))):
+    if not (cmath.isfinite(one) and cmath.isfinite(two)):
         return one == two
-    return abs(one - two) <= allowed
+    return one == two or size_of(one - two) <= allowed
+
+
+def size_of(number: complex) -> float:
+    return math.hypot(number.real, number.imag)  # abs() refuses what is too large
 
 
 def naive(left: Any, right: Any, tolerance: Tolerance) -> bool:
@@ -58,7 +63,7 @@ def naive(left: Any, right: Any, tolerance: Tolerance) -> bool:
         return all(is_equal(a, b, tolerance.atol or 0) for a, b in pairs)
     kind = complex if left.dtype.kind == "c" else float
     ones, twos = [kind(a) for a in ones], [kind(b) for b in twos]
-    sizes = [abs(a) if math.isfinite(abs(a)) else 0.0 for a in ones]
+    sizes = [size_of(a) if math.isfinite(size_of(a)) else 0.0 for a in ones]
     own, of_largest = _FLOATS[left.dtype.type]
     unit = unit_of(left)
     for one, two, size in zip(ones, twos, sizes, strict=True):

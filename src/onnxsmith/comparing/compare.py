@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, SupportsFloat, TypeAlias, cast
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -36,6 +38,7 @@ Way: TypeAlias = Literal["reference", "unoptimized"]
 _WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized"}
 _DEFAULT_MEMORY = 1 << 30
 _LONGEST_REASON = 300
+_LONGEST_SHOWN = 80
 
 
 @boundary
@@ -76,6 +79,7 @@ def compare(
     True
     """
     tolerance = Tolerance(_number(rtol, "rtol"), _number(atol, "atol"))
+    folder = _folder(reproduce)
     first, engine = _run_as(model, None)
     second, other_engine = _run_as(other, first)
     given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
@@ -85,7 +89,7 @@ def compare(
     notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
-    if reproduce is not None and found.outputs and (parting is None or parting.local is None):
+    if folder is not None and found.outputs and (parting is None or parting.local is None):
         notes = (*notes, "nothing was written: no node was found that gives another tensor")
     if parting is None:
         return Comparison(found.matched, found.differing, outputs=found.outputs, inputs=shown, notes=notes)
@@ -103,8 +107,8 @@ def compare(
         inputs=shown,
         notes=notes,
     )
-    if reproduce is not None and parting.local is not None:
-        write_reproduction(reproduce, *sides, parting, parting.local, result)
+    if folder is not None and parting.local is not None:
+        write_reproduction(folder, *sides, parting, parting.local, result)
     return result
 
 
@@ -128,24 +132,48 @@ def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[M
 
 
 def _number(value: float | None, name: str) -> float | None:
-    told: Any = value  # users may give anything
+    told = cast(object, value)  # users may give anything
     if told is None:
         return None
-    is_number = isinstance(told, SupportsFloat) and not isinstance(told, bool | str)
-    if not is_number or not float(told) >= 0:
+    if isinstance(told, bool) or not isinstance(told, Real) or not 0 <= float(told) < float("inf"):
         raise AttributeValueError(
-            f"{name} is a number that is not negative, not {told!r}", culprit=("attribute", name)
+            f"{name} is a number that is not negative, not {clipped(repr(told), _LONGEST_SHOWN)}",
+            culprit=("attribute", name),
         )
     return float(told)
 
 
 def _budget(memory: int | str) -> int:
-    amount = memory_amount(memory) if isinstance(memory, str) else memory
-    if not amount:
+    told = cast(object, memory)  # users may give anything
+    amount: int | None = None
+    if isinstance(told, str):
+        amount = memory_amount(told)
+    elif not isinstance(told, bool) and isinstance(told, Integral):
+        amount = int(told)
+    if amount is None or amount <= 0:
         raise AttributeValueError(
-            f"memory is an amount such as '500 MB', not {memory!r}", culprit=("attribute", "memory")
+            f"memory is a number of bytes or an amount such as '500 MB', not {clipped(repr(told), _LONGEST_SHOWN)}",
+            culprit=("attribute", "memory"),
         )
     return amount
+
+
+def _folder(reproduce: str | os.PathLike[str] | None) -> Path | None:
+    told = cast(object, reproduce)  # users may give anything
+    if told is None:
+        return None
+    if not isinstance(told, str | os.PathLike):
+        raise AttributeTypeError(
+            f"reproduce is the path of a folder, not {described_type(type(told))}",
+            culprit=("attribute", "reproduce"),
+        )
+    path = cast(object, os.fspath(cast("os.PathLike[str]", told)))
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise AttributeValueError(
+            f"{clipped(repr(path), _LONGEST_SHOWN)} cannot be the path of a folder",
+            culprit=("attribute", "reproduce"),
+        )
+    return Path(path)
 
 
 def _sides(

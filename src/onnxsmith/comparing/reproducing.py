@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ if found.dtype.kind in "fc" and found.size == expected.size:
 
 
 def write_reproduction(
-    folder: str | os.PathLike[str],
+    place: Path,
     left: Side,
     right: Side,
     parting: Parting,
@@ -46,7 +45,6 @@ def write_reproduction(
 
     The folder is made; one that holds something is refused, and left as it is.
     """
-    place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise ModelWriteError(
             f"cannot write to {str(place)!r}: it is there, and not an empty folder", help="name a new folder"

@@ -59,6 +59,8 @@ class Side:
             value: inputs[name] for name, value in self.line.inputs.items() if name in inputs
         }
         self._values: dict[ir.Value, RunValue] = {}
+        #: Those of them that every runtime takes.
+        self._handed: dict[ir.Value, None] = {}
         self._bytes = 0
         self._chunk = _FIRST_CHUNK
         #: What is kept of every value that can be looked at.
@@ -82,10 +84,14 @@ class Side:
 
     def computed(self, wanted: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]) -> list[RunValue]:
         """Values of the run where some values are others; what the run was given still is."""
-        return self._run(self.line, wanted, {**self._given, **given})
+        return self._run(self.line, wanted, {**self._given, **given}, self.by_value)
 
     def _run(
-        self, line: Straight, wanted: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]
+        self,
+        line: Straight,
+        wanted: Sequence[ir.Value],
+        given: Mapping[ir.Value, RunValue],
+        makers: Mapping[ir.Value, Step] | None = None,
     ) -> list[RunValue]:
         resolved = [line.actual(each) for each in wanted]
         asked = list(
@@ -95,7 +101,7 @@ class Side:
         if asked and self._engine == "single":
             found = self._single(line, asked, given)
         elif asked:
-            model, taken = part_of(line, asked, given)
+            model, taken = part_of(line, asked, given, makers)
             with self._scope():
                 result = model.run({each.name or "": given[each] for each in taken}) if taken else model()
             results = cast("tuple[RunValue, ...]", result) if len(asked) > 1 else (result,)
@@ -139,7 +145,8 @@ class Side:
 
     def _look_at(self, chunk: Sequence[ir.Value]) -> None:
         try:
-            found = self.computed(chunk, {})
+            # From what is known of the chunks before: from the inputs on, the cost would grow with their number.
+            found = self.computed(chunk, {each: self._values[each] for each in self._handed})
         except OnnxsmithError:
             # One of them is of a kind that the runtime does not give.
             if len(chunk) > 1:
@@ -162,6 +169,8 @@ class Side:
         if self._bytes + _bytes(held) <= self._memory:
             self._bytes += _bytes(held)
             self._values[value] = held
+            if isinstance(held, np.ndarray) and held.dtype.kind in "fiub":
+                self._handed[value] = None
 
     def array(self, value: ir.Value) -> Array:
         """The elements of a value that has a signature; computed again where it was not kept."""
@@ -223,10 +232,14 @@ def _bytes(value: RunValue) -> int:
 
 
 def part_of(
-    line: Straight, wanted: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]
+    line: Straight,
+    wanted: Sequence[ir.Value],
+    given: Mapping[ir.Value, RunValue],
+    makers: Mapping[ir.Value, Step] | None = None,
 ) -> tuple[Model, list[ir.Value]]:
     """The model that makes values of a line of given ones, and which of these it takes."""
-    makers = {value: step for step in line.steps for value in step.run.outputs}
+    if makers is None:
+        makers = {value: step for step in line.steps for value in step.run.outputs}
     needed: set[int] = set()
     taken: dict[ir.Value, None] = {}
     constants: dict[ir.Value, None] = {}

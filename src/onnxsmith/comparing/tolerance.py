@@ -45,7 +45,8 @@ class Tolerance:
 
     def allowed(self, array: Array, noise: Array | None = None) -> np.ndarray[Any, Any]:
         """For each element how far another may be from it, where both are finite."""
-        wide = np.abs(as_wide(array))
+        with np.errstate(over="ignore"):  # of complex numbers
+            wide = np.abs(as_wide(array))
         wide = np.where(np.isfinite(wide), wide, 0.0)
         if is_whole(array):
             allowed = np.full(array.shape, self.atol or 0.0)
@@ -220,7 +221,8 @@ def _largest(one: Array, two: Array, apart: Array) -> tuple[float, float]:
         return float("nan"), float("nan")
     with np.errstate(all="ignore"):
         ratios = apart / np.maximum(np.abs(one), np.abs(two))
-    return float(np.nanmax(apart)), float(np.nanmax(ratios))
+    known = ratios[~np.isnan(ratios)]
+    return float(np.nanmax(apart)), float(known.max()) if known.size else float("nan")
 
 
 def _of_text(left: Array, right: Array) -> Difference | None:

@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, MissingDependencyError, boundary
 from onnxsmith.runtime import onnxruntime_api
 
@@ -143,6 +143,16 @@ def _checked_providers(providers: Sequence[Provider]) -> tuple[tuple[str, tuple[
         raise AttributeTypeError(
             f"providers is a list of names, not the string {providers!r}", help=f"providers=[{providers!r}]"
         )
+    told = cast(object, providers)  # users may give anything
+    if not isinstance(told, Sequence):
+        raise AttributeTypeError(f"providers is a list of names, not {described_type(type(told))}")
+    for each in cast("Sequence[object]", told):
+        kind = type(each)
+        pair = cast("tuple[object, ...]", each) if isinstance(each, tuple) else ()
+        if not isinstance(each, str) and not (len(pair) == 2 and isinstance(pair[1], Mapping)):
+            raise AttributeTypeError(
+                f"a provider is a name, or a pair of a name and its options, not {described_type(kind)}"
+            )
     if not onnxruntime_api.is_available():
         raise MissingDependencyError(
             "providers are ONNX Runtime's, and onnxruntime is not installed", help="pip install onnxruntime"
