@@ -13,7 +13,7 @@ import onnxsmith
 from onnxsmith import FLOAT, Model, compare, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, ModelInputError, ModelWriteError
-from tests.comparing.zoo import ZOO, inputs_of, parsed
+from tests.comparing.zoo import ZOO, graph, inputs_of, parsed
 
 X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
 W = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
@@ -190,3 +190,66 @@ def test_refusals() -> None:
         compare(model, trace(lambda a, b: a + b, FLOAT[2], FLOAT[2]))
     with pytest.raises(ModelInputError, match="no value for the input 'x'"):
         compare(model, model, {})
+
+
+X4 = np.float32([1, 2, 3, 4])
+DIVIDED = "g (float[4] x) => (float[4] y) <float[4] z = {%s, 1, 1, 1}> { y = Div(x, z) }"
+ADDED = "g (int64[1] x) => (int64[1] y) <int64[1] w = {%d}> { y = Add(x, w) }"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "inputs"),
+    [
+        pytest.param(DIVIDED % "0", DIVIDED % "5", X4, id="infinite and finite"),
+        pytest.param(DIVIDED % "0", DIVIDED % "-0.0", X4, id="both infinities"),
+        pytest.param(ADDED % 2**53, ADDED % (2**53 + 1), np.int64([0]), id="beyond float64"),
+    ],
+)
+@pytest.mark.parametrize("rtol", [None, 1e-3])
+def test_elements_that_look_alike(left: str, right: str, inputs: Any, rtol: float | None) -> None:
+    for one, two in ((left, right), (right, left)):
+        found = compare(graph(one), graph(two), [inputs], rtol=rtol)
+        assert not found
+        assert found.node is not None
+        assert found.node.node.op_type in ("Div", "Add")
+        assert found.explains
+        assert found.difference is not None
+        assert found.difference.count == 1
+        assert found.outputs["y"].count == 1
+
+
+@pytest.mark.parametrize("rtol", [None, 1e-3])
+@pytest.mark.parametrize("way", [None, "reference", "unoptimized"])
+def test_nan_equals_nan(way: Any, rtol: float | None) -> None:
+    model = graph("g (float[4] x) => (float[4] y) { y = Log(x) }")
+    assert compare(model, way or model, [np.float32([-1, 0, 3, np.inf])], rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            np.ones((2, 2), np.float32),
+            r"the first model does not take these inputs: input 'x' has shape \(4,\)",
+        ),
+        (np.ones(4), "input 'x' is float32, and was given float64"),
+        (np.ones(3, np.float32), r"and was given \(3,\)"),
+    ],
+)
+def test_inputs_are_those_that_the_model_takes(value: Any, said: str) -> None:
+    model = graph(DIVIDED % "2")
+    for inputs in ([value], {"x": value}):
+        with pytest.raises(ModelInputError, match=said):
+            compare(model, model, inputs)
+
+
+def test_inputs_are_those_that_the_second_model_takes() -> None:
+    second = graph("g (float[5] x) => (float[5] y) { y = Relu(x) }")
+    with pytest.raises(ModelInputError, match="the second model does not take these inputs"):
+        compare(graph(DIVIDED % "2"), second, [X4])
+
+
+def test_inputs_agree_about_the_sizes_of_names() -> None:
+    model = trace(lambda a, b: op.Concat(a, b, axis=0), FLOAT["N"], FLOAT["N"])
+    with pytest.raises(ModelInputError, match="the same name is the same size"):
+        compare(model, model, [X4, np.float32([1])])

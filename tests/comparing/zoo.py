@@ -234,5 +234,10 @@ def parsed(text: str) -> Model:
     return Model.from_proto(parser.parse_model(text))
 
 
+def graph(text: str) -> Model:
+    """The same, of a graph alone."""
+    return parsed('<ir_version: 9, opset_import: ["": 18]>\n' + text)
+
+
 def proto_of(model: Model) -> onnx.ModelProto:
     return model.proto

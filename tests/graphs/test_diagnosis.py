@@ -9,6 +9,7 @@ import pytest
 from onnxsmith import Model
 from onnxsmith.errors import (
     AttributeValueError,
+    InferenceError,
     MissingInputError,
     OnnxsmithError,
     ShapeError,
@@ -65,3 +66,12 @@ def test_a_trip_of_a_loop() -> None:
     wrong = np.ones((3, 3), np.float32)
     with pytest.raises(ShapeError, match="inner dimensions"):
         given(np.array(2), np.array(True), X, wrong)
+
+
+def test_tensors_of_text_do_not_stop_inference() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 4]> g (string[N] x) => (int16[N] y) {
+        y = ai.onnx.ml.LabelEncoder <keys_tensor: tensor = string[2] k {"a", "b"},
+            default_tensor: tensor = int16[1] d {42}> (x) }"""
+    encoder = Model.from_proto(onnx.parser.parse_model(text))
+    with pytest.raises(InferenceError, match="values_tensor"):
+        encoder(np.array(["a", "c"], object))

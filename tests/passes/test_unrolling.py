@@ -66,6 +66,20 @@ def test_a_loop_that_stays(model: Model, most: int) -> None:
 def test_draws_are_not_repeated() -> None:
     """A node with a seed draws other numbers in each turn; two nodes with one seed draw the same."""
     assert "Loop" in operators(optimize(loop_of(2, random=True), unroll=4))
+    # A function that is called draws, too.
+    called = Model.from_proto(
+        onnx.parser.parse_model(
+            """<ir_version: 9, opset_import: ["": 18, "f": 1]>
+            g (float[4] x) => (float[N, 4] y) <int64 n = {3}, bool t = {1}> {
+                y = Loop (n, t) <body = turn (int64 i, bool c) => (bool go, float[4] v) {
+                    go = Identity (c)
+                    v = f.R (x)
+                }>
+            }
+            <domain: "f", opset_import: ["": 18]> R (x) => (y) { y = RandomNormalLike<seed = 7.0> (x) }"""
+        )
+    )
+    assert "Loop" in operators(optimize(called, unroll=4, inline=False))
 
 
 def test_the_number_of_the_turn_may_have_a_dimension() -> None:

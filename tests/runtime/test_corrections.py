@@ -141,3 +141,23 @@ def test_places_to_take_from(runtime, name, result) -> None:
         for place in (3, -4):
             with pytest.raises(OperatorFailedError, match="Invalid sequence index"):
                 runner([elements, np.array(place)])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("saturate", "mode", "codes"),
+    [
+        (1, "up", [0, 0, 0, 127, 128, 129, 129, 254, 254, 255]),
+        (1, "down", [0, 0, 0, 127, 128, 128, 128, 254, 254, 255]),
+        (0, "nearest", [255, 255, 0, 127, 128, 128, 129, 255, 255, 255]),
+    ],
+)
+def test_cast_to_powers_of_two(runtime, saturate, mode, codes) -> None:
+    data = np.float32([0, 1e-45, 2.0**-127, 1, 2, 2.5, 3, 3e38, np.inf, np.nan])
+    with using(runtime=runtime):
+        for x in (data, data.reshape(2, 5)):
+            result = call("Cast", x, version=24, to=DType.FLOAT8E8M0, saturate=saturate, round_mode=mode)
+            assert result.shape == x.shape
+            assert result.ravel().view(np.uint8).tolist() == codes
+        scalar = call("Cast", data[6:7].reshape(()), version=24, to=DType.FLOAT8E8M0, saturate=1)
+        assert float(scalar) == 4

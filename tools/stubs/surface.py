@@ -30,6 +30,7 @@ FOREIGN = {
     "onnx_ir.Node": ("AnyIrPart", "AnyIrPart"),
     "onnx_ir.Graph": ("AnyIrPart", "AnyIrPart"),
     "onnx_ir.Value": ("AnyIrPart", "AnyIrPart"),
+    "onnx_ir.Attr": ("AnyIrPart", "AnyIrPart"),
     "torch.nn.Module": ("TorchModule", None),
     "torch.export.ExportedProgram": ("TorchProgram", None),
     "torch.dtype": ("TorchDtype", None),

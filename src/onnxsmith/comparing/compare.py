@@ -24,6 +24,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_inputs import check_names, feed
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs, inputs_by_name
 from onnxsmith.runtime.settings import Provider
@@ -58,7 +59,8 @@ def compare(
 
     Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
     gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and
-    `atol`, how far results may be apart follows from the element type and from what the node makes of rounding.
+    `atol`, how far results may be apart follows from the element type and from what the node makes of rounding. NaN
+    equals NaN, infinities equal themselves, and of whole numbers only `atol` counts.
 
     No more than about `memory` bytes of values are held at a time ("500 MB"); the rest is computed again. `reproduce`
     names a folder for the node as a model of its own with its inputs and both results.
@@ -80,9 +82,11 @@ def compare(
     for side in sides:
         side.look()
     found = Searching(*sides, tolerance).run()
-    notes = _notes(sides)
+    notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
+    if reproduce is not None and found.outputs and (parting is None or parting.local is None):
+        notes = (*notes, "nothing was written: no node was found that gives another tensor")
     if parting is None:
         return Comparison(found.matched, found.differing, outputs=found.outputs, inputs=shown, notes=notes)
     result = Comparison(
@@ -99,8 +103,8 @@ def compare(
         inputs=shown,
         notes=notes,
     )
-    if reproduce is not None:
-        write_reproduction(reproduce, *sides, parting, result)
+    if reproduce is not None and parting.local is not None:
+        write_reproduction(reproduce, *sides, parting, parting.local, result)
     return result
 
 
@@ -157,7 +161,7 @@ def _sides(
     tried = made_up_inputs(model.inputs) if inputs is None else [_checked(model, inputs)]
     reason: OnnxsmithError | None = None
     for given in tried:
-        renamed = _for_second(model, second[0], given)
+        renamed = _taken(second[0], _for_second(model, second[0], given), "the second model")
         try:
             if inputs is None:
                 model.run(dict(given)) if given else model()
@@ -174,13 +178,29 @@ def _sides(
 
 
 def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
-    """Given inputs as the model takes them: literals are arrays of the right type."""
-    given = inputs_by_name(model, inputs)
-    kinds = {port.name: getattr(getattr(port.type, "dtype", None), "numpy", None) for port in model.inputs}
-    return {
-        name: np.asarray(value, kinds.get(name)) if isinstance(value, int | float | bool) else value
-        for name, value in given.items()
-    }
+    """Given inputs by name, as the model takes them; refuses what it does not take."""
+    told = cast(object, inputs)  # users may give anything
+    if not isinstance(told, Mapping | Sequence) or isinstance(told, str | bytes):
+        raise ModelInputError(
+            f"inputs are given by name or in order, not as {described_type(type(told))}",
+            help="give inputs: compare(a, b, {'x': array})",
+            culprit=("input", 2),
+        )
+    return _taken(model, inputs_by_name(model, inputs), "the first model")
+
+
+def _taken(model: Model, given: Mapping[str, RunValue], which: str) -> Mapping[str, RunValue]:
+    """Inputs as arrays, refused where a call of the model would."""
+    ports = {port.name: port for port in (*model.inputs, *model.optional_inputs)}
+    names = list(given)
+    try:
+        feeds = [feed(ports[name], given[name]) for name in names]
+        check_names([ports[name] for name in names], feeds, {}, names)
+    except OnnxsmithError as error:
+        error.message = f"{which} does not take these inputs: {error.message}"
+        error.culprit = ("input", 2)
+        raise
+    return dict(zip(names, feeds, strict=True))
 
 
 def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> Mapping[str, RunValue]:
@@ -199,6 +219,8 @@ def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> M
 
 def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
     """What the value is called that the runs part at, in the first model that computes it."""
+    if parting.left_step is not None and parting.left_step in sides[0].line.ways:
+        return parting.left_step.node.ir.outputs[0].name or ""
     for side, value in zip(sides, (parting.left, parting.right), strict=True):
         step = side.by_value.get(value)
         outputs = () if step is None else step.node.ir.outputs

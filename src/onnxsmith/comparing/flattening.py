@@ -80,6 +80,8 @@ class Straight:
     aliases: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
     #: Control flow that stayed one step, with the reason.
     whole: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
+    #: Which way control flow went, in words, in the order in which that was known.
+    ways: dict[Step, str] = field(default_factory=dict["Step", str])
 
     def actual(self, value: ir.Value) -> ir.Value:
         """What a value is, where it is another one by now."""
@@ -199,6 +201,11 @@ class _Flattening:
         conditions = iter(ask(self.line, wanted))
         chosen = {step.run: bool(np.asarray(next(conditions))) for step in waiting if _is_if(step)}
         turns = self._turns([step for step in waiting if _is_loop(step)], ask)
+        self.line.ways.update(
+            (step, f"the {'then' if chosen[step.run] else 'else'} branch")
+            for step in waiting
+            if step.run in chosen
+        )
         lines: list[Step] = []
         for step in self.line.steps:
             pending = self._pending.pop(step.run, None)
@@ -257,6 +264,7 @@ class _Flattening:
         result: dict[ir.Node, int] = {}
         for step, count in zip(loops, found, strict=True):
             number = int(np.asarray(count).size)
+            self.line.ways[step] = f"{number} turn{'s' * (number != 1)}"
             body = step.node.bodies[0]
             size = number * max(1, sum(1 for _ in body.ir.all_nodes()))
             if number <= _MOST_TURNS and size + len(self.line.steps) <= _MOST_STEPS:

@@ -17,6 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
+from onnxsmith.comparing.outputs import paired_outputs
 from onnxsmith.comparing.sides import Side
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.inspection import plain_attribute, read_only
@@ -121,16 +122,9 @@ class Matching:
             self._pair(one, two)
 
     def _outputs(self) -> None:
-        left, right = self._left, self._right
-        names = [[port.name for port in side.model.outputs] for side in (left, right)]
-        by_name = dict(zip(names[1], right.line.outputs, strict=False))
-        is_named = set(names[0]) == set(names[1])
-        for number, (name, value) in enumerate(zip(names[0], left.line.outputs, strict=False)):
-            other = by_name[name] if is_named else None
-            if other is None and number < len(right.line.outputs):
-                other = right.line.outputs[number]
-            if other is not None and value in left.by_value and other in right.by_value:
-                self._pair(value, other)
+        for pair in paired_outputs(self._left, self._right):
+            if pair.left in self._left.by_value and pair.right in self._right.by_value:
+                self._pair(pair.left, pair.right)
 
     # -- by the way that they are made -----------------------------------------------------------------
 

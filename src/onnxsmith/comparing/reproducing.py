@@ -12,6 +12,7 @@ from onnxsmith.comparing.result import Comparison
 from onnxsmith.comparing.search import Parting
 from onnxsmith.comparing.sides import Side
 from onnxsmith.errors import ModelWriteError
+from onnxsmith.graphs.run_values import Array
 
 _SCRIPT = '''"""Runs the node that two models part at, on its own. Needs numpy and onnxruntime."""
 
@@ -34,7 +35,12 @@ if found.dtype.kind in "fc" and found.size == expected.size:
 
 
 def write_reproduction(
-    folder: str | os.PathLike[str], left: Side, right: Side, parting: Parting, result: Comparison
+    folder: str | os.PathLike[str],
+    left: Side,
+    right: Side,
+    parting: Parting,
+    expected: Array,
+    result: Comparison,
 ) -> None:
     """Write the node of the first model with its inputs, and what the second gives on the same.
 
@@ -58,9 +64,9 @@ def write_reproduction(
     model, taken = left.part([parting.left], given)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, Any] = {each.name or "": np.asarray(given[each]) for each in taken}
+        arrays: dict[str, Any] = {each.name or "": np.asarray(left.array(each)) for each in taken}
         np.savez(place / "inputs.npz", **arrays)
-        np.save(place / "expected.npy", parting.local)
+        np.save(place / "expected.npy", expected)
         (place / "run.py").write_text(_SCRIPT, encoding="utf-8")
         (place / "report.txt").write_text(f"{result}\n", encoding="utf-8")
     except OSError as error:

@@ -16,10 +16,21 @@ import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
+from onnxsmith.comparing.outputs import apart, described, paired_outputs, value_difference
 from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
 from onnxsmith.comparing.sides import Side
-from onnxsmith.comparing.signatures import as_wide, signature
-from onnxsmith.comparing.tolerance import Difference, Tolerance, difference, unit_of
+from onnxsmith.comparing.signatures import as_wide
+from onnxsmith.comparing.tolerance import (
+    Difference,
+    Tolerance,
+    difference,
+    distances,
+    in_narrower,
+    is_drift,
+    is_text,
+    kinds_differ,
+    unit_of,
+)
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.run_values import Array, RunValue
 
@@ -63,8 +74,8 @@ class Parting:
     left_step: Step | None
     right_step: Step | None
     difference: Difference
-    #: What the second run gives on the values of the first.
-    local: Array
+    #: What the second run gives on the values of the first; None where it is no tensor.
+    local: Array | None
     #: Whether putting this value right makes the outputs of both runs equal.
     explains: bool
 
@@ -78,6 +89,7 @@ class Search:
     differing: int
     #: How the outputs differ, by name, beyond the tolerance.
     outputs: dict[str, Difference]
+    notes: tuple[str, ...]
 
 
 class Searching:
@@ -88,11 +100,18 @@ class Searching:
         self._tolerance = tolerance
         self._refines = refines
         self._matching = Matching(left, right, any_shape=not refines)
+        self._pairs = paired_outputs(left, right)
+        #: The outputs that both have, and what each run gives for them.
+        self._compared = [each for each in self._pairs if each.left is not None and each.right is not None]
+        self._results = (
+            left.computed([each.left for each in self._compared if each.left is not None], {}),
+            self._of_right({}),
+        )
 
     def run(self) -> Search:
         """Look for the first step that differs."""
         outputs = self._outputs()
-        apart = self._apart(self._left_outputs(), self._right_outputs())
+        gap = apart(*self._results)
         pairs = [(one, two) for one, two in self._matching.pairs() if self._can_compare(one, two)]
         differing, suspects = 0, 0
         first: Parting | None = None
@@ -106,12 +125,20 @@ class Searching:
             if found is None:
                 continue
             suspects += 1
-            parting = self._parting(one, two, *found, apart)
+            parting = self._parting(one, two, *found, gap)
             if parting.explains:
-                return Search(parting, len(pairs), differing, outputs)
+                return Search(parting, len(pairs), differing, outputs, self._notes())
             first = first or parting
         # Several nodes differ, or no value of the cause has a counterpart: the first difference is what there is.
-        return Search(first if outputs else None, len(pairs), differing, outputs)
+        if any(pair.name in outputs for pair in self._compared):
+            first = first or self._made_otherwise(outputs)
+        else:
+            first = None
+        return Search(first, len(pairs), differing, outputs, self._notes())
+
+    def _of_right(self, given: Mapping[ir.Value, RunValue]) -> list[RunValue]:
+        """The outputs of the second run that the first has, too, where some values are others."""
+        return self._right.computed([each.right for each in self._compared if each.right is not None], given)
 
     # -- comparing -------------------------------------------------------------------------------------
 
@@ -132,12 +159,7 @@ class Searching:
         """How two values differ. Of numbers of two widths, the narrower decides how far they may be apart."""
         if mine.size == theirs.size:
             theirs = theirs.reshape(mine.shape)
-        if mine.dtype != theirs.dtype and unit_of(mine) and unit_of(theirs):
-            if unit_of(mine) >= unit_of(theirs):
-                theirs = theirs.astype(mine.dtype)
-            else:
-                mine = mine.astype(theirs.dtype)
-        return difference(mine, theirs, self._tolerance, noise, is_stepped=is_stepped)
+        return difference(*in_narrower(mine, theirs), self._tolerance, noise, is_stepped=is_stepped)
 
     def _local(self, one: ir.Value, two: ir.Value) -> tuple[Difference, Array] | None:
         """How the second run's node differs on the values of the first, and what it gives."""
@@ -156,7 +178,7 @@ class Searching:
         region = self._right.region(two, given)
         is_stepped = any("Quant" in step.run.op_type or "QLinear" in step.run.op_type for step in region)
         found = self._difference(mine, local, is_stepped=is_stepped)
-        if found is not None and not self._tolerance.is_given:
+        if found is not None and not self._tolerance.is_given and not is_text(mine):
             noise = self._noise(two, given, local)
             noise = None if noise is None or noise.size != mine.size else noise.reshape(mine.shape)
             found = self._difference(mine, local, noise, is_stepped=is_stepped)
@@ -195,16 +217,13 @@ class Searching:
             except OnnxsmithError:
                 return None
             if isinstance(other, np.ndarray) and other.size == result.size:
-                with np.errstate(all="ignore"):
-                    apart = np.abs(as_wide(other.reshape(result.shape)) - as_wide(result))
+                apart = distances(other.reshape(result.shape), result)
                 noise = np.maximum(noise, np.where(np.isfinite(apart), apart, 0.0))
         return noise
 
     # -- the cause -------------------------------------------------------------------------------------
 
-    def _parting(
-        self, one: ir.Value, two: ir.Value, found: Difference, local: Array, apart: float
-    ) -> Parting:
+    def _parting(self, one: ir.Value, two: ir.Value, found: Difference, local: Array, gap: float) -> Parting:
         known = {each for each in self._matching.to_right if each is not one}
         others = {each for each in self._matching.to_left if each is not two}
         left = tuple(self._left.region(one, known))
@@ -217,7 +236,7 @@ class Searching:
         if (left_step is None or right_step is None) and left and right and self._refines:
             refined = self._refined(one, two, left, right)
             left_step, right_step = left_step or refined[0], right_step or refined[1]
-        explains = self._explains(one, two, apart)
+        explains = self._explains(one, two, gap)
         return Parting(one, two, left, right, left_step, right_step, found, local, explains)
 
     def _blamed(self, left: Sequence[Step], right: Sequence[Step]) -> tuple[Step | None, Step | None]:
@@ -310,7 +329,7 @@ class Searching:
                 return computing[0]
         return computing[1]
 
-    def _explains(self, one: ir.Value, two: ir.Value, apart: float) -> bool:
+    def _explains(self, one: ir.Value, two: ir.Value, gap: float) -> bool:
         """Whether the second run gives what the first does once this value is what it is in the first.
 
         A node in a loop or function is run several times, and has several results: all of them are put right.
@@ -327,55 +346,60 @@ class Searching:
                     if held is not None:
                         right[each] = held
         try:
-            outputs = self._right.computed(self._right.line.outputs, right)
+            outputs = self._of_right(right)
         except OnnxsmithError:
             return False
-        left = self._left_outputs()
-        left_over = self._apart(left, outputs)
-        signatures = [(signature(a), signature(b)) for a, b in zip(left, outputs, strict=False)]
-        is_near = all(a is not None and b is not None and a.is_near(b) for a, b in signatures)
-        return (is_near and left_over <= apart * 1.5 + 1e-12) or left_over <= _LEFT_OVER * apart
+        left_over = apart(self._results[0], outputs)
+        if not np.isfinite(left_over):
+            return False
+        is_near = all(is_drift(one, two) for one, two in zip(self._results[0], outputs, strict=True))
+        return (is_near and left_over <= gap * 1.5 + 1e-12) or left_over <= _LEFT_OVER * gap
 
-    def _left_outputs(self) -> list[RunValue]:
-        return self._left.computed(self._left.line.outputs, {})
-
-    def _right_outputs(self) -> list[RunValue]:
-        return self._right.computed(self._right.line.outputs, {})
+    # -- the outputs -----------------------------------------------------------------------------------
 
     def _outputs(self) -> dict[str, Difference]:
-        names = [port.name for port in self._left.model.outputs]
-        pairs = zip(names, self._left_outputs(), self._right_outputs(), strict=False)
         found: dict[str, Difference] = {}
-        for name, one, two in pairs:
-            if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-                left, right = signature(one), signature(two)
-                is_near = left is not None and right is not None and left.is_near(right)
-                told = difference(one, two, self._tolerance)
-                if told is not None and not (is_near and not self._tolerance.is_given):
-                    found[name] = told
+        results = zip(self._compared, self._results[0], self._results[1], strict=True)
+        for pair, one, two in results:
+            told = value_difference(one, two, self._tolerance)
+            if told is not None:
+                found[pair.name] = told
+        for pair in self._pairs:
+            if pair.left is None or pair.right is None:
+                kinds = ("nothing", "an output") if pair.left is None else ("an output", "nothing")
+                found[pair.name] = kinds_differ(*kinds)
         return found
 
-    def _apart(self, left: Sequence[RunValue], right: Sequence[RunValue]) -> float:
-        """How far outputs are apart, as a part of their length: 0 for equal ones."""
-        largest = 0.0
-        for one, two in zip(left, right, strict=False):
-            if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray):
+    def _notes(self) -> tuple[str, ...]:
+        """Outputs that agree, and are of other types."""
+        results = zip(self._compared, self._results[0], self._results[1], strict=True)
+        return tuple(
+            f"output '{pair.name}' is {described(one)} in the first, and {described(two)} in the second"
+            for pair, one, two in results
+            if isinstance(one, np.ndarray) and isinstance(two, np.ndarray) and one.dtype != two.dtype
+        )
+
+    def _made_otherwise(self, outputs: Mapping[str, Difference]) -> Parting | None:
+        """The nodes that give the first output that differs, where all values that have counterparts agree.
+
+        Or, before it, the first control flow that both have, and that goes another way.
+        """
+        for number, pair in enumerate(self._compared):
+            told = outputs.get(pair.name)
+            if told is None or pair.left is None or pair.right is None:
                 continue
-            if one.shape != two.shape or one.dtype != two.dtype:
-                return float("inf")
-            if one.dtype.kind in "OUST":
-                is_other = [str(a) != str(b) for a, b in zip(one.flat, two.flat, strict=True)]
-                largest = max(largest, sum(is_other) / max(len(is_other), 1))
-                continue
-            a, b = as_wide(one), as_wide(two)
-            same = (a == b) | (np.isnan(a) & np.isnan(b))
-            with np.errstate(all="ignore"):
-                gap = np.where(same, 0.0, np.abs(a - b))
-            if not np.isfinite(gap).all():
-                return float("inf")
-            length = float(np.linalg.norm(np.where(np.isfinite(a), a, 0.0)))
-            largest = max(largest, float(np.linalg.norm(gap)) / max(length, 1e-30))
-        return largest
+            steps = self._left.by_value.get(pair.left), self._right.by_value.get(pair.right)
+            ways = zip(self._left.line.ways.items(), self._right.line.ways.items(), strict=False)
+            for (one, way), (two, other) in ways:
+                if way != other and one.run.op_type == two.run.op_type:
+                    steps, told = (one, two), kinds_differ(way, other)
+                    break
+            left, right = (() if each is None else (each,) for each in steps)
+            local = self._results[1][number]
+            local = local if isinstance(local, np.ndarray) else None
+            explains = len(outputs) == 1
+            return Parting(pair.left, pair.right, left, right, *steps, told, local, explains)
+        return None
 
 
 def _operator(side: Side, step: Step) -> Hashable:

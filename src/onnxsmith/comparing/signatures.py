@@ -45,7 +45,10 @@ class Signature:
             return False
         if self.dtype != other.dtype and not (self.is_real and other.is_real):
             return False
-        allowed = max(max(self.drift, other.drift) * max(self.length, other.length), 1e-30)
+        length = max(self.length, other.length)
+        if not np.isfinite(length):  # too large for a length: that says nothing
+            return False
+        allowed = max(max(self.drift, other.drift) * length, 1e-30)
         return abs(self.first - other.first) <= allowed and abs(self.second - other.second) <= allowed
 
     def fits(self, other: Signature, *, any_shape: bool = False) -> bool:
@@ -81,14 +84,19 @@ def signature(value: RunValue) -> Signature | None:
         if size == 1 and array.dtype.kind != "b"
         else 0.0
     )
+    with np.errstate(all="ignore"):
+        length = float(np.linalg.norm(wide))
+        first, second = (
+            float(abs(wide @ each) if wide.dtype.kind == "c" else wide @ each) for each in (one, two)
+        )
     return Signature(
         name,
         str(array.dtype),
         array.shape,
         array.size,
-        float(np.linalg.norm(wide)),
-        float(abs(wide @ one) if wide.dtype.kind == "c" else wide @ one),
-        float(abs(wide @ two) if wide.dtype.kind == "c" else wide @ two),
+        length,
+        first,
+        second,
         count,
         is_plain,
         drift,

@@ -2,19 +2,20 @@
 
 An element may be apart by some units in its last place, and by a smaller part of the largest element: sums lose digits
 that way. What a computation makes of inputs that are a unit off is its noise; a difference within some times the noise
-is rounding, whatever the rule above says.
+is rounding, whatever the rule above says. Text is equal or not, and so are whole numbers unless a distance is given;
+NaN equals NaN, and an infinity only itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.signatures import as_wide
-from onnxsmith.graphs.run_values import Array
+from onnxsmith.comparing.signatures import as_wide, signature
+from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 
 #: Units in the last place of an element, and of the largest element.
@@ -43,23 +44,38 @@ class Tolerance:
         return self.rtol is not None or self.atol is not None
 
     def allowed(self, array: Array, noise: Array | None = None) -> np.ndarray[Any, Any]:
-        """For each element how far another may be from it."""
+        """For each element how far another may be from it, where both are finite."""
         wide = np.abs(as_wide(array))
-        finite = wide[np.isfinite(wide)]
-        largest = float(finite.max()) if finite.size else 0.0
-        if self.is_given:
+        wide = np.where(np.isfinite(wide), wide, 0.0)
+        if is_whole(array):
+            allowed = np.full(array.shape, self.atol or 0.0)
+        elif self.is_given:
             allowed = (self.atol or 0.0) + (self.rtol or 0.0) * wide
         else:
             unit = unit_of(array)
             few = unit > _FEW_DIGITS
             own, of_largest = (_OWN_UNITS_FEW, _LARGEST_UNITS_FEW) if few else (_OWN_UNITS, _LARGEST_UNITS)
-            allowed = unit * (own * wide + of_largest * largest)
+            # The units first: the largest numbers times 64 are infinite.
+            allowed = unit * own * wide + unit * of_largest * wide.max(initial=0.0)
         return allowed if noise is None else allowed + _NOISE * noise
 
 
+def is_text(array: Array) -> bool:
+    """Whether the elements are no numbers."""
+    return array.dtype.kind in "OUST"
+
+
+def is_whole(array: Array) -> bool:
+    """Whether the elements are whole numbers, or truth values."""
+    if array.dtype.kind in "iub":
+        return True
+    dtype = None if is_text(array) else DType.from_numpy(array.dtype)
+    return dtype is not None and dtype.is_integer
+
+
 def unit_of(array: Array) -> float:
-    """One unit in the last place of 1; 0 for whole numbers."""
-    if array.dtype.kind in "iubOUST":
+    """One unit in the last place of 1; 0 for whole numbers and text."""
+    if is_text(array) or is_whole(array):
         return 0.0
     dtype = DType.from_numpy(array.dtype)
     kind = None if dtype is None else ir.DataType(int(dtype))
@@ -72,6 +88,23 @@ def unit_of(array: Array) -> float:
     )
 
 
+def distances(left: Array, right: Array) -> np.ndarray[Any, Any]:
+    """How far apart the elements of two arrays of numbers are, of one type and shape.
+
+    0 for equal ones alone, NaN and NaN among them; infinite where one is not finite and the other is something else.
+    """
+    if left.dtype.kind in "iu":
+        # float64 does not hold all of int64. Unsigned differences wrap around to the right distance.
+        wide = np.uint64
+        one, two = np.maximum(left, right).astype(wide), np.minimum(left, right).astype(wide)
+        return (one - two).astype(np.float64)
+    one, two = as_wide(left), as_wide(right)
+    is_same = (one == two) | (np.isnan(one) & np.isnan(two))
+    is_finite = np.isfinite(one) & np.isfinite(two)
+    with np.errstate(all="ignore"):
+        return np.where(is_same, 0.0, np.where(is_finite, np.abs(one - two), np.inf))
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """How two arrays differ."""
@@ -79,7 +112,7 @@ class Difference:
     #: How many elements are further apart than they may be, of how many.
     count: int
     size: int
-    #: The largest differences, absolute, relative, and in units in the last place.
+    #: The largest differences of finite elements, absolute, relative, and in units in the last place; NaN if none do.
     absolute: float
     relative: float
     units: float
@@ -94,9 +127,9 @@ class Difference:
     kinds: tuple[str, str] | None = None
 
     def __str__(self) -> str:
-        if self.kinds is not None:
-            return f"{self.kinds[0]}, and {self.kinds[1]}"
         where = "" if not self.index else f" at {list(self.index)}"
+        if self.kinds is not None:
+            return f"{self.kinds[0]}, and {self.kinds[1]}{where}"
         parts = [f"{self.count} of {self.size} elements differ: {self.left} and {self.right}{where}"]
         if not np.isnan(self.absolute):
             parts.append(
@@ -108,6 +141,20 @@ class Difference:
         return ", ".join(parts)
 
 
+def kinds_differ(left: str, right: str, size: int = 1) -> Difference:
+    """The difference of what cannot be compared, in words."""
+    return Difference(size, size, np.nan, np.nan, np.nan, (), None, None, kinds=(left, right))
+
+
+def in_narrower(left: Array, right: Array) -> tuple[Array, Array]:
+    """Two arrays of floating-point numbers of two widths in the narrower one; others as they are."""
+    one, two = unit_of(left), unit_of(right)
+    if left.dtype == right.dtype or not one or not two:
+        return left, right
+    with np.errstate(all="ignore"):  # what it cannot hold becomes infinite
+        return (left, right.astype(left.dtype)) if one >= two else (left.astype(right.dtype), right)
+
+
 def difference(
     left: Array, right: Array, tolerance: Tolerance, noise: Array | None = None, *, is_stepped: bool = False
 ) -> Difference | None:
@@ -117,16 +164,15 @@ def difference(
     """
     if left.dtype != right.dtype or left.shape != right.shape:
         kinds = f"{left.dtype} of shape {left.shape}", f"{right.dtype} of shape {right.shape}"
-        return Difference(left.size, left.size, np.nan, np.nan, np.nan, (), None, None, kinds=kinds)
+        return kinds_differ(*kinds, left.size)
     if left.size == 0:
         return None
-    if left.dtype.kind in "OUST":
+    if is_text(left):
         return _of_text(left, right)
     one, two = as_wide(left), as_wide(right)
-    both_nan = np.isnan(one) & np.isnan(two)
-    with np.errstate(all="ignore"):
-        apart = np.where((one == two) | both_nan, 0.0, np.abs(one - two))
-    wrong = ~(apart <= tolerance.allowed(left, noise))
+    apart = distances(left, right)
+    is_finite = np.isfinite(one) & np.isfinite(two)
+    wrong = np.where(is_finite, apart > tolerance.allowed(left, noise), apart > 0)
     count = int(np.count_nonzero(wrong))
     if not count:
         return None
@@ -137,13 +183,8 @@ def difference(
         and apart.max() <= 1
     ):
         return None
-    where = np.where(wrong, np.where(np.isnan(apart), np.inf, apart), -1.0)
-    at = np.unravel_index(int(np.argmax(where)), left.shape)
-    finite = apart[np.isfinite(apart)]
-    largest = float(finite.max()) if finite.size else float("nan")
-    with np.errstate(all="ignore"):
-        ratios = np.where(apart == 0, 0.0, apart / np.maximum(np.abs(one), np.abs(two)))
-        relative = float(np.nanmax(np.where(np.isfinite(ratios), ratios, np.nan), initial=0.0))
+    at = np.unravel_index(int(np.argmax(np.where(wrong, apart, -1.0))), left.shape)
+    largest, relative = _largest(one, two, np.where(wrong & is_finite, apart, np.nan))
     unit = unit_of(left)
     return Difference(
         count,
@@ -157,6 +198,29 @@ def difference(
         (int(np.isnan(one).sum()), int(np.isnan(two).sum())),
         (int(np.isinf(one).sum()), int(np.isinf(two).sum())),
     )
+
+
+def is_drift(left: RunValue, right: RunValue) -> bool:
+    """Whether outputs differ by no more than rounding that has grown over many nodes.
+
+    Text, and numbers that no node rounds, do not drift; what is not finite is in the same places in both.
+    """
+    one, two = signature(left), signature(right)
+    if one is None or two is None or not one.is_near(two):
+        return False
+    mine, theirs = cast(Array, left).reshape(-1), cast(Array, right).reshape(-1)
+    if is_text(mine) or one.drift == 0 or two.drift == 0:
+        return mine.dtype == theirs.dtype and bool((mine == theirs).all())
+    return bool((np.isfinite(distances(as_wide(mine), as_wide(theirs)))).all())
+
+
+def _largest(one: Array, two: Array, apart: Array) -> tuple[float, float]:
+    """The largest distance, and the largest as a part of the elements; NaN where there are none."""
+    if np.isnan(apart).all():
+        return float("nan"), float("nan")
+    with np.errstate(all="ignore"):
+        ratios = apart / np.maximum(np.abs(one), np.abs(two))
+    return float(np.nanmax(apart)), float(np.nanmax(ratios))
 
 
 def _of_text(left: Array, right: Array) -> Difference | None:

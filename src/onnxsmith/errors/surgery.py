@@ -64,13 +64,13 @@ class JoinError(OnnxsmithError, ValueError):
 
     Wrong:
 
-        first = trace(lambda a: a + 1.0, FLOAT["N", 4])
+        first = trace(lambda a: op.Neg(a), FLOAT["N", 4])
         second = trace(lambda b: op.Relu(b), FLOAT["N", 8])
         first.then(second)
 
     Right:
 
-        first = trace(lambda a: a + 1.0, FLOAT["N", 4])
+        first = trace(lambda a: op.Neg(a), FLOAT["N", 4])
         second = trace(lambda b: op.Relu(b), FLOAT["N", 4])
         first.then(second)
     """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states, loop_turns, scan_layout, scan_turns
@@ -41,7 +42,7 @@ class Unrolling:
         if turns is None or not 1 <= turns <= self._most:
             return None
         inside = list(body.all_nodes())
-        if any(is_random(node) for node in inside):
+        if _draws(inside, at.edit.functions):
             return None  # one node with a seed draws other numbers in each turn, several nodes draw the same
         if turns * len(inside) > self._nodes_left:
             self.is_exhausted = True
@@ -50,6 +51,20 @@ class Unrolling:
         if results is not None:
             self._nodes_left -= turns * len(inside)
         return results
+
+
+def _draws(nodes: Iterable[ir.Node], functions: Functions) -> bool:
+    """Whether one of the nodes, or of the functions that they call, draws random numbers."""
+    waiting, seen = list(nodes), set[ir.OperatorIdentifier]()
+    while waiting:
+        node = waiting.pop()
+        if is_random(node):
+            return True
+        called = functions.get(node.op_identifier())
+        if called is not None and called.identifier() not in seen:
+            seen.add(called.identifier())
+            waiting += called.graph.all_nodes()
+    return False
 
 
 def unrolled_loop(at: Attempt, body: ir.Graph, turns: int) -> Outcome:

@@ -249,6 +249,30 @@ def operators() -> tuple[type[Any], ...]:
             remainder = np.fmod if fmod else np.mod
             return (remainder(dividend, divisor).astype(dividend.dtype),)
 
+    casting: Any = importlib.import_module("onnx.reference.ops.op_cast")
+
+    def cast(x: Array, to: int | None, saturate: int | None, round_mode: str | None) -> tuple[Any, ...]:
+        saturates, mode = saturate is None or bool(saturate), round_mode or "up"
+        if to == onnx.TensorProto.FLOAT8E8M0:
+            return (_to_powers_of_two(x, saturates, mode),)
+        return (casting.cast_to(x, to, saturates, mode),)
+
+    class Cast(OpRun):
+        """Its own does not saturate infinities to FLOAT8E8M0, nor tell what lies below its least number."""
+
+        op_domain = ""
+
+        def _run(self, x, to=None, saturate=None, round_mode=None) -> tuple[Any, ...]:
+            return cast(x, to, saturate, round_mode)
+
+    class CastLike(OpRun):
+        """As `Cast`."""
+
+        op_domain = ""
+
+        def _run(self, x, like, saturate=None, round_mode=None) -> tuple[Any, ...]:
+            return cast(x, helper.np_dtype_to_tensor_dtype(like.dtype), saturate, round_mode)
+
     quantize: Any = importlib.import_module("onnx.reference.ops.op_quantize_linear")
 
     class QuantizeLinear(quantize._CommonQuantizeLinear):
@@ -263,7 +287,7 @@ def operators() -> tuple[type[Any], ...]:
 
     plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
     sequences = SequenceAt, SequenceErase, SequenceInsert
-    return (*plain, *sequences, QuantizeLinear, *map(_aligned_as_once, _ALIGNED_ONCE))
+    return (*plain, *sequences, Cast, CastLike, QuantizeLinear, *map(_aligned_as_once, _ALIGNED_ONCE))
 
 
 @functools.cache
@@ -277,6 +301,18 @@ def evaluator() -> type[Any]:
             super().__init__(proto, new_ops=list(operators()), **options)
 
     return Evaluator
+
+
+def _to_powers_of_two(x: Array, saturates: bool, mode: str) -> Array:
+    """As `Cast` describes FLOAT8E8M0; negative numbers, which it leaves unspecified, are below the least number."""
+    value = x.astype(np.float32).astype(np.float64)
+    fraction, exponent = np.frexp(value)  # a fraction from 0.5
+    is_next = {"up": fraction > 0.5, "down": fraction > 1, "nearest": fraction >= 0.75}[mode]
+    codes = exponent - 1 + 127 + is_next
+    codes = np.where(value < 2.0**-127, 0 if saturates else 255, codes)
+    codes = np.where(value > 2.0**127, 254 if saturates else 255, codes)
+    codes = np.where(np.isnan(value), 255, codes).astype(np.uint8)
+    return codes.view(helper.tensor_dtype_to_np_dtype(onnx.TensorProto.FLOAT8E8M0))
 
 
 def _spread(scale: Array, shape: tuple[int, ...], axis: int, block: int) -> Array:

@@ -85,7 +85,7 @@ def elements_text(tensor: ir.TensorProtocol) -> str:
     except Exception:  # a stranger's tensor: its data may be missing or too short
         return ""
     if tensor.dtype == ir.DataType.STRING:
-        shown: object = array.astype(str).tolist()
+        shown: object = array.tolist()  # bytes, of whatever encoding
     else:
         shown = np.asarray(array, array.dtype if array.dtype.kind in "biuc" else np.float64).tolist()
     return clipped(printable(_nested(shown)), _LONGEST)
@@ -94,6 +94,8 @@ def elements_text(tensor: ir.TensorProtocol) -> str:
 def _nested(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_nested(each) for each in cast("list[object]", value)) + "]"
+    if isinstance(value, bytes):
+        return repr(value.decode("utf-8", "replace"))
     return f"{value:.6g}" if isinstance(value, float | complex) else repr(value)
 
 

@@ -9,6 +9,7 @@ from onnx import TensorProto, helper
 
 from onnxsmith import FLOAT, Model, trace
 from onnxsmith import opset21 as op
+from onnxsmith import opset25 as op25
 from onnxsmith.runtime.model_session import load_session
 
 X = np.float32([-1.5, 0.5, 1.5, 2.5, 7.0])
@@ -42,6 +43,27 @@ def test_casts_cut_off(dtype: int) -> None:
     expected = [-1 if dtype == TensorProto.INT4 else 15, 0, 1, 2, 7]
     assert cut(X).tolist() == expected
     assert trace(cut, FLOAT["N"])(X).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"), [(TensorProto.INT2, [-1, 0, 1, -2, -1]), (TensorProto.UINT2, [3, 0, 1, 2, 3])]
+)
+def test_casts_to_two_bits_cut_off(dtype: int, expected: list[int]) -> None:
+    def cut(x):
+        return op25.Cast(op25.Cast(x, to=dtype), to=TensorProto.INT32)
+
+    assert cut(X).tolist() == expected
+    assert trace(cut, FLOAT["N"])(X).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [TensorProto.INT4, TensorProto.INT2])
+def test_casts_like_a_tensor_cut_off(dtype: int) -> None:
+    def cut(x):
+        like = op25.Cast(op25.Constant(value_int=0), to=dtype)
+        return op25.Cast(op25.CastLike(x, like), to=TensorProto.INT32)
+
+    assert cut(X[:3]).tolist() == [-1, 0, 1]
+    assert trace(cut, FLOAT["N"])(X[:3]).tolist() == [-1, 0, 1]
 
 
 @pytest.mark.parametrize("dtype", [TensorProto.STRING, TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT8])

@@ -62,6 +62,7 @@ class Graph:
     name: str
     address: str
     owner: Node | None
+    parameters: Mapping[str, AnyIrPart]
     def __init__(
         self,
         nodes: WholeModel,
@@ -70,6 +71,7 @@ class Graph:
         name: str,
         address: str,
         owner: Node | None,
+        parameters: Mapping[str, AnyIrPart] = ...,
     ) -> None: ...
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
@@ -218,7 +220,8 @@ def compare(
 
     Values of both runs are matched by how they are made, by their numbers, and by names. A node is blamed only if it
     gives something else on the same values: rounding that has grown over many nodes is no fault. Without `rtol` and
-    `atol`, how far results may be apart follows from the element type and from what the node makes of rounding.
+    `atol`, how far results may be apart follows from the element type and from what the node makes of rounding. NaN
+    equals NaN, infinities equal themselves, and of whole numbers only `atol` counts.
 
     No more than about `memory` bytes of values are held at a time ("500 MB"); the rest is computed again. `reproduce`
     names a folder for the node as a model of its own with its inputs and both results.

@@ -52,5 +52,5 @@ class TorchDtype(Protocol):
 
 #: An `onnx_ir.Model` that comes back.
 AnyIrModel: TypeAlias = Any
-#: An `onnx_ir.Node`, `onnx_ir.Graph` or `onnx_ir.Value`.
+#: An `onnx_ir.Node`, `onnx_ir.Graph`, `onnx_ir.Value` or `onnx_ir.Attr`.
 AnyIrPart: TypeAlias = Any

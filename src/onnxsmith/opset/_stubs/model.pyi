@@ -582,6 +582,7 @@ class Graph:
     name: str
     address: str
     owner: Node | None
+    parameters: Mapping[str, AnyIrPart]
     def __init__(
         self,
         nodes: WholeModel,
@@ -590,6 +591,7 @@ class Graph:
         name: str,
         address: str,
         owner: Node | None,
+        parameters: Mapping[str, AnyIrPart] = ...,
     ) -> None: ...
     @property
     def inputs(self) -> tuple[NodeValue, ...]:

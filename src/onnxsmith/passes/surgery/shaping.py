@@ -13,6 +13,7 @@ from onnxsmith.errors import (
     AnnotationError,
     CallError,
     DuplicateNameError,
+    OnnxsmithError,
     ShapeError,
     UnknownNameError,
 )
@@ -34,6 +35,9 @@ from onnxsmith.types.value_types import (
     TensorType,
     describe_shape,
 )
+
+#: Sizes that dimensions are tried with which are to be open: a small one, and such that have many divisors.
+_TRIED_SIZES = (2, 48, 240)
 
 #: What is given for a dimension, or for an input or output.
 GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
@@ -78,6 +82,7 @@ def with_shapes(
     if wanted.is_freed:
         _forget_shapes(held, wanted.shapes)
     _work_out(held)
+    _check_open(held, sorted(wanted.freed_names))
     return finished(held)
 
 
@@ -91,6 +96,8 @@ class _Wanted:
     shapes: dict[ir.Value, Shape] = field(default_factory=dict[ir.Value, Shape])
     #: Whether a size that the model had is another one now, so that the shapes that it declares may not hold.
     is_freed: bool = False
+    #: The names of dimensions that were sizes.
+    freed_names: set[str] = field(default_factory=set[str])
     _said_by: dict[str, str] = field(default_factory=dict[str, str])
     #: Names that shapes have where no dimension is called so anew, each with the input or output that says it.
     _mentioned: dict[str, str] = field(default_factory=dict[str, str])
@@ -207,6 +214,8 @@ class _Wanted:
             self._set(before, after, f"the shape of '{port}'")
         else:
             self.is_freed = True
+            if isinstance(before, int) and isinstance(after, str):
+                self.freed_names.update(atoms(after))
             self._mention(port, after)
             if isinstance(before, str):
                 self._computed.append((port, before, after))
@@ -281,6 +290,26 @@ def _work_out(held: Held) -> None:
             _declare(value, found)
     for graph in held.graph.subgraphs():
         _declare_inside(walk, graph)
+
+
+def _check_open(held: Held, names: Sequence[str]) -> None:
+    """Refuse to call dimensions open that work for one size only: `256 * N` beside 256 breaks no rule by itself."""
+    refusal: OnnxsmithError | None = None
+    for size in _TRIED_SIZES if names else ():
+        tried = held.copy()
+        try:
+            substitute(tried, dict.fromkeys(names, size))
+            _work_out(tried)
+            return
+        except OnnxsmithError as error:
+            refusal = refusal or error
+    if refusal is not None:
+        listed = " and ".join(f"'{each}'" for each in names)
+        raise ShapeError(
+            f"the model does not work for any size of {listed}, only for the one that it had: with "
+            f"{_TRIED_SIZES[0]}, {refusal.message}",
+            help="leave the size as it is, or change what in the model counts on it",
+        )
 
 
 def _declare_inside(walk: Walk, graph: ir.Graph) -> None:

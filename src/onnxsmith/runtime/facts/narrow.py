@@ -14,7 +14,7 @@ FAMILY = Family()
 #: Element types of which several share a byte.
 _PACKED = frozenset(int(each) for each in DType if 0 < each.bits < 8)
 #: Those of them that floats are rounded to.
-_NARROW = (int(DType.INT4), int(DType.UINT4))
+_NARROW = tuple(map(int, (DType.INT4, DType.UINT4, DType.INT2, DType.UINT2)))
 
 #: Those of two bits: the type of eight that holds them, and their ends.
 _TWO_BITS = {DType.INT2: (DType.INT8, -2, 1), DType.UINT2: (DType.UINT8, 0, 3)}
@@ -49,8 +49,9 @@ def collects_whole_bytes(site: Site) -> str | None:
 
 @FAMILY.fact(
     "Cast",
+    "CastLike",
     met_by=Rewrite,
-    reason="floats are rounded to integers of four bits, where a cast cuts off what is behind the point",
+    reason="floats are rounded to integers of four bits or two, where a cast cuts off what is behind the point",
     since=21,
     first="1.23",
     probe=Probe(
@@ -61,9 +62,10 @@ def collects_whole_bytes(site: Site) -> str | None:
 )
 def cut_off_first(site: Site) -> bool:
     dtype = site.dtype(0)
-    if site.integer("to", 0) not in _NARROW or dtype is None or not dtype.is_float:
+    wanted = site.dtype(1) if site.node.op_type == "CastLike" else site.integer("to", 0)
+    if wanted not in _NARROW or dtype is None or not dtype.is_float:
         return False
-    site.same_node([site.emit.cast(site.input(0), DType.INT32)])
+    site.same_node([site.emit.cast(site.input(0), DType.INT32), *site.node.input[1:]])
     return True
 
 

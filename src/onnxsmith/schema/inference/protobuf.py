@@ -89,10 +89,10 @@ def make_type(value_type: AnyValueType) -> onnx.TypeProto:
 
 
 def make_tensor(array: np.ndarray[Any, np.dtype[Any]]) -> onnx.TensorProto:
-    """An array as a message."""
+    """An array as a message. Of text there are str, and what models hold: bytes."""
     from onnx import numpy_helper  # heavy
 
-    return numpy_helper.from_array(array)
+    return numpy_helper.from_array(array.astype(object) if array.dtype.kind == "S" else array)
 
 
 def make_attribute(name: str, value: Any, attribute_type: AttributeType) -> onnx.AttributeProto:

@@ -1,0 +1,165 @@
+"""The law of equal arrays: `difference` finds one exactly where an element differs by a plain definition."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxsmith.comparing.tolerance import Tolerance, difference, is_drift, unit_of
+
+_FLOATS: dict[Any, tuple[float, float]] = {
+    # How many units in the last place an element may be off, and how many of the largest element.
+    np.float64: (64, 16),
+    np.float32: (64, 16),
+    np.float16: (4, 1),
+    ml_dtypes.bfloat16: (4, 1),
+    ml_dtypes.float8_e4m3fn: (4, 1),
+    np.complex64: (64, 16),
+    np.complex128: (64, 16),
+}
+_WHOLE = (
+    np.int8,
+    np.uint8,
+    np.int32,
+    np.uint32,
+    np.int64,
+    np.uint64,
+    np.bool_,
+    ml_dtypes.int4,
+    ml_dtypes.uint4,
+)
+
+
+def is_equal(one: Any, two: Any, allowed: float) -> bool:
+    """Two elements, as Python numbers: NaN equals NaN, an infinity itself, others by their distance."""
+    if isinstance(one, str):
+        return one == two
+    if isinstance(one, int):
+        return abs(one - two) <= allowed
+    if one != one or two != two:
+        return one != one and two != two
+    if not (math.isfinite(abs(one)) and math.isfinite(abs(two))):
+        return one == two
+    return abs(one - two) <= allowed
+
+
+def naive(left: Any, right: Any, tolerance: Tolerance) -> bool:
+    ones, twos = left.tolist(), right.tolist()
+    if left.dtype.kind == "O":
+        return all(is_equal(a, b, 0) for a, b in zip(ones, twos, strict=True))
+    if left.dtype.type in _WHOLE:
+        pairs = [(int(a), int(b)) for a, b in zip(ones, twos, strict=True)]
+        return all(is_equal(a, b, tolerance.atol or 0) for a, b in pairs)
+    kind = complex if left.dtype.kind == "c" else float
+    ones, twos = [kind(a) for a in ones], [kind(b) for b in twos]
+    sizes = [abs(a) if math.isfinite(abs(a)) else 0.0 for a in ones]
+    own, of_largest = _FLOATS[left.dtype.type]
+    unit = unit_of(left)
+    for one, two, size in zip(ones, twos, sizes, strict=True):
+        allowed = (tolerance.atol or 0.0) + (tolerance.rtol or 0.0) * size
+        if not tolerance.is_given:
+            allowed = unit * own * size + unit * of_largest * max(sizes)
+        if not is_equal(one, two, allowed):
+            return False
+    return True
+
+
+_SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    1.0 + 2**-20,
+    1.001,
+    -1.0,
+    300.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1.7e308,
+    -1.7e308,
+]
+_REAL = st.one_of(st.sampled_from(_SPECIAL), st.floats())
+_NUMBERS = st.one_of(st.integers(-(2**63), 2**64 - 1), st.sampled_from([0, 1, 2**53, 2**53 + 1, 2**63 - 1]))
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Any, Any]:
+    """Two arrays of one type: of the second, most elements are those of the first."""
+    dtype = draw(st.sampled_from([*_FLOATS, *_WHOLE, object]))
+    size = draw(st.integers(1, 4))
+    if dtype is object:
+        element: st.SearchStrategy[Any] = st.sampled_from(["", "a", "A", "nan", "é"])
+    elif dtype in (np.complex64, np.complex128):
+        element = st.builds(complex, _REAL, _REAL)
+    elif dtype in _FLOATS:
+        element = _REAL
+    else:
+        element = _NUMBERS
+    left = draw(st.lists(element, min_size=size, max_size=size))
+    right = [draw(element) if draw(st.integers(0, 3)) == 0 else each for each in left]
+    return tuple(_array(each, dtype) for each in (left, right))  # type: ignore[return-value]
+
+
+def _array(elements: list[Any], dtype: Any) -> Any:
+    if dtype is object:
+        return np.array(elements, object)
+    if dtype in (ml_dtypes.int4, ml_dtypes.uint4):
+        low = -8 if dtype is ml_dtypes.int4 else 0
+        return np.array([each % 16 + low for each in elements], np.int32).astype(dtype)
+    if dtype in _WHOLE and dtype is not np.bool_:
+        bits = np.dtype(dtype).itemsize * 8
+        return np.array([each % 2**bits for each in elements], np.uint64).astype(dtype)
+    with np.errstate(all="ignore"):
+        return np.array(elements).astype(dtype)
+
+
+@given(pairs(), st.sampled_from([Tolerance(), Tolerance(1e-3), Tolerance(atol=1.0), Tolerance(1e-3, 0.5)]))
+def test_arrays_are_equal_exactly_when_their_elements_are(
+    arrays: tuple[Any, Any], tolerance: Tolerance
+) -> None:
+    left, right = arrays
+    found = difference(left, right, tolerance)
+    assert (found is None) == naive(left, right, tolerance), found
+    if found is not None:
+        assert str(found)
+
+
+@given(pairs())
+def test_an_array_equals_itself(arrays: tuple[Any, Any]) -> None:
+    for each in arrays:
+        assert difference(each, each.copy(), Tolerance()) is None
+        assert difference(each, each.copy(), Tolerance(0.0, 0.0)) is None
+
+
+@given(pairs())
+def test_what_is_equal_or_not_does_not_drift(arrays: tuple[Any, Any]) -> None:
+    left, right = arrays
+    if left.dtype.kind == "O" or (left.dtype.itemsize > 1 and left.dtype.type in _WHOLE):
+        assert is_drift(left, right) == (left.tolist() == right.tolist())
+    elif left.dtype.kind == "f" and is_drift(left, right):
+        for a, b in zip(left.tolist(), right.tolist(), strict=True):
+            assert math.isfinite(a) == math.isfinite(b)
+            assert math.isfinite(a) or is_equal(a, b, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "said"),
+    [
+        (0.2, np.inf, "1 of 2 elements differ: 0.2 and inf at [0], 0 and 1 infinities"),
+        (np.inf, -np.inf, "1 of 2 elements differ: inf and -inf at [0]"),
+        (
+            1.0,
+            1.5,
+            "1 of 2 elements differ: 1.0 and 1.5 at [0], by 0.5 (relative 0.333, 1.5e+15 ulp) at the most",
+        ),
+    ],
+)
+def test_what_is_said_of_a_difference(one: float, two: float, said: str) -> None:
+    found = difference(np.array([one, 7.0]), np.array([two, 7.0]), Tolerance())
+    assert str(found) == said
