@@ -203,6 +203,25 @@ def test_whoever_reads_our_errors_may_stop_early(folder: Path) -> None:
     assert seen.stderr == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    ["info m.onnx", "info half.onnx --json", "diff m.onnx same.onnx", "optimize m.onnx -o -", "explain C401"],
+)
+def test_standard_output_that_is_full_or_closed(folder: Path, words: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m onnxsmith {words}"
+    full = subprocess.run(
+        f"{command} > /dev/full", shell=True, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert full.returncode == FINDINGS
+    assert full.stderr.startswith("error: cannot write to standard output: ")
+    assert len(full.stderr.splitlines()) == 1
+    closed = subprocess.run(
+        f"{command} >&-", shell=True, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in closed.stderr
+
+
 @pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].reads_stream])
 def test_a_dash_is_standard_input(run: Run, name: str, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe_in(monkeypatch, whole(model))

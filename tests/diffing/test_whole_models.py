@@ -253,3 +253,30 @@ def test_the_order_of_inputs_and_outputs(inputs: str, outputs: str, thing: str, 
     before = parser.parse_model(text % ("float[4] a, float[4] b", "float[4] y, float[4] z"))
     found = diff(Model.from_proto(before), Model.from_proto(parser.parse_model(text % (inputs, outputs))))
     assert told(found) == [(thing, "changed", "order", (words,))]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (
+            "a = Relu(x) b = Relu(v) y = Sub(a, b)",
+            "a = Relu(v) b = Relu(x) y = Sub(a, b)",
+            [
+                "input 0: 'a', which is Relu(x) -> 'a', which is Relu(v)",
+                "input 1: 'b', which is Relu(v) -> 'b', which is Relu(x)",
+            ],
+        ),
+        (
+            "c = Neg(x) d = Neg(v) a = Relu(c) b = Relu(d) y = Sub(a, b)",
+            "c = Neg(v) d = Neg(x) a = Relu(c) b = Relu(d) y = Sub(a, b)",
+            [
+                "input 0: 'a' -> 'a', which is made of other values",
+                "input 1: 'b' -> 'b', which is made of other values",
+            ],
+        ),
+    ],
+)
+def test_values_of_one_name_are_told_apart(before: str, after: str, words: list[str]) -> None:
+    text = '<ir_version: 9, opset_import: ["": 18]> g (float[4] x, float[4] v) => (float[4] y) {{ {0} }}'
+    one, other = (Model.from_proto(parser.parse_model(text.format(each))) for each in (before, after))
+    assert [each for change in diff(one, other).changes for each in change.details] == words

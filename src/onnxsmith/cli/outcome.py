@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
-import sys
 from typing import Protocol
 
+from onnxsmith.cli import standard_output
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, INTERRUPTED, USAGE
 from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.standard_output import LostOutputError
 from onnxsmith.errors import OnnxsmithError
 
 
@@ -33,9 +33,13 @@ def run_command(command: Command, options: argparse.Namespace, launcher: str) ->
     status = GOOD
     try:
         status = _status(command, options, report)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has seen enough; nothing more can be flushed to it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        standard_output.flush()
+    except BrokenPipeError:  # whoever read our output has seen enough
+        standard_output.give_up()
+    except LostOutputError as lost:
+        standard_output.give_up()
+        report.stopped(str(lost))
+        status = FINDINGS
     return status
 
 
@@ -43,7 +47,7 @@ def _status(command: Command, options: argparse.Namespace, report: Report) -> in
     """The exit code; what stopped the command is said."""
     try:
         return command.run(options, report)
-    except BrokenPipeError:
+    except (BrokenPipeError, LostOutputError):
         raise
     except Usage as usage:
         report.usage(str(usage))

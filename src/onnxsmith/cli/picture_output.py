@@ -6,7 +6,7 @@ from pathlib import Path
 
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.streams import STREAM
-from onnxsmith.view import FORMATS
+from onnxsmith.view.writing import FORMATS
 
 
 def check_picture(output: str | None) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.shell_words import in_shell_words
+from onnxsmith.cli.standard_output import say
 from onnxsmith.diagnostics import Label, hide_own_frames, printable
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
@@ -36,7 +37,7 @@ class Report:
 
     def result(self, content: Any, text: str) -> None:
         """Print the result of a command."""
-        print(_as_json(content) if self.as_json else text)
+        say(_as_json(content) if self.as_json else text)
 
     def each(self, files: Sequence[str], work: Callable[[str], tuple[dict[str, Any], str]]) -> int:
         """Do something with several files: one that fails does not keep the others from their turn.
@@ -56,15 +57,15 @@ class Report:
                 continue
             entries.append({"file": file, **content})
             if not self.as_json:
-                print(text if len(entries) == 1 or "\n" not in text else f"\n{text}")
+                say(text if len(entries) == 1 or "\n" not in text else f"\n{text}")
         if self.as_json:
-            print(_as_json(entries))
+            say(_as_json(entries))
         return status
 
     def usage(self, message: str) -> None:
         """Say what is wrong with the arguments."""
         if self.as_json:
-            print(usage_as_json(message))
+            say(usage_as_json(message))
         self.usage_words(message)
 
     @staticmethod
@@ -76,9 +77,13 @@ class Report:
     def error(self, error: Exception) -> None:
         """Say what stopped a command."""
         if self.as_json:
-            print(_as_json({"error": self.finding(error)}))
+            say(_as_json({"error": self.finding(error)}))
         else:
             self.findings([error])
+
+    def stopped(self, message: str) -> None:
+        """Say on standard error what stopped a command that is nobody's mistake."""
+        print(f"{terminal.styled('error', 'red', sys.stderr)}: {printable(message)}", file=sys.stderr)
 
     def findings(self, found: Sequence[Exception]) -> None:
         """Print errors for people."""

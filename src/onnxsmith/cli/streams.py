@@ -7,6 +7,7 @@ import sys
 import onnx
 
 from onnxsmith.cli.report import Usage
+from onnxsmith.cli.standard_output import writing
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 
@@ -43,10 +44,14 @@ def load_model(word: str) -> Model:
 
 def write_output(content: bytes) -> None:
     """Bytes to standard output, where a terminal would only be confused by them."""
-    if sys.stdout.isatty():
+    stream = sys.stdout
+    if stream is None:  # pyright: ignore[reportUnnecessaryComparison]  # None where it was closed before us
+        raise Usage("-o - is standard output, which is closed")
+    if stream.isatty():
         raise Usage("a model is not for a terminal: pipe it, or name a file with -o")
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    with writing():
+        stream.buffer.write(content)
+        stream.buffer.flush()
 
 
 def check_words(words: list[str]) -> None:

@@ -12,19 +12,24 @@ from typing import TextIO
 from onnxsmith.errors.colours import Style, coloured, coloured_error
 
 
-def wants_colour(stream: TextIO) -> bool:
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at a stream; one that was closed before us is None."""
+    return stream is not None and stream.isatty()
+
+
+def wants_colour(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal whose user has not asked for plain text (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    return stream.isatty()
+    return is_terminal(stream)
 
 
-def styled(text: str, style: Style, stream: TextIO) -> str:
+def styled(text: str, style: Style, stream: TextIO | None) -> str:
     """Text in a style, or as it is where colours are not wanted."""
     return coloured(text, style) if wants_colour(stream) else text
 
 
-def styled_error(text: str, stream: TextIO) -> str:
+def styled_error(text: str, stream: TextIO | None) -> str:
     """The text of an error with its parts in colour: the summaries, the gutter, the marks."""
     return coloured_error(text) if wants_colour(stream) else text
 
@@ -37,7 +42,7 @@ _PATIENCE_SECONDS = 0.5
 def progress(doing: str) -> Generator[None]:
     """Say on a terminal what takes its time, and take the word away when it is done."""
     stream = sys.stderr
-    if not stream.isatty():
+    if not is_terminal(stream):
         yield
         return
     begun = time.monotonic()
@@ -68,7 +73,7 @@ def counted(doing: str) -> Generator[Callable[[int, int], None]]:
             stream.flush()
 
     with progress(doing):
-        yield tell if stream.isatty() else lambda done, whole: None
+        yield tell if is_terminal(stream) else lambda done, whole: None
 
 
 #: Steps that follow each other faster are not told one by one.

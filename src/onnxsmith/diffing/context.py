@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from onnxsmith.diffing.change import Change
-from onnxsmith.diffing.finding import described_node
+from onnxsmith.diffing.wording import described_node
 from onnxsmith.inspection import Nodes
 
 

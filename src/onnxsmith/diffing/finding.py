@@ -10,15 +10,21 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.diffing.change import Change, ChangedThing
 from onnxsmith.diffing.pairing import Pairing
 from onnxsmith.diffing.signatures import Contents, Signatures
-from onnxsmith.diffing.tensors import described_tensor, magnitude
-from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.diffing.tensors import described_tensor, magnitude, weight_words
+from onnxsmith.diffing.wording import (
+    cut,
+    described_node,
+    function_words,
+    port_words,
+    quoted,
+    source_words,
+    told_apart,
+    type_words,
+)
 from onnxsmith.inspection import Graph, Node, Nodes, shown_attribute
-
-_LONGEST_TEXT = 200
 
 
 class Finder:
@@ -85,7 +91,7 @@ class Finder:
                 None if is_added else node.address,
                 node.address if is_added else None,
                 described_node(node),
-                source=_source(node),
+                source=source_words(node),
             )
         )
 
@@ -93,7 +99,7 @@ class Finder:
         details = list(self._node_details(left, right))
         if details:
             label = described_node(right)
-            source = _source(right) or _source(left)
+            source = source_words(right) or source_words(left)
             self.changes.append(
                 Change("changed", "node", left.address, right.address, label, tuple(details), source=source)
             )
@@ -116,21 +122,21 @@ class Finder:
         elif (left.operator, left.ir.overload) != (right.operator, right.ir.overload):
             yield f"operator: {left.operator} -> {right.operator}"
         if self._names and left.name != right.name:
-            yield f"name: {_quoted(left.name)} -> {_quoted(right.name)}"
+            yield f"name: {quoted(left.name)} -> {quoted(right.name)}"
         yield from self._attribute_details(left.ir.attributes, right.ir.attributes)
         for place in range(max(len(left.ir.inputs), len(right.ir.inputs))):
             one, other = (
                 each[place] if place < len(each) else None for each in (left.ir.inputs, right.ir.inputs)
             )
             if not self._is_same(one, other):
-                yield f"input {place}: {_quoted(one)} -> {_quoted(other)}"
+                yield f"input {place}: {told_apart(one, other)}"
         if len(left.ir.outputs) != len(right.ir.outputs):
             yield f"outputs: {len(left.ir.outputs)} -> {len(right.ir.outputs)}"
         for place, (one, other) in enumerate(zip(left.ir.outputs, right.ir.outputs, strict=False)):
             if self._names and one.name != other.name:
-                yield f"output {place}: {_quoted(one)} -> {_quoted(other)}"
+                yield f"output {place}: {quoted(one)} -> {quoted(other)}"
             elif not _may_be_same_type(one, other):
-                yield f"type of output {place}: {_type(one)} -> {_type(other)}"
+                yield f"type of output {place}: {type_words(one)} -> {type_words(other)}"
 
     def _attribute_details(
         self, left: Mapping[str, ir.Attr], right: Mapping[str, ir.Attr], absent: str = "not given"
@@ -154,7 +160,7 @@ class Finder:
             yield f"inputs: {len(left.ir.inputs)} -> {len(right.ir.inputs)}"
         for place, (one, other) in enumerate(zip(left.ir.outputs, right.ir.outputs, strict=False)):
             if not self._is_same(one, other):
-                yield f"result {place}: {_quoted(one)} -> {_quoted(other)}"
+                yield f"result {place}: {told_apart(one, other)}"
 
     def _is_same(self, left: ir.Value | None, right: ir.Value | None) -> bool:
         """Whether values stand for each other; weights do, whatever they hold, and are looked at later."""
@@ -182,11 +188,11 @@ class Finder:
         taken = {id(self._values[each]): each for each in left if each in self._values}
         for each in left:
             if each not in self._values:
-                self.changes.append(Change("removed", thing, each.name, None, _port(each)))
+                self.changes.append(Change("removed", thing, each.name, None, port_words(each)))
         for other in right:
             one = taken.get(id(other))
             if one is None:
-                self.changes.append(Change("added", thing, None, other.name, _port(other)))
+                self.changes.append(Change("added", thing, None, other.name, port_words(other)))
             else:
                 self._port_details(thing, one, other)
 
@@ -202,24 +208,26 @@ class Finder:
         common = list(dict.fromkeys(pairs[each] for each in left if each in pairs))
         ordered = sorted(common, key=lambda each: places[each])
         if common != ordered:
-            words = [", ".join(_quoted(each) for each in values) for values in (common, ordered)]
-            details = (_text(f"{words[0]} -> {words[1]}"),)
+            words = [", ".join(quoted(each) for each in values) for values in (common, ordered)]
+            details = (cut(f"{words[0]} -> {words[1]}"),)
             self.changes.append(Change("changed", thing, "order", "order", "order", details))
 
     def _port_details(self, thing: ChangedThing, one: ir.Value, other: ir.Value) -> None:
         details: list[str] = []
         if one.name != other.name:
-            details.append(f"name: {_quoted(one)} -> {_quoted(other)}")
-        if _type(one) != _type(other):
-            details.append(f"type: {_type(one)} -> {_type(other)}")
+            details.append(f"name: {quoted(one)} -> {quoted(other)}")
+        if type_words(one) != type_words(other):
+            details.append(f"type: {type_words(one)} -> {type_words(other)}")
         mine, theirs = (one.const_value, other.const_value) if thing == "input" else (None, None)
         if (mine is None) != (theirs is None):
             words = ["none" if each is None else described_tensor(each) for each in (mine, theirs)]
             details.append(f"default: {words[0]} -> {words[1]}")
         elif mine is not None and theirs is not None and self._is_other(mine, theirs):
-            details.append(f"default: {_weight_words(mine, theirs)}")
+            details.append(f"default: {weight_words(mine, theirs)}")
         if details:
-            self.changes.append(Change("changed", thing, one.name, other.name, _port(other), tuple(details)))
+            self.changes.append(
+                Change("changed", thing, one.name, other.name, port_words(other), tuple(details))
+            )
 
     def _outputs(self) -> None:
         left, right = self._left.graph.ir.outputs, self._right.graph.ir.outputs
@@ -231,25 +239,21 @@ class Finder:
             pairs.update(zip(rest, waiting, strict=True))
             rest, waiting = [], []
         for each in rest:
-            self.changes.append(Change("removed", "output", each.name, None, _port(each)))
+            self.changes.append(Change("removed", "output", each.name, None, port_words(each)))
         for each in waiting:
-            self.changes.append(Change("added", "output", None, each.name, _port(each)))
+            self.changes.append(Change("added", "output", None, each.name, port_words(each)))
         self._order("output", left, right, pairs)
         for one, other in pairs.items():
             self._port_details("output", one, other)
             if one.name == other.name and not self._is_same(one, other):
-                made = [each.producer() for each in (one, other)]
-                words = [
-                    "nothing" if each is None else f"{each.op_type} {_quoted(each.name)}" for each in made
-                ]
                 self.changes.append(
                     Change(
                         "changed",
                         "output",
                         one.name,
                         other.name,
-                        _port(other),
-                        (f"comes from {words[0]} -> {words[1]}",),
+                        port_words(other),
+                        (told_apart(one, other),),
                     )
                 )
 
@@ -260,10 +264,10 @@ class Finder:
             self.graphs(left, right)
             details = [*self._function_details(left, right), *self._result_details(left, right)]
             if self._names and left.name != right.name:
-                details.append(f"name: {_quoted(left.name)} -> {_quoted(right.name)}")
+                details.append(f"name: {quoted(left.name)} -> {quoted(right.name)}")
             if details:
                 self.changes.append(
-                    Change("changed", "function", left.name, right.name, _text(right.name), tuple(details))
+                    Change("changed", "function", left.name, right.name, cut(right.name), tuple(details))
                 )
 
     def _function_details(self, left: Graph, right: Graph) -> Iterator[str]:
@@ -271,7 +275,7 @@ class Finder:
         for domain in dict.fromkeys((*left.ir.opset_imports, *right.ir.opset_imports)):
             versions = [each.ir.opset_imports.get(domain, "none") for each in (left, right)]
             if versions[0] != versions[1]:
-                yield _text(f"opset {domain or 'ai.onnx'}: {versions[0]} -> {versions[1]}")
+                yield cut(f"opset {domain or 'ai.onnx'}: {versions[0]} -> {versions[1]}")
         for each in self._attribute_details(left.parameters, right.parameters, absent="no parameter"):
             yield f"default of {each}"
 
@@ -284,9 +288,9 @@ class Finder:
         for name in [each for each in left if each in right]:
             self._called(left.pop(name), right.pop(name))
         for name, function in left.items():
-            self.changes.append(Change("removed", "function", name, None, _function(function)))
+            self.changes.append(Change("removed", "function", name, None, function_words(function)))
         for name, function in right.items():
-            self.changes.append(Change("added", "function", None, name, _function(function)))
+            self.changes.append(Change("added", "function", None, name, function_words(function)))
 
     # -- weights ---------------------------------------------------------------------------------------
 
@@ -326,7 +330,7 @@ class Finder:
 
     def _lone_weight(self, value: ir.Value, kind: str) -> None:
         tensor = _tensor(value)
-        label = f"{_quoted(value)} {'' if tensor is None else described_tensor(tensor)}"
+        label = f"{quoted(value)} {'' if tensor is None else described_tensor(tensor)}"
         names = (None, value.name) if kind == "added" else (value.name, None)
         self.changes.append(Change("added" if kind == "added" else "removed", "weight", *names, label))
 
@@ -342,11 +346,11 @@ class Finder:
                 apart = magnitude(one, other)
                 details += [] if apart is None else [str(apart)]
         if self._names and left.name != right.name:
-            details.append(f"name: {_quoted(left)} -> {_quoted(right)}")
+            details.append(f"name: {quoted(left)} -> {quoted(right)}")
         if details and other is not None:
             users = dict.fromkeys(self._right.of_ir(node).address for node, _ in right.uses())
             used = f"used by node {', '.join(list(users)[:4])}" if users else "used by no node"
-            label = f"{_quoted(right)} {described_tensor(other)}, {used}"
+            label = f"{quoted(right)} {described_tensor(other)}, {used}"
             change = Change("changed", "weight", left.name, right.name, label, tuple(details), apart)
             self.changes.append(change)
 
@@ -394,46 +398,5 @@ def _may_be_same_type(left: ir.Value, right: ir.Value) -> bool:
 
 def _tensor_words(one: ir.Attr, other: ir.Attr) -> str:
     if one.type == other.type == ir.AttributeType.TENSOR and not one.is_ref() and not other.is_ref():
-        return _weight_words(one.as_tensor(), other.as_tensor())
+        return weight_words(one.as_tensor(), other.as_tensor())
     return "which are not the same"
-
-
-def _weight_words(left: ir.TensorProtocol, right: ir.TensorProtocol) -> str:
-    kinds = [described_tensor(each) for each in (left, right)]
-    if kinds[0] != kinds[1]:
-        return f"{kinds[0]} -> {kinds[1]}"
-    apart = magnitude(left, right)
-    return "the bytes differ" if apart is None else str(apart)
-
-
-def described_node(node: Node) -> str:
-    """A node in a line: results, operator, inputs and attributes."""
-    return repr(node).removeprefix(f"<node {node.address}: ").removesuffix(">")
-
-
-def _source(node: Node) -> str | None:
-    return None if node.source is None else printable(str(node.source))
-
-
-def _port(value: ir.Value) -> str:
-    return _text(f"{value.name}: {_type(value)}")
-
-
-def _type(value: ir.Value) -> str:
-    return repr(type_from_ir(value.type, value.shape))
-
-
-def _function(function: Graph) -> str:
-    count = len(function.ir)
-    return _text(f"{function.name}, {count} node{'s' * (count != 1)}")
-
-
-def _quoted(value: ir.Value | str | None) -> str:
-    if value is None:
-        return "nothing"
-    name = value if isinstance(value, str) else value.name or ""
-    return _text(f"'{clipped(name, 60)}'")
-
-
-def _text(text: str) -> str:
-    return printable(clipped(text, _LONGEST_TEXT))

@@ -61,3 +61,12 @@ def magnitude(left: ir.TensorProtocol, right: ir.TensorProtocol) -> Magnitude | 
     if not count:
         return None
     return Magnitude(count, one.size, largest, scale) if is_number else Magnitude(count, one.size)
+
+
+def weight_words(left: ir.TensorProtocol, right: ir.TensorProtocol) -> str:
+    """How two tensors that are not the same differ."""
+    kinds = [described_tensor(each) for each in (left, right)]
+    if kinds[0] != kinds[1]:
+        return f"{kinds[0]} -> {kinds[1]}"
+    apart = magnitude(left, right)
+    return "the bytes differ" if apart is None else str(apart)

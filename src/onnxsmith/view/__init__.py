@@ -8,4 +8,3 @@ from onnxsmith.view.overlays import NoteKind as NoteKind
 from onnxsmith.view.overlays import Overlay as Overlay
 from onnxsmith.view.overlays import Step as Step
 from onnxsmith.view.showing import show as show
-from onnxsmith.view.writing import FORMATS as FORMATS

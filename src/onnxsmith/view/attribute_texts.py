@@ -87,7 +87,7 @@ def elements_text(tensor: ir.TensorProtocol) -> str:
     if tensor.dtype == ir.DataType.STRING:
         shown: object = array.tolist()  # bytes, of whatever encoding
     else:
-        shown = np.asarray(array, np.float64 if array.dtype.kind not in "biu" else array.dtype).tolist()
+        shown = np.asarray(array, array.dtype if array.dtype.kind in "biuc" else np.float64).tolist()
     return clipped(printable(_nested(shown)), _LONGEST)
 
 
@@ -96,7 +96,7 @@ def _nested(value: object) -> str:
         return "[" + ", ".join(_nested(each) for each in cast("list[object]", value)) + "]"
     if isinstance(value, bytes):
         return repr(value.decode("utf-8", "replace"))
-    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+    return f"{value:.6g}" if isinstance(value, float | complex) else repr(value)
 
 
 def constant_of(node: ir.Node) -> ir.TensorProtocol | None:
