@@ -274,3 +274,17 @@ def test_inputs_agree_about_the_sizes_of_names() -> None:
     model = trace(lambda a, b: op.Concat(a, b, axis=0), FLOAT["N"], FLOAT["N"])
     with pytest.raises(ModelInputError, match="the same name is the same size"):
         compare(model, model, [X4, np.float32([1])])
+
+
+@pytest.mark.parametrize("nodes", ["t = Transpose(w) y = MatMul(x, t)", "y = MatMul(x, w)"])
+def test_a_weight_that_differs_is_named(nodes: str) -> None:
+    text = "g (float[1, 2] x) => (float[1, 2] y) <float[2, 2] w = {1, 2, 3, %s}> { " + nodes + " }"
+    found = compare(graph(text % "4"), graph(text % "5"), [np.ones((1, 2), np.float32)])
+    assert list(found.weights) == ["w"]
+    assert "weight 'w' differs: 1 of 4 elements differ: 4.0 and 5.0 at [1, 1]" in str(found)
+
+
+def test_no_weight_is_named_where_the_operator_differs() -> None:
+    other = graph(DIVIDED.replace("Div", "Mul") % "2")
+    assert not compare(graph(DIVIDED % "2"), other, [X4]).weights
+    assert not compare(graph(DIVIDED % "3"), other, [X4]).weights

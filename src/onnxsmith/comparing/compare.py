@@ -14,7 +14,7 @@ from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
 from onnxsmith.comparing.search import Parting, Searching
 from onnxsmith.comparing.sides import Engine, Side
-from onnxsmith.comparing.tolerance import Tolerance
+from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -101,6 +101,7 @@ def compare(
         region=tuple(each for step in parting.left_region if (each := compared(step))),
         other_region=tuple(each for step in parting.right_region if (each := compared(step))),
         difference=parting.difference,
+        weights=_weights(sides, parting, tolerance),
         value=_name_of(sides, parting),
         explains=parting.explains,
         outputs=found.outputs,
@@ -256,6 +257,23 @@ def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
         if position < len(outputs):
             return outputs[position].name or ""
     return ""
+
+
+def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -> dict[str, Difference]:
+    """The weights that both nodes take in the same place, and that differ, by their names in the first model."""
+    one, two = parting.left_step, parting.right_step
+    if one is None or two is None or one.run.op_type != two.run.op_type:
+        return {}
+    found: dict[str, Difference] = {}
+    for taken, left, right in zip(one.node.ir.inputs, one.run.inputs, two.run.inputs, strict=False):
+        if taken is None or left is None or right is None:
+            continue
+        mine, theirs = sides[0].line.actual(left), sides[1].line.actual(right)
+        if mine in sides[0].line.constants and theirs in sides[1].line.constants:
+            told = difference(sides[0].array(mine), sides[1].array(theirs), tolerance)
+            if told is not None:
+                found[taken.name or ""] = told
+    return found
 
 
 def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:

@@ -63,6 +63,8 @@ class Comparison:
     other_region: tuple[ComparedNode, ...] = ()
     #: How the result of the node differs, where both are given the same values.
     difference: Difference | None = None
+    #: How weights that it takes differ, by name, where both nodes are of one operator.
+    weights: Mapping[str, Difference] = field(default_factory=dict[str, Difference])
     #: The name of the value that it gives.
     value: str = ""
     #: Whether that explains all of the difference of the outputs.
@@ -90,6 +92,8 @@ class Comparison:
         else:
             lines = [f"they part at {self._where(self.node, self.region)}"]
             lines.append(f"  in the other: {self._where(self.other, self.other_region)}")
+            for name, told in self.weights.items():
+                lines.append(f"  weight '{clipped(name, _LONGEST_NAME)}' differs: {told}")
             lines.append(f"  '{clipped(self.value, _LONGEST_NAME)}': {self.difference}")
             if not self.explains:
                 lines.append("  other nodes differ, too: this is the first")
