@@ -110,11 +110,11 @@ def _read(word: str) -> Model | ScriptFunction:
 
 def _exported(word: str) -> Model:
     """The model of a PyTorch module that a function of the user's makes."""
-    from onnxsmith.torch import export  # heavy: PyTorch
-
     file, name = taken_apart(word, "a factory")
     if name is None:
         raise Usage(f"--against torch:package.module:factory, and {word!r} names no factory")
+    from onnxsmith.torch import export  # heavy: PyTorch
+
     made: Any = find_object(load_program(file), name, file)()
     parts: tuple[Any, ...] = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
     exported: Any = export(parts[0], parts[1] if len(parts) > 1 else ())
