@@ -46,6 +46,7 @@ from onnxsmith.scripting.staging.known_types import (
     is_torch_tensor,
     names_its_attributes,
 )
+from onnxsmith.scripting.staging.local_imports import imported_by_code
 from onnxsmith.scripting.staging.pictures import Picture
 from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.source import is_library
@@ -339,6 +340,9 @@ class Reach:
             space = function.__globals__
             bound = space if "globals" in names else names
             found.append(pictures.BindingsPicture(function, space, bound))
+            imported = list(imported_by_code(function.__code__))
+            if imported:
+                found.append(pictures.Holder(function, imported))
         return found
 
     def _module(self, module: types.ModuleType) -> Iterable[Picture]:

@@ -25,6 +25,7 @@ from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.known_types import is_random
+from onnxsmith.scripting.staging.local_imports import imported_by
 from onnxsmith.scripting.staging.pictures import Picture, content_of
 from onnxsmith.scripting.staging.reach import (
     Moving,
@@ -357,7 +358,7 @@ def watch_call(frame: Scope, arguments: Mapping[str, object]) -> Path | _Nothing
     """Watch the whole of a script: what outlives the call may not change, since a model has no memory."""
     analysis = frame.analysis
     names = analysis.facts.names(analysis.body)
-    values = {**values_of(frame, names.variables), **arguments}
+    values = {**dict(imported_by(analysis.body)), **values_of(frame, names.variables), **arguments}
     return _watch(frame, values, names, analysis.node, is_call=True)
 
 
