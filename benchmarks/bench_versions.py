@@ -117,7 +117,7 @@ def _outcome(case: Any, convert: Convert, target: int) -> Outcome:
         return "none"
     try:
         found = as_converted(case, Model.from_proto(case.model), Model.from_proto(proto), target)
-    except Exception:
+    except Exception:  # a model that cannot be read or run is no conversion, whoever says so
         return "wrong"
     # What nothing that is installed can run is judged by its form alone.
     return "wrong" if found.kind == "wrong" else "equal"

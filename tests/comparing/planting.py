@@ -163,7 +163,7 @@ def has_effect(model: Model, fault: Fault, inputs: dict[str, Any]) -> bool:
     """Whether a fault is seen in the outputs."""
     try:
         wanted, found = model.run(inputs), fault.model.run(inputs)
-    except Exception:
+    except Exception:  # a fault that stops the model is none that compare is asked to find
         return False
     left, right = (np.asarray(each, np.float64) for each in (wanted, found))
     if left.shape != right.shape or not np.isfinite(right).all():

@@ -47,16 +47,9 @@ def origin_metadata(span: Span | None) -> dict[str, str] | None:
 
 def sources_in(metadata: Mapping[str, str]) -> list[str]:
     """All places that a node's metadata name; what a stranger's file has in their place says nothing."""
-    stored = metadata.get(SOURCES_KEY)
-    if stored is not None:
-        try:
-            found: object = json.loads(stored)
-        except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, list):
-            return [each for each in cast("list[object]", found) if isinstance(each, str)]
+    listed = _listed(metadata.get(SOURCES_KEY, ""))
     place = metadata.get(SOURCE_KEY)
-    return [place] if place else []
+    return listed or ([place] if place else [])
 
 
 def stored_sources(places: Sequence[str]) -> str:

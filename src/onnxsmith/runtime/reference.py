@@ -35,13 +35,13 @@ class ReferenceSession:
         try:
             self._evaluator = _evaluator(model)
         except Exception as error:
-            # In functions it knows no types, and so no operators whose definition hangs on them, nor old definitions.
+            # In functions it knows no types, and so no operators whose definition depends on them, nor old definitions.
             told = without_functions(model) if isinstance(model, onnx.ModelProto) else None
             if told is None:
                 raise NoReference(str(error) or type(error).__name__) from error
             try:
                 self._evaluator = _evaluator(told)
-            except Exception:
+            except Exception:  # what it said of the model as it is tells the user more
                 raise NoReference(str(error) or type(error).__name__) from error
         self._run: Callable[..., Any] = self._evaluator.run
 
