@@ -1,0 +1,325 @@
+"""`Array`: numpy's meaning on ONNX. It holds a tensor, and is none.
+
+An array whose elements are known holds them as a numpy array, and functions on it run at once; one that is being
+recorded holds the tensor of the graph. What each operator and method means stands in the functions of the namespace,
+which are looked up by name; how views share their elements stands in `sharing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.core.semantics import dimensions
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import hide_own_frames, shown_as
+from onnxsmith.errors import OnnxsmithError, TracedValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+
+#: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
+Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
+
+_NDARRAY = np.ndarray
+
+
+_Operator: TypeAlias = "Callable[[Array, Any], Array]"
+
+
+#: What may stand beside an array in an expression; all else is asked for its own operator.
+_OPERANDS = (bool, int, float, complex, np.ndarray, np.generic, list, tuple)
+
+
+def is_operand(value: object) -> bool:
+    """Whether a value can stand beside an array in an expression."""
+    return value.__class__ is Array or isinstance(value, (*_OPERANDS, Array, Tensor))
+
+
+def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
+    """An operator, the same from the right, and in place."""
+
+    def operator(self: Array, other: Any) -> Array:
+        if other.__class__ is not Array and not is_operand(other):
+            return NotImplemented
+        return cast(Array, UFUNCS[name](self, other))
+
+    def reflected(self: Array, other: Any) -> Array:
+        if not is_operand(other):
+            return NotImplemented
+        return cast(Array, UFUNCS[name](other, self))
+
+    def in_place(self: Array, other: Any) -> Array:
+        if not is_operand(other):
+            return NotImplemented
+        UFUNCS[name](self, other, out=self)
+        return self
+
+    return operator, reflected, in_place
+
+
+def _unary(name: str) -> Callable[[Array], Array]:
+    def operator(self: Array) -> Array:
+        return cast(Array, UFUNCS[name](self))
+
+    return operator
+
+
+def _whole(size: Any, why: str) -> int:
+    if isinstance(size, int):
+        return size
+    raise TracedValueError(
+        f"{why} needs a size that only the model knows",
+        help="use x.shape[0], which may be such a number, or declare the size",
+    ).locate_at_caller()
+
+
+def _called(name: str, *args: Any, **kwargs: Any) -> Any:
+    """A function of the namespace; its errors point at the user's expression."""
+    try:
+        return FUNCTIONS[name](*args, **kwargs)
+    except OnnxsmithError as error:
+        error.locate_at_caller()
+        hide_own_frames(error)
+        raise
+
+
+def _called_ufunc(name: str, *args: Any) -> Any:
+    return UFUNCS[name](*args)
+
+
+class SharedPart(Protocol):
+    """What an array is a part of, as the array sees it; `sharing` says how the two share their elements."""
+
+    def refreshed(self, array: Array) -> Held:
+        """The elements as they are now."""
+        ...
+
+
+@shown_as("Array")
+class Array:
+    """An array with numpy's meaning, on ONNX: functions on it run at once, and record as a model.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([[1, 2], [3, 4]])
+    >>> x / 2 + xp.asarray([0.5, 1.5])
+    Array([[1. , 2.5],
+           [2. , 3.5]])
+    """
+
+    __slots__ = ("__weakref__", "_is_plain", "_locked", "_recording", "_value", "_version", "_view")
+
+    #: numpy's operators hand over to ours.
+    __array_priority__ = 1000
+
+    def __init__(self, value: Held, is_plain: bool = True) -> None:
+        self._value = value
+        #: What it is a part of, where it shares elements with another array.
+        self._view: SharedPart | None = None
+        #: How often its elements were replaced.
+        self._version = 0
+        #: Whether numpy, too, would hold the elements one after the other, the last dimension fastest. It decides
+        #: whether `reshape` gives a view or a copy; where it is False, nobody knows.
+        self._is_plain = is_plain
+        #: Why it cannot be written to, if so.
+        self._locked: str | None = None
+        #: The graph that was being recorded when it was made: it is written to there alone.
+        active = ACTIVE.get()
+        self._recording: object = None if active is None else active.recording
+
+    def lock(self, why: str) -> None:
+        """Refuse to be written to from now on."""
+        self._locked = why
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    @property
+    def held(self) -> Held:
+        """The elements as they are now: a numpy array that nobody may change, or tensors of a graph."""
+        return self._value if self._view is None else self._view.refreshed(self)
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the elements exist only when the model runs."""
+        return self._value.__class__ is not _NDARRAY
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor that it holds: what `op` and scripts compute with. Complex numbers have a last dimension of 2."""
+        return cast(Tensor, FUNCTIONS["_as_tensor"](self))
+
+    @property
+    def dtype(self) -> NumpyDType:
+        """The element type, one of numpy's."""
+        held = self._value
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held).dtype
+        if isinstance(held, Complex):
+            return dtypes.complex_of(held.dtype.numpy)
+        kind = cast(Tensor, held).dtype
+        assert kind is not None  # an array is recorded for an element type that is known
+        return kind.numpy
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Its dimensions: ints where they are known, numbers of the model where that decides."""
+        held = self._value
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held).shape
+        first = held.real if isinstance(held, Complex) else held
+        return cast("tuple[Any, ...]", dimensions.shape(cast(Tensor, first)))
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        held = self._value
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held).ndim
+        first = held.real if isinstance(held, Complex) else held
+        return cast(Tensor, first).ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        result: Any = 1
+        for each in self.shape:
+            result = result * each
+        return result
+
+    @property
+    def itemsize(self) -> int:
+        """How many bytes an element takes."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes all elements take."""
+        return self.size * self.dtype.itemsize
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return FUNCTIONS["_namespace"](api_version)
+
+    # -- operators -------------------------------------------------------------------------------------
+
+    __add__, __radd__, __iadd__ = _binary("add")
+    __sub__, __rsub__, __isub__ = _binary("subtract")
+    __mul__, __rmul__, __imul__ = _binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__, __imod__ = _binary("remainder")
+    __pow__, __rpow__, __ipow__ = _binary("power")
+    __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
+    __and__, __rand__, __iand__ = _binary("bitwise_and")
+    __or__, __ror__, __ior__ = _binary("bitwise_or")
+    __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = _binary("left_shift")
+    __rshift__, __rrshift__, __irshift__ = _binary("right_shift")
+    __divmod__, __rdivmod__, _ = _binary("divmod")
+    # Elementwise, as numpy's; object's are for truth values.
+    __eq__ = _binary("equal")[0]  # pyright: ignore[reportAssignmentType]
+    __ne__ = _binary("not_equal")[0]  # pyright: ignore[reportAssignmentType]
+    __lt__ = _binary("less")[0]
+    __le__ = _binary("less_equal")[0]
+    __gt__ = _binary("greater")[0]
+    __ge__ = _binary("greater_equal")[0]
+    __neg__ = _unary("negative")
+    __pos__ = _unary("positive")
+    __abs__ = _unary("absolute")
+    __invert__ = _unary("invert")
+
+    # -- parts -----------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any, /) -> Array:
+        return _called("_getitem", self, index)
+
+    def __setitem__(self, index: Any, value: Any, /) -> None:
+        _called("_setitem", self, index, value)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("an array without dimensions has no length")
+        return _whole(self.shape[0], "len")
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.ndim:
+            raise TypeError("an array without dimensions has no elements to go through")
+        return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(_called("any", _called_ufunc("equal", self, item)))
+
+    # -- Python's conversions --------------------------------------------------------------------------
+
+    def _known(self, why: str) -> np.ndarray[Any, Any]:
+        held = self.held
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held)
+        raise TracedValueError(
+            f"{why} needs the elements of an array that is being recorded, and they exist only when the model runs",
+            help="compute with the array itself; where a value decides, use xp.where",
+        ).locate_at_caller()
+
+    def __bool__(self) -> bool:
+        return bool(self._known("a truth value"))
+
+    def __int__(self) -> int:
+        return int(self._known("int()"))
+
+    def __float__(self) -> float:
+        return float(self._known("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._known("complex()"))
+
+    def __index__(self) -> int:
+        return self._known("an index").__index__()
+
+    def item(self, *place: Any) -> bool | int | float | complex:
+        """One element, as a Python number."""
+        return self._known("item()").item(*place)
+
+    def tolist(self) -> Any:
+        """The elements in nested lists."""
+        return self._known("tolist()").tolist()
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The elements as a numpy array, which cannot be written to unless it is a copy."""
+        known = self._known("numpy")
+        if dtype is not None and dtype != known.dtype:
+            if copy is False:
+                raise ValueError("another element type takes a copy")
+            return known.astype(dtype)
+        if copy:
+            return known.copy()
+        shown = known.view()
+        shown.flags.writeable = False
+        return shown
+
+    def __repr__(self) -> str:
+        held = self.held
+        if held.__class__ is not _NDARRAY:
+            return f"<recorded Array {self.dtype.name}{self.shape!r}>"
+        text = np.array_repr(cast("np.ndarray[Any, Any]", held))
+        return text.replace("array(", "Array(").replace("\n      ", "\n      ")
+
+    def __str__(self) -> str:
+        return str(self.held) if self.held.__class__ is _NDARRAY else repr(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known("a format").item() if spec else str(self), spec)
+
+    def __hash__(self) -> int:
+        raise TypeError("an array has no hash")
+
+    def __copy__(self) -> Array:
+        return _called("copy", self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return _called("copy", self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self._known("pickle"),)
