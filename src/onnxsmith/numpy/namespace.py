@@ -12,6 +12,17 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
+from onnxsmith.numpy.ufuncs import bits as bits
+from onnxsmith.numpy.ufuncs import comparisons as comparisons
+from onnxsmith.numpy.ufuncs import division as division
+from onnxsmith.numpy.ufuncs import exponentials as exponentials
+from onnxsmith.numpy.ufuncs import floating as floating
+from onnxsmith.numpy.ufuncs import integers as integers
+from onnxsmith.numpy.ufuncs import logic as logic
+from onnxsmith.numpy.ufuncs import powers as powers
+from onnxsmith.numpy.ufuncs import products as products
+from onnxsmith.numpy.ufuncs import rounding as rounding
+from onnxsmith.numpy.ufuncs import trigonometry as trigonometry
 
 _CONSTANTS: dict[str, Any] = {
     "e": np.e,
