@@ -66,6 +66,7 @@ from onnxsmith.errors.surgery import DuplicateNameError as DuplicateNameError
 from onnxsmith.errors.surgery import JoinError as JoinError
 from onnxsmith.errors.surgery import UnknownNameError as UnknownNameError
 from onnxsmith.errors.tensors import AnnotationError as AnnotationError
+from onnxsmith.errors.tensors import AxisError as AxisError
 from onnxsmith.errors.tensors import DTypeNotAllowedError as DTypeNotAllowedError
 from onnxsmith.errors.tensors import InferenceError as InferenceError
 from onnxsmith.errors.tensors import LiteralError as LiteralError

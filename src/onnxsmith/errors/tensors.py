@@ -170,3 +170,22 @@ class UnknownMethodError(OnnxsmithError, AttributeError):
     """
 
     code = "C409"
+
+
+class AxisError(OnnxsmithError, ValueError, IndexError):
+    """An array has no such axis, or one is named twice.
+
+    Axes are counted from 0, and from -1 at the end. The error is a ValueError and an IndexError, as numpy's is.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.sum(xp.asarray(x), axis=2)
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.sum(xp.asarray(x), axis=1)
+    """
+
+    code = "C410"

@@ -92,6 +92,17 @@ def _called_ufunc(name: str, *args: Any) -> Any:
     return UFUNCS[name](*args)
 
 
+def _method(name: str) -> Callable[..., Any]:
+    """A function of the namespace as a method of its first argument."""
+
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        return _called(name, self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"`xp.{name}` of it."
+    return method
+
+
 class SharedPart(Protocol):
     """What an array is a part of, as the array sees it; `sharing` says how the two share their elements."""
 
@@ -251,6 +262,124 @@ class Array:
 
     def __contains__(self, item: Any) -> bool:
         return bool(_called("any", _called_ufunc("equal", self, item)))
+
+    # -- numpy's methods -------------------------------------------------------------------------------
+
+    all = _method("all")
+    any = _method("any")
+    argmax = _method("argmax")
+    argmin = _method("argmin")
+    argpartition = _method("argpartition")
+    argsort = _method("argsort")
+    astype = _method("astype")
+    choose = _method("choose")
+    clip = _method("clip")
+    conj = conjugate = _method("conj")
+    copy = _method("copy")
+    cumprod = _method("cumprod")
+    cumsum = _method("cumsum")
+    diagonal = _method("diagonal")
+    dot = _method("dot")
+    max = _method("max")
+    mean = _method("mean")
+    min = _method("min")
+    nonzero = _method("nonzero")
+    prod = _method("prod")
+    ravel = _method("ravel")
+    repeat = _method("repeat")
+    round = _method("round")
+    searchsorted = _method("searchsorted")
+    squeeze = _method("squeeze")
+    std = _method("std")
+    sum = _method("sum")
+    swapaxes = _method("swapaxes")
+    take = _method("take")
+    trace = _method("trace")
+    var = _method("var")
+
+    def compress(self, condition: Any, axis: int | None = None, out: Array | None = None) -> Array:
+        """`xp.compress` of it."""
+        return _called("compress", condition, self, axis, out)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
+        """The same elements in another shape; one size may be -1."""
+        given = shape[0] if len(shape) == 1 else shape
+        return _called("reshape", self, given, order, copy=copy)
+
+    def transpose(self, *axes: Any) -> Array:
+        """The dimensions in another order; reversed when none is given."""
+        order = None if not axes else axes[0] if len(axes) == 1 else axes
+        return _called("transpose", self, order)
+
+    def flatten(self, order: str = "C") -> Array:
+        """All elements in one dimension, as a copy."""
+        return _called("copy", _called("ravel", self, order))
+
+    def fill(self, value: Any) -> None:
+        """Write one value to all places."""
+        self[...] = value
+
+    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None) -> None:
+        """Put the elements in ascending order along an axis, in place."""
+        self[...] = _called("sort", self, axis=axis)
+
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """Put the elements in order around some places, in place."""
+        self[...] = _called("partition", self, kth, axis=axis)
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The bytes of the elements."""
+        return self._known("tobytes()").tobytes("F" if order == "F" else "C")
+
+    @property
+    def T(self) -> Array:
+        """The dimensions in reverse order: a view."""
+        return _called("transpose", self)
+
+    @property
+    def mT(self) -> Array:
+        """The last two dimensions exchanged: a view."""
+        return _called("matrix_transpose", self)
+
+    @property
+    def real(self) -> Array:
+        """The real parts: a view."""
+        return _called("real", self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts: a view."""
+        return _called("imag", self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    @property
+    def device(self) -> str:
+        """Where the elements are."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: object = None) -> Array:
+        """The array on a device; there is one."""
+        return _called("_on_device", self, device, stream)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return _called("_dlpack", self, stream, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU
 
     # -- Python's conversions --------------------------------------------------------------------------
 

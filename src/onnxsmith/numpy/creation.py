@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 
 from onnxsmith.core.tensor import Tensor
@@ -62,3 +64,50 @@ def check_device(device: object) -> None:
         raise AttributeValueError(
             f"there is no device {device!r}", help='arrays are on the "cpu"', culprit=("attribute", "device")
         )
+
+
+@public("copy")
+def copy(x: object, order: str = "K") -> Array:
+    """An array with the same elements, that shares them with none."""
+    return detached(array_of(x))
+
+
+@public("array")
+def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin: int = 0) -> Array:
+    """An array of its own, of numbers, lists, or another.
+
+    >>> array([[1, 2]])
+    Array([[1, 2]])
+    """
+    made = asarray(obj, dtype, copy=copy)
+    return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
+
+
+@public("_on_device")
+def on_device(x: Array, device: object, stream: object) -> Array:
+    """`x.to_device(device)`"""
+    check_device(device)
+    if stream is not None:
+        raise AttributeValueError("the cpu has no streams", culprit=("attribute", "stream"))
+    return x
+
+
+@public("_dlpack")
+def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool | None) -> object:
+    """`x.__dlpack__()`: a copy, since elements are never changed."""
+    if stream is not None or device not in (None, (1, 0)):
+        raise BufferError("arrays are on the cpu")
+    if copy is False:
+        raise BufferError("an array of ours never shares its elements: it can be exported as a copy alone")
+    return np.array(x).__dlpack__()
+
+
+@public("from_dlpack")
+def from_dlpack(x: object, /, *, device: object = None, copy: bool | None = None) -> Array:
+    """An array of another library's, through dlpack."""
+    check_device(device)
+    if isinstance(x, Array):
+        return detached(x)
+    if copy is False:
+        raise BufferError("an array of ours never shares its elements with another library's")
+    return array_of(np.from_dlpack(cast(Any, x)).copy())

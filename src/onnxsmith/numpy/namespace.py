@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import creation as creation
+from onnxsmith.numpy import element_types as element_types
+from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import indexing as indexing
+from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import ranges as ranges
+from onnxsmith.numpy import rearranging as rearranging
+from onnxsmith.numpy import reshaping as reshaping
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons
@@ -24,6 +33,9 @@ from onnxsmith.numpy.ufuncs import products as products
 from onnxsmith.numpy.ufuncs import rounding as rounding
 from onnxsmith.numpy.ufuncs import trigonometry as trigonometry
 
+#: The versions of the standard whose names are there.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
 _CONSTANTS: dict[str, Any] = {
     "e": np.e,
     "inf": np.inf,
@@ -33,11 +45,39 @@ _CONSTANTS: dict[str, Any] = {
     "euler_gamma": np.euler_gamma,
 }
 
+
+@public("_namespace")
+def namespace(api_version: str | None) -> ModuleType:
+    """The module that arrays belong to."""
+    if api_version not in (None, *VERSIONS):
+        raise AttributeValueError(f"the Array API is there in {', '.join(VERSIONS)}, not in {api_version!r}")
+    return importlib.import_module("onnxsmith.numpy")
+
+
+def _is_public(name: str) -> bool:
+    return "." not in name and (not name.startswith("_") or name.startswith("__"))
+
+
+class Submodule(ModuleType):
+    """The functions of a part of the namespace."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"onnxsmith.numpy.{name}")
+        found = {
+            full.partition(".")[2]: each for full, each in FUNCTIONS.items() if full.startswith(f"{name}.")
+        }
+        self.__dict__.update(found)
+        self.__all__ = sorted(found)
+
+
 #: What `onnxsmith.numpy` has, by name.
 NAMES: dict[str, Any] = {
     "Array": Array,
     **_CONSTANTS,
     **{each.name: each.type for each in DTYPES},
     **UFUNCS,
-    **{name: each for name, each in FUNCTIONS.items() if not name.startswith("_") and "." not in name},
+    "__array_api_version__": VERSIONS[-1],
+    "linalg": Submodule("linalg"),
+    "fft": Submodule("fft"),
+    **{name: each for name, each in FUNCTIONS.items() if _is_public(name)},
 }
