@@ -17,7 +17,7 @@ from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import OnnxsmithError, TracedValueError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
@@ -213,6 +213,17 @@ class Array:
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return FUNCTIONS["_namespace"](api_version)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """numpy's universal functions on arrays of ours are ours: `np.add(x, 1)`, `np.ones(3) + x`."""
+        name = ufunc.__name__
+        if name not in UFUNCS or getattr(np, name, None) is not ufunc:
+            raise InputTypeError(
+                f"the universal function {name} is not there for arrays of onnxsmith.numpy",
+                help="there are those of numpy; np.asarray(x) gives it the elements",
+            ).locate_at_caller()
+        found = UFUNCS[name]
+        return found(*inputs, **kwargs) if method == "__call__" else getattr(found, method)(*inputs, **kwargs)
 
     # -- operators -------------------------------------------------------------------------------------
 
