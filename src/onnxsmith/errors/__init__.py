@@ -70,8 +70,8 @@ from onnxsmith.errors.tensors import AxisError as AxisError
 from onnxsmith.errors.tensors import DTypeNotAllowedError as DTypeNotAllowedError
 from onnxsmith.errors.tensors import InferenceError as InferenceError
 from onnxsmith.errors.tensors import LiteralError as LiteralError
-from onnxsmith.errors.tensors import OutOfBoundsError as OutOfBoundsError
 from onnxsmith.errors.tensors import MixedDTypesError as MixedDTypesError
+from onnxsmith.errors.tensors import OutOfBoundsError as OutOfBoundsError
 from onnxsmith.errors.tensors import ShapeError as ShapeError
 from onnxsmith.errors.tensors import TensorIndexError as TensorIndexError
 from onnxsmith.errors.tensors import UnknownMethodError as UnknownMethodError

@@ -46,17 +46,29 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     def operator(self: Array, other: Any) -> Array:
         if other.__class__ is not Array and not is_operand(other):
             return NotImplemented
-        return cast(Array, UFUNCS[name](self, other))
+        try:
+            return cast(Array, UFUNCS[name](self, other))
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
 
     def reflected(self: Array, other: Any) -> Array:
         if not is_operand(other):
             return NotImplemented
-        return cast(Array, UFUNCS[name](other, self))
+        try:
+            return cast(Array, UFUNCS[name](other, self))
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
 
     def in_place(self: Array, other: Any) -> Array:
         if not is_operand(other):
             return NotImplemented
-        UFUNCS[name](self, other, out=self)
+        try:
+            UFUNCS[name](self, other, out=self)
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
         return self
 
     return operator, reflected, in_place

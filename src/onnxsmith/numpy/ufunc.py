@@ -9,15 +9,13 @@ How it is called stands in `ufunc_call`; how it goes along a dimension, in `ufun
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError, CallError, InputTypeError, OnnxsmithError, ShapeError
+from onnxsmith.errors import AttributeValueError, CallError, InputTypeError, ShapeError, boundary
 from onnxsmith.numpy import dtypes, sharing, ufunc_outputs
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axes_of, axis_of
@@ -28,25 +26,9 @@ from onnxsmith.numpy.registry import UFUNCS
 from onnxsmith.numpy.ufunc_call import Check as Check
 from onnxsmith.numpy.ufunc_call import ComplexLoop as ComplexLoop
 from onnxsmith.numpy.ufunc_call import RealLoop as RealLoop
-from onnxsmith.numpy.ufunc_call import UfuncCall, shown
+from onnxsmith.numpy.ufunc_call import UfuncCall
 from onnxsmith.numpy.ufunc_options import read_out, read_where
 from onnxsmith.numpy.ufunc_steps import Reduce, Steps
-
-F = TypeVar("F", bound="Callable[..., object]")
-
-
-def _located(method: F) -> F:
-    """A method whose errors point at the user's call."""
-
-    def call(self: Ufunc, *args: Any, **kwargs: Any) -> object:
-        try:
-            return method(self, *args, **kwargs)
-        except OnnxsmithError as error:
-            raise shown(error) from None
-
-    call.__name__, call.__doc__ = method.__name__, method.__doc__
-    call.__signature__ = inspect.signature(method)  # pyright: ignore[reportFunctionMemberAccess]
-    return cast(F, call)
 
 
 class Ufunc(UfuncCall):
@@ -98,7 +80,7 @@ class Ufunc(UfuncCall):
         """The dimensions that a product runs over; None where it runs over single elements."""
         return self._numpy.signature
 
-    @_located
+    @boundary
     def reduce(
         self,
         array: object,
@@ -136,14 +118,14 @@ class Ufunc(UfuncCall):
         result = self._reduced(x, axes, bool(keepdims), loop, begin, mask)
         return ufunc_outputs.written(result, target, None)
 
-    @_located
+    @boundary
     def accumulate(self, array: object, axis: object = 0, dtype: object = None, out: object = None) -> Array:
         """Combine the elements along an axis, and keep what stands after each: `add.accumulate` is a running sum."""
         x, target = self._prepared("accumulate", array, out)
         result = self._accumulated(x, axis_of(axis, x.ndim), self._dtypes_along(x, dtype, target))
         return ufunc_outputs.written(result, target, None)
 
-    @_located
+    @boundary
     def reduceat(
         self, array: object, indices: object, axis: object = 0, dtype: object = None, out: object = None
     ) -> Array:
@@ -165,7 +147,7 @@ class Ufunc(UfuncCall):
         )
         return ufunc_outputs.written(result, target, None)
 
-    @_located
+    @boundary
     def outer(self, a: object, b: object, /, **kwargs: object) -> Any:
         """Each element of one array with each of another."""
         if self.nin != 2 or self.signature is not None:
@@ -174,7 +156,7 @@ class Ufunc(UfuncCall):
         spread = take(sharing.detached(x), read_index((..., *[None] * y.ndim))) if y.ndim else x
         return self(spread, y, **kwargs)
 
-    @_located
+    @boundary
     def at(self, a: object, indices: object, b: object = None, /) -> None:
         """Compute in place where an index points, as often as it points there: `add.at(x, [0, 0], 1)` adds 2."""
         if not isinstance(a, Array):

@@ -106,12 +106,15 @@ class UfuncCall:
                     if not self._compares:
                         return self._learnt(form, args)
             return self._general(args, kwargs)
-        except OutOfBoundsError as error:
-            if self._compares:
-                return self._compared_beyond(args, kwargs)
-            raise shown(error) from None
         except OnnxsmithError as error:
-            raise shown(self._explained(error, args)) from None
+            if self._compares and isinstance(error, OutOfBoundsError):
+                return self._compared_beyond(args, kwargs)
+            try:
+                raise self._explained(error, args)
+            except OnnxsmithError as told:
+                told.locate_at_caller()
+                hide_own_frames(told)
+                raise
 
     def _learnt(self, form: list[Hashable], args: tuple[Any, ...]) -> Any:
         """A call on known elements of a form that is new: the next one of it is found at once."""
@@ -234,13 +237,6 @@ class UfuncCall:
             named = " and ".join(str(each) for each in shapes)
             return ShapeError(f"{self.__name__} cannot broadcast arrays of shapes {named} together")
         return error
-
-
-def shown(error: OnnxsmithError) -> OnnxsmithError:
-    """An error that points at the user's call."""
-    error.locate_at_caller()
-    hide_own_frames(error)
-    return error
 
 
 def _operand(value: Any) -> Any:
