@@ -27,6 +27,17 @@ from onnxsmith.numpy.matrices import products as products
 from onnxsmith.numpy.matrices import solving as solving
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
+from onnxsmith.numpy.ufuncs import bits as bits
+from onnxsmith.numpy.ufuncs import comparisons as comparisons
+from onnxsmith.numpy.ufuncs import division as division
+from onnxsmith.numpy.ufuncs import exponentials as exponentials
+from onnxsmith.numpy.ufuncs import floating as floating
+from onnxsmith.numpy.ufuncs import integers as integers
+from onnxsmith.numpy.ufuncs import logic as logic
+from onnxsmith.numpy.ufuncs import powers as powers
+from onnxsmith.numpy.ufuncs import products as products
+from onnxsmith.numpy.ufuncs import rounding as rounding
+from onnxsmith.numpy.ufuncs import trigonometry as trigonometry
 
 #: The versions of the standard whose names are there.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
