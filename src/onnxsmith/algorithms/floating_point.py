@@ -33,8 +33,12 @@ def signbit(x: TensorValue) -> TensorValue:
 
 def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     """The size of `x` with the sign of `y`."""
-    size = op.Abs(x)
-    return op.Where(double.is_negative(y), op.Neg(size), size)
+    return op.Mul(op.Abs(x), _sign(y))
+
+
+def _sign(y: TensorValue) -> TensorValue:
+    """1 or -1 to multiply with. (ONNX Runtime's `Where` makes a zero of a zero with a sign.)"""
+    return op.Where(double.is_negative(y), like(-1, y), like(1, y))
 
 
 def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
@@ -92,17 +96,15 @@ def remainder(x: TensorValue, y: TensorValue) -> TensorValue:
 def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
     """The angle of the point (x, y), by the signs of both, of zeros too; in single or double precision."""
     dtype = dtype_of(y)
-    zero = like(0, y)
+    sign, y = _sign(y), op.Abs(y)
     are_infinite = op.And(op.IsInf(y), op.IsInf(x))
-    are_zero = op.And(op.Equal(y, zero), op.Equal(x, zero))
+    are_zero = op.And(op.Equal(y, like(0, y)), op.Equal(x, like(0, y)))
     slope = op.Div(op.Where(are_infinite, op.Sign(y), y), op.Where(are_infinite, op.Sign(x), x))
-    slope = op.Where(are_zero, zero, slope)
+    slope = op.Where(are_zero, like(0, y), slope)
     angle = circular.atan(slope) if dtype is DType.DOUBLE else op.Atan(slope)
-    half_turn = op.Where(double.is_negative(y), cast(-np.pi, dtype), cast(np.pi, dtype))
     is_left = op.And(double.is_negative(x), op.Not(op.IsNaN(x)))
-    angle = op.Where(is_left, op.Add(angle, half_turn), angle)
-    # A zero on the right keeps its sign.
-    return op.Where(op.And(op.Equal(angle, zero), op.Not(is_left)), op.Where(are_zero, y, angle), angle)
+    # On the left the angle of the upper half is up to a quarter below zero so far.
+    return op.Mul(op.Where(is_left, op.Add(angle, cast(np.pi, dtype)), angle), sign)
 
 
 def hypot(x: TensorValue, y: TensorValue) -> TensorValue:

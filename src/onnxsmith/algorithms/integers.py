@@ -68,15 +68,18 @@ def shift_left(x: TensorValue, y: TensorValue) -> TensorValue:
     """With zeros shifted in; a distance beyond the last bit, or below zero, leaves nothing."""
     dtype = dtype_of(x)
     distance, fits = _distance(y, dtype)
-    bits = converted(converted(x, DType.INT64), DType.UINT64)
-    shifted = op.BitShift(bits, distance, direction="LEFT")
+    bits = x if dtype in UNSIGNED else converted(x, DType.INT64)
+    shifted = op.BitShift(converted(bits, DType.UINT64), distance, direction="LEFT")
     return op.Where(fits, converted(shifted, dtype), cast(0, dtype))
 
 
 def shift_right(x: TensorValue, y: TensorValue) -> TensorValue:
     """With the sign shifted in; a distance beyond the last bit, or below zero, leaves the sign only."""
     dtype = dtype_of(x)
-    distance, _ = _distance(y, dtype)
+    distance, fits = _distance(y, dtype)
+    if dtype in UNSIGNED:
+        shifted = op.BitShift(converted(x, DType.UINT64), distance, direction="RIGHT")
+        return op.Where(fits, converted(shifted, dtype), cast(0, dtype))
     x = converted(x, DType.INT64)
     is_negative = op.Less(x, np.int64(0))
     # The bits of a negative number are those of what lies below zero, turned over.
