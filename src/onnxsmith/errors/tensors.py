@@ -189,3 +189,22 @@ class AxisError(OnnxsmithError, ValueError, IndexError):
     """
 
     code = "C410"
+
+
+class LinearAlgebraError(OnnxsmithError, ValueError):
+    """A function of linear algebra has no result for these matrices: one is singular, or not positive definite.
+
+    Elements that are known are looked at; a recorded model gives inf or NaN in such places.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.linalg.inv(xp.zeros((2, 2)))
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.linalg.pinv(xp.zeros((2, 2)))
+    """
+
+    code = "C411"

@@ -16,6 +16,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue, Value
@@ -34,6 +35,9 @@ RealLoop: TypeAlias = "Callable[..., TensorValue | tuple[TensorValue, ...]]"
 #: What it computes on complex ones; a real input is a field without imaginary part.
 ComplexLoop: TypeAlias = "Callable[..., Field | TensorValue | tuple[Field, ...]]"
 
+#: Refuses elements, where they are known.
+Check: TypeAlias = "Callable[[Sequence[Elements]], None]"
+
 _NDARRAY = np.ndarray
 _SCALARS = (bool, int, float, complex)
 
@@ -41,27 +45,33 @@ _SCALARS = (bool, int, float, complex)
 class _Plan:
     """A call of a form that was seen before: the session, and which inputs are Python numbers."""
 
-    __slots__ = ("_literals", "_run")
+    __slots__ = ("_check", "_literals", "_run")
 
-    def __init__(self, run: Run, literals: Sequence[tuple[int, NumpyDType]]) -> None:
+    def __init__(self, run: Run, literals: Sequence[tuple[int, NumpyDType]], check: Check | None) -> None:
         self._run = run
         self._literals = tuple(literals)
+        self._check = check
 
     def __call__(self, feeds: list[Any], is_plain: bool) -> Any:
         for position, dtype in self._literals:
             feeds[position] = _literal(feeds[position], dtype)
+        if self._check is not None:
+            self._check(feeds)
         return self._run(feeds, is_plain)
 
 
 class Ufunc:
     """One universal function: call it on arrays."""
 
-    def __init__(self, name: str, real: RealLoop | None, complex: ComplexLoop | None = None) -> None:
+    def __init__(
+        self, name: str, real: RealLoop | None, complex: ComplexLoop | None = None, check: Check | None = None
+    ) -> None:
         self.__name__ = name
         self.__doc__ = getattr(getattr(np, name, None), "__doc__", None)
         self._numpy: np.ufunc = getattr(np, name)
         self._real = real
         self._complex = complex
+        self._check = check
         self.nin: int = self._numpy.nin
         self.nout: int = self._numpy.nout
         self._computed = Recorded(self._record, frozenset())
@@ -107,10 +117,12 @@ class Ufunc:
         prepared = self._computed.prepared((*given, loop), {})
         assert prepared is not None  # all elements are known
         run, feeds = prepared
+        if self._check is not None:
+            self._check(feeds)
         is_plain = all(each._is_plain for each in given)
         if all(each.dtype.kind != "c" for each in given):
             literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
-            runners().put(tuple(form), _Plan(run, literals))
+            runners().put(tuple(form), _Plan(run, literals, self._check))
         return run(feeds, is_plain)
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -119,6 +131,10 @@ class Ufunc:
         inputs = [_operand(each) for each in args[: self.nin]]
         loop = self.dtypes_for([_kind(each) for each in inputs], dtype)
         given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
+        if self._check is not None and all(
+            isinstance(each, Array) and not each.is_symbolic for each in given
+        ):
+            self._check([cast(Elements, each.held) for each in given])
         result = self._computed(*given, loop)
         return result if out is None else self._written(result, out)
 
@@ -187,20 +203,34 @@ def _literal(value: dtypes.PythonScalar, dtype: NumpyDType) -> Elements:
 
 
 def _in_type(value: Any, dtype: NumpyDType) -> Field:
-    """An argument as tensors of an element type; a real one stays real among complex ones."""
+    """An argument as tensors of an element type; complex ones have both parts, zeros of which count."""
     kind = dtypes.onnx_type(dtype)
-    return Field(value.as_dtype(kind)) if isinstance(value, Number) else tensors_of(value).cast(kind)
+    field = Field(value.as_dtype(kind)) if isinstance(value, Number) else tensors_of(value).cast(kind)
+    return _with_parts(field) if dtype.kind == "c" else field
+
+
+def _with_parts(field: Field) -> Field:
+    return field if field.im is not None else Field(field.re, zeros_like(field.re))
 
 
 def _result(value: Field | TensorValue, dtype: NumpyDType) -> Array:
     kind = dtypes.onnx_type(dtype)
     field = value.cast(kind) if isinstance(value, Field) else Field(values.converted(value, kind))
-    return array_from(field if dtype.kind == "c" else Field(field.re))
+    return array_from(_with_parts(field) if dtype.kind == "c" else Field(field.re))
 
 
-def define(name: str, real: RealLoop | None, complex: ComplexLoop | None = None) -> Ufunc:
-    """Make a ufunc and enter it in the table."""
-    made = UFUNCS[name] = Ufunc(name, real, complex)
+def define(
+    names: str | tuple[str, ...],
+    real: RealLoop | None,
+    complex: ComplexLoop | None = None,
+    *,
+    check: Check | None = None,
+) -> Ufunc:
+    """Make a ufunc and enter it in the table, under its names; the first is its own."""
+    first, *others = (names,) if isinstance(names, str) else names
+    made = Ufunc(first, real, complex, check)
+    for name in (first, *others):
+        UFUNCS[name] = made
     return made
 
 
