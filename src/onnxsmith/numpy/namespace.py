@@ -18,7 +18,9 @@ from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
+from onnxsmith.numpy import reductions as reductions
 from onnxsmith.numpy import reshaping as reshaping
+from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.matrices import factors as factors
