@@ -48,6 +48,8 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
+GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
+
 @dataclass(frozen=True, slots=True)
 class NodeNote:
     """A node as the records name it."""
@@ -217,8 +219,6 @@ class RuntimeModel(PassedModel):
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
-
-GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
 Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
 
@@ -856,11 +856,13 @@ class Model:
         >>> model.bind_inputs(b=np.float32([1, 2, 3]))
         Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
         """
-    def convert_version(self, version: int | Mapping[str, int]) -> PassedModel:
+    def convert_version(self, version: int | Mapping[str, int], *, verify: bool | GivenInputs = False) -> PassedModel:
         """The model in another version of the standard opset, or of the domains that a mapping names.
 
         It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
         Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+        `verify` True runs both on inputs that are made up, or on those that it is given;
+        VerificationError then names the change that made a difference.
 
         >>> from onnxsmith import FLOAT, opset11, trace
         >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
@@ -1438,11 +1440,18 @@ def compose(*models: Model) -> Model:
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21
     """
 
-def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
+def convert_version(
+    model: Model,
+    version: int | Mapping[str, int],
+    *,
+    verify: bool | GivenInputs = False,
+) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
     It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
     Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+    `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
 
     >>> from onnxsmith import FLOAT, opset11, trace
     >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
