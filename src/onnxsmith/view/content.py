@@ -46,6 +46,8 @@ class Viewed:
     has_source: bool = True
     statistics: StatisticsWish = "sample"
     overlay: Overlay | None = None
+    #: How many weights there are, and elements in them.
+    weights: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def page_content(viewed: Viewed | ViewedPair) -> dict[str, Json]:
 def _model(viewed: Viewed, strings: Strings) -> tuple[dict[str, Json], Description]:
     description, boxes = describe(viewed.model)
     content = structure_data(description, boxes, strings)
-    content["info"] = _info(viewed, description)
+    content["info"] = _info(viewed)
     content["weights"] = _weights(description, viewed, strings)
     content["code"] = _code(viewed.model, description, strings)
     content["sources"] = _sources(description, viewed, strings)
@@ -96,12 +98,11 @@ def _model(viewed: Viewed, strings: Strings) -> tuple[dict[str, Json], Descripti
 # ---- the model as a whole ----
 
 
-def _info(viewed: Viewed, description: Description) -> Mapping[str, Json]:
+def _info(viewed: Viewed) -> Mapping[str, Json]:
     model = viewed.model
     nodes = node_count(model)
     count = f"{nodes:,} nodes" if nodes != 1 else "1 node"
-    weights = [each.tensor for each in description.values if each.tensor is not None and not each.constant]
-    elements = sum(each.size for each in weights)
+    weights, elements = viewed.weights
     opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in model.opset_imports.items())
     producer = " ".join(part for part in (model.producer_name, model.producer_version) if part)
     facts = [
@@ -110,7 +111,7 @@ def _info(viewed: Viewed, description: Description) -> Mapping[str, Json]:
         ("made by", producer),
         ("graph", model.graph.name or ""),
         ("nodes", f"{nodes:,}"),
-        ("weights", f"{len(weights):,} with {elements:,} elements" if weights else "none"),
+        ("weights", f"{weights:,} with {elements:,} elements" if weights else "none"),
     ]
     metadata = [
         ("doc string", model.doc_string or model.graph.doc_string or ""),

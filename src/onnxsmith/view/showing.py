@@ -13,6 +13,7 @@ from onnxsmith.diagnostics import clipped, described_type, is_notebook, printabl
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.model import Model
+from onnxsmith.inspection import weights_of
 from onnxsmith.view import notebook, writing
 from onnxsmith.view.content import StatisticsWish, Viewed, ViewedPair
 from onnxsmith.view.overlays import Overlay
@@ -98,7 +99,9 @@ def viewed(
     else:
         held = model.ir
     name = held.graph.name or "model" if model.place is None else model.place.name
-    return Viewed(held, clipped(printable(name), 100), model.place, source, statistics, overlay)
+    weights = weights_of(model)
+    title = clipped(printable(name), 100)
+    return Viewed(held, title, model.place, source, statistics, overlay, (len(weights), weights.size))
 
 
 def _open(shown: Viewed | ViewedPair) -> Path:
