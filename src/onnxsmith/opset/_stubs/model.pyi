@@ -149,6 +149,20 @@ class Change:
     def sign(self) -> str:
         """`+`, `-` or `~`."""
 
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
+
+RowKind: TypeAlias = Literal['added', 'removed', 'changed']
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry of the list: something that one model has alone, or that is another in each."""
+    kind: RowKind
+    group: str
+    text: str
+    details: Sequence[str] = ...
+    before: Sequence[str] = ...
+    after: Sequence[str] = ...
+
 NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +191,15 @@ class Overlay:
     legend: Mapping[NoteKind, str] = ...
     steps: Sequence[Step] = ...
 
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What is said of two models."""
+    title: str
+    called: tuple[str, str]
+    pairs: Mapping[str, str]
+    rows: Sequence[Row]
+    overlays: tuple[Overlay, Overlay]
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """The differences between two models: false where there are none.
@@ -198,11 +221,28 @@ class Difference:
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""
-    def overlays(self) -> tuple[Overlay, Overlay]:
-        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show both models beside each other, with what was added, removed and changed to step through.
 
-        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        Where it goes is as for `model.show`: to a file that ends in `.html`, `.svg` or `.png`, or without a `path`
+        into the notebook or the browser. `source`, `statistics` and `overwrite` mean the same, too.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+        >>> before, after = (trace(lambda a: act(a) * 2.0, FLOAT["N"]) for act in (op.Relu, op.Tanh))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     diff(before, after).show(f"{folder}/page.html").name
+        'page.html'
         """
+    def side_by_side(self) -> SideBySide:
+        """The differences as the viewer takes them: a list, pairs of nodes, and notes on the nodes of both."""
 
 @dataclass(slots=True)
 class RuntimeReport(Report):
@@ -487,8 +527,6 @@ class Rule:
     def name(self) -> str:
         """What reports call it."""
 
-StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
-
 Factors: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
@@ -535,6 +573,7 @@ class Summary:
     uncounted: Mapping[str, int] = ...
     has_loops: bool = ...
     activation_bytes: int | None = ...
+    activation_unknown: str = ...
     def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
