@@ -270,7 +270,13 @@ class ProfiledNode:
     address: str
     operator: str
     name: str
-    source: Span | None
+    sources: tuple[Span, ...] = ...
+    calls: tuple[ProfiledNode, ...] = ...
+    inputs: tuple[str, ...] = ...
+    outputs: tuple[str, ...] = ...
+    @property
+    def source(self) -> Span | None:
+        """The first place that it was written at."""
 
 @dataclass(frozen=True, slots=True)
 class Times:
@@ -279,6 +285,9 @@ class Times:
     @property
     def mean(self) -> float:
         """The arithmetic mean of the runs."""
+    @property
+    def median(self) -> float:
+        """The run in the middle: one that was disturbed does not move it."""
     @property
     def minimum(self) -> float:
         """The fastest run: the least disturbed by what else the machine does."""
@@ -300,8 +309,8 @@ class SourceLine:
 class Kernel:
     """What ONNX Runtime ran for one node of its own graph, in all its executions.
 
-    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it inserted, to change a
-    layout or an element type, stands for none: `nodes` are then the ones that it was inserted for.
+    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
+    layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
     """
     operator: str
     provider: str
@@ -317,6 +326,9 @@ class Kernel:
     @property
     def lines(self) -> tuple[SourceLine, ...]:
         """The lines of Python that it stands for, in order."""
+    @property
+    def calls_around(self) -> tuple[ProfiledNode, ...]:
+        """The calls of functions that it ran in, outermost first: those that all its nodes stand in."""
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
@@ -331,11 +343,11 @@ class Circumstances:
     are_made_up: bool
     notes: tuple[str, ...] = ...
 
-ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator']
+ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator', 'call']
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """Kernels that are told together: those of a line, of a node, or of an operator."""
+    """Kernels that are told together: those of a line, of a node, of an operator, or of a call of a function."""
     key: Hashable
     label: str
     kernels: tuple[Kernel, ...]
@@ -363,10 +375,10 @@ class ComparedRow:
     after: Times | None
     @property
     def difference(self) -> float:
-        """By how many seconds the mean rose."""
+        """By how many seconds the median rose."""
     @property
     def ratio(self) -> float | None:
-        """The mean after, as a multiple of the mean before; None where one is not there."""
+        """The median after, as a multiple of that before; None where one is not there."""
     @property
     def is_clear(self) -> bool:
         """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
@@ -401,9 +413,17 @@ class Profile:
         """All kernels together."""
     @property
     def inserted(self) -> Times:
-        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
+        """The kernels that ONNX Runtime inserted for no node that is known: no line has their time."""
+    @property
+    def moving(self) -> Times:
+        """The kernels that ONNX Runtime added around nodes, to change a layout or an element type.
+
+        They count with the nodes and lines that they were added for.
+        """
     def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
-        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+        """The kernels in groups by "line", "node", "operator" or "call", the most expensive first.
+
+        Calls are those of the model's functions: all that ran in one is a group, and so is what ran in none.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
@@ -416,7 +436,7 @@ class Profile:
     def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
         """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
 
-        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        Share of the time in kernels; median, standard deviation and least of the runs; how many kernels ran in a run;
         bytes of their results.
         """
     def listing(self) -> str:
@@ -438,7 +458,9 @@ class Profile:
     def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
         """This profile and a later one beside each other, the largest difference first.
 
-        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+        By line where both have lines, else by node where the nodes of one are found in the other, else by operator,
+        unless `by` says it. Nodes are found by their names and by what they give. What is fused in one of the models is
+        told together in both, and a node that one of them does not have with what reads it.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
@@ -446,6 +468,8 @@ class Profile:
         >>> sorted(row.label for row in before.compare(after, by="operator").rows)
         ['Exp', 'Relu']
         """
+    def described(self, limit: int = ...) -> str:
+        """What `print` shows: the summary, the lines or else the nodes that take the most time, and the operators."""
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
