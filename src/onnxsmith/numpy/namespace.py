@@ -25,7 +25,6 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.matrices import factors as factors
 from onnxsmith.numpy.matrices import norms as norms
-from onnxsmith.numpy.matrices import products as products
 from onnxsmith.numpy.matrices import solving as solving
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
@@ -79,7 +78,5 @@ NAMES: dict[str, Any] = {
     **{each.name: each.type for each in DTYPES},
     **UFUNCS,
     "__array_api_version__": VERSIONS[-1],
-    "linalg": importlib.import_module("onnxsmith.numpy.linalg"),
-    "fft": importlib.import_module("onnxsmith.numpy.fft"),
     **{name: each for name, each in FUNCTIONS.items() if _is_public(name)},
 }

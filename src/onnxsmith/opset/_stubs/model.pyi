@@ -791,8 +791,9 @@ class WeightInfo:
 class ModelWeights(Mapping[str, Elements]):
     """Arrays by name, each read when it is asked for; they cannot be changed.
 
-    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
-    body's address, `12.then_branch/w`.
+    The names are those of the model's initializers, and of what its `Constant` nodes give: which of the two holds a
+    tensor says nothing of it, and functions have no initializers. One inside a body whose name an outer one has is
+    called by the body's address, `12.then_branch/w`; one of a function always so, `domain::layer/w`.
     """
     def __init__(self, model: Model) -> None: ...
     def __getitem__(self, name: str) -> Elements: ...
@@ -1172,9 +1173,9 @@ class Model:
     ) -> Model:
         """The model with other values for some of its weights, of the same element type and shape.
 
-        `weights` has arrays by name; the names are those of initializers, and of the results of Constant nodes. Or it is a
-        function that is called with the name and the array of each, and returns another array, or None for a weight that
-        stays. The weights that stay are shared.
+        `weights` has arrays by name; the names are those of `model.weights`. Or it is a function that is called with the
+        name and the array of each, and returns another array, or None for a weight that stays. The weights that stay are
+        shared.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, trace
