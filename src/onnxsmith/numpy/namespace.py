@@ -23,6 +23,7 @@ from onnxsmith.numpy import reshaping as reshaping
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
+from onnxsmith.numpy.matrices import contractions as contractions
 from onnxsmith.numpy.matrices import factors as factors
 from onnxsmith.numpy.matrices import norms as norms
 from onnxsmith.numpy.matrices import solving as solving
