@@ -12,10 +12,14 @@ import numpy as np
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import creation as creation
 from onnxsmith.numpy import element_types as element_types
+from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
 from onnxsmith.numpy import indexing as indexing
+from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import padding as padding
+from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
 from onnxsmith.numpy import reductions as reductions
