@@ -72,6 +72,7 @@ from onnxsmith.errors.tensors import InferenceError as InferenceError
 from onnxsmith.errors.tensors import LinearAlgebraError as LinearAlgebraError
 from onnxsmith.errors.tensors import LiteralError as LiteralError
 from onnxsmith.errors.tensors import MixedDTypesError as MixedDTypesError
+from onnxsmith.errors.tensors import OutOfBoundsError as OutOfBoundsError
 from onnxsmith.errors.tensors import ShapeError as ShapeError
 from onnxsmith.errors.tensors import TensorIndexError as TensorIndexError
 from onnxsmith.errors.tensors import UnknownMethodError as UnknownMethodError

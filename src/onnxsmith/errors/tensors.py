@@ -208,3 +208,20 @@ class LinearAlgebraError(OnnxsmithError, ValueError):
     """
 
     code = "C411"
+
+
+class OutOfBoundsError(OnnxsmithError, OverflowError):
+    """A Python integer meets an array whose element type does not hold it, as numpy has it.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.asarray([1, 2], dtype=xp.int8) + 300
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.asarray([1, 2], dtype=xp.int16) + 300
+    """
+
+    code = "C412"

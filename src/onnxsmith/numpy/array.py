@@ -17,7 +17,7 @@ from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import OnnxsmithError, TracedValueError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
@@ -46,17 +46,29 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     def operator(self: Array, other: Any) -> Array:
         if other.__class__ is not Array and not is_operand(other):
             return NotImplemented
-        return cast(Array, UFUNCS[name](self, other))
+        try:
+            return cast(Array, UFUNCS[name](self, other))
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
 
     def reflected(self: Array, other: Any) -> Array:
         if not is_operand(other):
             return NotImplemented
-        return cast(Array, UFUNCS[name](other, self))
+        try:
+            return cast(Array, UFUNCS[name](other, self))
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
 
     def in_place(self: Array, other: Any) -> Array:
         if not is_operand(other):
             return NotImplemented
-        UFUNCS[name](self, other, out=self)
+        try:
+            UFUNCS[name](self, other, out=self)
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
         return self
 
     return operator, reflected, in_place
@@ -213,6 +225,17 @@ class Array:
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return FUNCTIONS["_namespace"](api_version)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """numpy's universal functions on arrays of ours are ours: `np.add(x, 1)`, `np.ones(3) + x`."""
+        name = ufunc.__name__
+        if name not in UFUNCS or getattr(np, name, None) is not ufunc:
+            raise InputTypeError(
+                f"the universal function {name} is not there for arrays of onnxsmith.numpy",
+                help="there are those of numpy; np.asarray(x) gives it the elements",
+            ).locate_at_caller()
+        found = UFUNCS[name]
+        return found(*inputs, **kwargs) if method == "__call__" else getattr(found, method)(*inputs, **kwargs)
 
     # -- operators -------------------------------------------------------------------------------------
 

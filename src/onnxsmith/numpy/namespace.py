@@ -28,9 +28,9 @@ from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
+from onnxsmith.numpy.matrices import contractions as contractions
 from onnxsmith.numpy.matrices import factors as factors
 from onnxsmith.numpy.matrices import norms as norms
-from onnxsmith.numpy.matrices import products as products
 from onnxsmith.numpy.matrices import solving as solving
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
@@ -84,7 +84,5 @@ NAMES: dict[str, Any] = {
     **{each.name: each.type for each in DTYPES},
     **UFUNCS,
     "__array_api_version__": VERSIONS[-1],
-    "linalg": importlib.import_module("onnxsmith.numpy.linalg"),
-    "fft": importlib.import_module("onnxsmith.numpy.fft"),
     **{name: each for name, each in FUNCTIONS.items() if _is_public(name)},
 }

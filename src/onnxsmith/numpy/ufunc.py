@@ -1,7 +1,7 @@
-"""`Ufunc`: an elementwise function as numpy has them, with numpy's own choice of element types.
+"""`Ufunc`: a universal function as numpy has them, with its methods `reduce`, `accumulate`, `reduceat`, `outer`, `at`.
 
-numpy is asked which element types a call computes in (`resolve_dtypes`), so promotion is numpy's by construction, and
-Python numbers are weak whatever numpy is installed. What is computed, on tensors of those types, stands in `ufuncs`.
+How it is called stands in `ufunc_call`; how it goes along a dimension, in `ufunc_steps`; what each computes stands in
+`ufuncs`.
 """
 
 # pyright: reportPrivateUsage=false
@@ -9,226 +9,201 @@ Python numbers are weak whatever numpy is installed. What is computed, on tensor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.algorithms import values
-from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.diagnostics import hide_own_frames
-from onnxsmith.errors import InputTypeError, LiteralError, OnnxsmithError
-from onnxsmith.numpy import dtypes
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, CallError, InputTypeError, ShapeError, boundary
+from onnxsmith.numpy import dtypes, sharing, ufunc_outputs
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, tensors_of
-from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.recorded import Elements, Recorded, Run, tensor_given
+from onnxsmith.numpy.axes import axes_of, axis_of
+from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.indexing import read_index, take
+from onnxsmith.numpy.recorded import Recorded
 from onnxsmith.numpy.registry import UFUNCS
-from onnxsmith.runtime.engine import runners
-
-#: What a ufunc computes on real tensors of the element types that numpy chose.
-RealLoop: TypeAlias = "Callable[..., TensorValue | tuple[TensorValue, ...]]"
-#: What it computes on complex ones; a real input is a field without imaginary part.
-ComplexLoop: TypeAlias = "Callable[..., Field | TensorValue | tuple[Field, ...]]"
-
-#: Refuses elements, where they are known.
-Check: TypeAlias = "Callable[[Sequence[Elements]], None]"
-
-_NDARRAY = np.ndarray
-_SCALARS = (bool, int, float, complex)
+from onnxsmith.numpy.ufunc_call import Check as Check
+from onnxsmith.numpy.ufunc_call import ComplexLoop as ComplexLoop
+from onnxsmith.numpy.ufunc_call import RealLoop as RealLoop
+from onnxsmith.numpy.ufunc_call import UfuncCall
+from onnxsmith.numpy.ufunc_options import read_out, read_where
+from onnxsmith.numpy.ufunc_steps import Reduce, Steps
 
 
-class _Plan:
-    """A call of a form that was seen before: the session, and which inputs are Python numbers."""
-
-    __slots__ = ("_check", "_literals", "_run")
-
-    def __init__(self, run: Run, literals: Sequence[tuple[int, NumpyDType]], check: Check | None) -> None:
-        self._run = run
-        self._literals = tuple(literals)
-        self._check = check
-
-    def __call__(self, feeds: list[Any], is_plain: bool) -> Any:
-        for position, dtype in self._literals:
-            feeds[position] = _literal(feeds[position], dtype)
-        if self._check is not None:
-            self._check(feeds)
-        return self._run(feeds, is_plain)
-
-
-class Ufunc:
-    """One universal function: call it on arrays."""
+class Ufunc(UfuncCall):
+    """One universal function: call it on arrays, or along their dimensions."""
 
     def __init__(
-        self, name: str, real: RealLoop | None, complex: ComplexLoop | None = None, check: Check | None = None
+        self,
+        name: str,
+        real: RealLoop,
+        complex: ComplexLoop | None,
+        check: Check | None,
+        like: np.ufunc,
+        reduce: Reduce | None,
     ) -> None:
-        self.__name__ = name
-        self.__doc__ = getattr(getattr(np, name, None), "__doc__", None)
-        self._numpy: np.ufunc = getattr(np, name)
-        self._real = real
-        self._complex = complex
-        self._check = check
-        self.nin: int = self._numpy.nin
-        self.nout: int = self._numpy.nout
-        self._computed = Recorded(self._record, frozenset())
+        super().__init__(name, real, complex, check, like)
+        self.__doc__ = like.__doc__
+        self._steps = Steps(self, reduce)
+        self._reduced = Recorded(self._steps.reduced, frozenset())
+        self._accumulated = Recorded(self._steps.accumulated, frozenset())
+        self._reduced_at = Recorded(self._steps.reduced_at, frozenset())
+        self._put = Recorded(self._steps.put, frozenset())
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}' of onnxsmith.numpy>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    @property
+    def nargs(self) -> int:
+        """How many arrays go in and come out."""
+        return self.nin + self.nout
+
+    @property
+    def types(self) -> list[str]:
+        """The element types that it computes in, as numpy writes them: `ff->f`."""
+        known = {each.char for each in dtypes.DTYPES} | {np.dtype(each).char for each in ("l", "L", "q", "Q")}
+        return [each for each in self._numpy.types if set(each.replace("->", "")) <= known]
+
+    @property
+    def ntypes(self) -> int:
+        """How many combinations of element types it computes in."""
+        return len(self.types)
+
+    @property
+    def identity(self) -> bool | int | float | None:
+        """What a reduction begins with; None where that is the first element."""
+        return cast("bool | int | float | None", self._numpy.identity)
+
+    @property
+    def signature(self) -> str | None:
+        """The dimensions that a product runs over; None where it runs over single elements."""
+        return self._numpy.signature
+
+    @boundary
+    def reduce(
+        self,
+        array: object,
+        axis: object = 0,
+        dtype: object = None,
+        out: object = None,
+        keepdims: bool = False,
+        initial: object = None,
+        where: object = True,
+    ) -> Array:
+        """Combine all elements along axes: `add.reduce` sums up.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.add.reduce(xp.asarray([[1, 2], [3, 4]]), axis=1)
+        Array([3, 7])
+        """
+        x, target = self._prepared("reduce", array, out)
+        axes = axes_of(axis, x.ndim)
+        mask = read_where(where)
+        loop = self._dtypes_along(x, dtype, target)
+        begin = None if initial is None else as_type(array_of(initial), loop[2])
+        identity = self.identity
+        if len(axes) > 1 and identity is None and not self._steps.is_reorderable:
+            raise AttributeValueError(
+                f"the order of {self.__name__} matters, so that it goes along one axis at a time",
+                culprit=("attribute", "axis"),
+            )
+        if mask is not None and begin is None and identity is None:
+            raise AttributeValueError(
+                f"{self.__name__} has no identity, so that where= needs initial=",
+                culprit=("attribute", "initial"),
+            )
+        if begin is None and identity is None and not x.is_symbolic and 0 in [x.shape[each] for each in axes]:
+            raise ShapeError(f"{self.__name__} of no elements has no value", help="say initial=")
+        result = self._reduced(x, axes, bool(keepdims), loop, begin, mask)
+        return ufunc_outputs.written(result, target, None)
+
+    @boundary
+    def accumulate(self, array: object, axis: object = 0, dtype: object = None, out: object = None) -> Array:
+        """Combine the elements along an axis, and keep what stands after each: `add.accumulate` is a running sum."""
+        x, target = self._prepared("accumulate", array, out)
+        result = self._accumulated(x, axis_of(axis, x.ndim), self._dtypes_along(x, dtype, target))
+        return ufunc_outputs.written(result, target, None)
+
+    @boundary
+    def reduceat(
+        self, array: object, indices: object, axis: object = 0, dtype: object = None, out: object = None
+    ) -> Array:
+        """Reductions of parts of an axis: from each place to the next; one element where that lies before."""
+        x, target = self._prepared("reduceat", array, out)
+        places = array_of(indices)
+        along = axis_of(axis, x.ndim)
+        if places.dtype.kind not in "iu" or places.ndim != 1:
+            raise InputTypeError("reduceat takes places along the axis, a vector of integers")
+        if not x.is_symbolic and not places.is_symbolic:
+            known = np.asarray(places)
+            size = x.shape[along]
+            if known.size and (known.min() < 0 or known.max() >= size):
+                raise AttributeValueError(
+                    f"a place is out of bounds for an axis of size {size}", culprit=("attribute", "indices")
+                )
+        result = self._reduced_at(
+            x, as_type(places, dtypes.INT64), along, self._dtypes_along(x, dtype, target)
+        )
+        return ufunc_outputs.written(result, target, None)
+
+    @boundary
+    def outer(self, a: object, b: object, /, **kwargs: object) -> Any:
+        """Each element of one array with each of another."""
+        if self.nin != 2 or self.signature is not None:
+            raise CallError(f"{self.__name__} has no outer: it is for functions of two elements")
+        x, y = array_of(a), array_of(b)
+        spread = take(sharing.detached(x), read_index((..., *[None] * y.ndim))) if y.ndim else x
+        return self(spread, y, **kwargs)
+
+    @boundary
+    def at(self, a: object, indices: object, b: object = None, /) -> None:
+        """Compute in place where an index points, as often as it points there: `add.at(x, [0, 0], 1)` adds 2."""
+        if not isinstance(a, Array):
+            raise InputTypeError(f"{self.__name__}.at writes to an array, not to {type(a).__name__}")
+        if self.nout != 1 or self.signature is not None or (b is None) != (self.nin == 1):
+            raise CallError(f"{self.__name__}.at takes {self.nin} operands, and gives one result")
+        given = (
+            () if b is None else (array_of(b) if not dtypes.is_scalar(b) else Array(np.asarray(b, a.dtype)),)
+        )
+        loop = self.dtypes_of_arrays([a.dtype, *[each.dtype for each in given]], a.dtype)
+        sharing.replace(a, self._put(sharing.detached(a), read_index(indices), given, loop))
+
+    def _prepared(self, method: str, array: object, out: object) -> tuple[Array, Array | None]:
+        if self.nin != 2 or self.nout != 1 or self.signature is not None:
+            raise CallError(
+                f"{self.__name__} has no {method}: it is for functions of two elements that give one"
+            )
+        target = read_out(f"{self.__name__}.{method}", out, 1)
+        return array_of(array), None if target is None else target[0]
+
+    def _dtypes_along(self, x: Array, dtype: object, out: Array | None) -> tuple[Any, ...]:
+        """The element types of a reduction: numpy sums small integers up in 64 bits."""
+        wanted = None if dtype is None else dtypes.read(dtype)
+        begin = out.dtype if out is not None and wanted is None else None
+        extra: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None)}
         try:
-            if not kwargs and len(args) == self.nin:
-                # The hot path: elements are known, and the form of the call was seen before.
-                form: list[Hashable] = [self]
-                feeds: list[Any] = []
-                is_plain = True
-                for each in args:
-                    kind = each.__class__
-                    if kind is Array and each._view is None:
-                        array = each._value
-                        if array.__class__ is not _NDARRAY:
-                            break
-                        form.append(array.dtype)
-                        form.append(array.ndim)
-                        feeds.append(array)
-                        is_plain = is_plain and each._is_plain
-                    elif kind in _SCALARS:
-                        form.append(kind)
-                        feeds.append(each)
-                    else:
-                        break
-                else:
-                    plan: _Plan | None = runners().get(tuple(form))
-                    return self._learnt(form, args) if plan is None else plan(feeds, is_plain)
-            return self._general(args, kwargs)
-        except OnnxsmithError as error:
-            error.locate_at_caller()
-            hide_own_frames(error)
-            raise
-
-    def _learnt(self, form: list[Hashable], args: tuple[Any, ...]) -> Any:
-        """A call on known elements of a form that is new: the next one of it is found at once."""
-        loop = self.dtypes_for([_kind(each) for each in args])
-        given = [_typed(each, kind) for each, kind in zip(args, loop, strict=False)]
-        prepared = self._computed.prepared((*given, loop), {})
-        assert prepared is not None  # all elements are known
-        run, feeds = prepared
-        if self._check is not None:
-            self._check(feeds)
-        is_plain = all(each._is_plain for each in given)
-        if all(each.dtype.kind != "c" for each in given):
-            literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
-            runners().put(tuple(form), _Plan(run, literals, self._check))
-        return run(feeds, is_plain)
-
-    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        out = kwargs.pop("out", None)
-        dtype = kwargs.pop("dtype", None)
-        inputs = [_operand(each) for each in args[: self.nin]]
-        loop = self.dtypes_for([_kind(each) for each in inputs], dtype)
-        given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
-        if self._check is not None and all(
-            isinstance(each, Array) and not each.is_symbolic for each in given
-        ):
-            self._check([cast(Elements, each.held) for each in given])
-        result = self._computed(*given, loop)
-        return result if out is None else self._written(result, out)
-
-    def _written(self, result: Any, out: Any) -> Any:
-        raise NotImplementedError
-
-    def dtypes_for(
-        self, kinds: Sequence[NumpyDType | type], dtype: NumpyDType | None = None
-    ) -> tuple[NumpyDType, ...]:
-        """The element types that inputs are computed in, and those of the results, as numpy chooses them."""
-        try:
-            return self._numpy.resolve_dtypes((*cast(Any, kinds), *[None] * self.nout))
+            return self._numpy.resolve_dtypes((begin, x.dtype, begin), reduction=True, **extra)
         except TypeError as error:
-            names = ", ".join(each.name if isinstance(each, np.dtype) else each.__name__ for each in kinds)
-            raise InputTypeError(f"numpy's {self.__name__} is not defined for {names}") from error
-
-    def _record(self, *args: Any) -> Any:
-        """Compute on arrays (the last argument: the element types) in a graph."""
-        *inputs, loop = args
-        operands = [_in_type(each, kind) for each, kind in zip(inputs, loop, strict=False)]
-        outs = loop[self.nin :]
-        if any(each.kind == "c" for each in loop):
-            if self._complex is None:
-                raise InputTypeError(f"{self.__name__} of complex numbers is not there")
-            results = self._complex(*operands)
-        else:
-            if self._real is None:
-                raise InputTypeError(f"{self.__name__} is for complex numbers")
-            results = self._real(*[each.re for each in operands])
-        many = results if isinstance(results, tuple) else (results,)
-        made = [_result(each, kind) for each, kind in zip(many, outs, strict=True)]
-        return made[0] if self.nout == 1 else tuple(made)
-
-
-def _operand(value: Any) -> Any:
-    """What a ufunc is given: an array, or a Python number."""
-    if value.__class__ is Array or dtypes.is_scalar(value) or isinstance(value, Number):
-        return value
-    if isinstance(value, Value):
-        raise tensor_given(value)
-    array = np.asarray(value)
-    dtypes.check(array.dtype)
-    return Array(array)
-
-
-def _kind(value: Any) -> NumpyDType | type:
-    if value.__class__ is Array:
-        return cast(Array, value).dtype
-    if isinstance(value, Number):
-        return type(value.sample)
-    kind = cast(type, value.__class__)
-    return dtypes.BOOL if kind is bool else kind  # truth values are not weak
-
-
-def _typed(value: Any, dtype: NumpyDType) -> Any:
-    """A Python number as an array of the type that it takes."""
-    return Array(_literal(value, dtype)) if dtypes.is_scalar(value) else value
-
-
-def _literal(value: dtypes.PythonScalar, dtype: NumpyDType) -> Elements:
-    if dtype.kind in "iu" and isinstance(value, int) and not isinstance(value, bool):
-        limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
-        if not limits.min <= value <= limits.max:
-            raise LiteralError(f"{value} is out of bounds for {dtype.name}")
-    return np.asarray(value, dtype)
-
-
-def _in_type(value: Any, dtype: NumpyDType) -> Field:
-    """An argument as tensors of an element type; complex ones have both parts, zeros of which count."""
-    kind = dtypes.onnx_type(dtype)
-    field = Field(value.as_dtype(kind)) if isinstance(value, Number) else tensors_of(value).cast(kind)
-    return _with_parts(field) if dtype.kind == "c" else field
-
-
-def _with_parts(field: Field) -> Field:
-    return field if field.im is not None else Field(field.re, zeros_like(field.re))
-
-
-def _result(value: Field | TensorValue, dtype: NumpyDType) -> Array:
-    kind = dtypes.onnx_type(dtype)
-    field = value.cast(kind) if isinstance(value, Field) else Field(values.converted(value, kind))
-    return array_from(_with_parts(field) if dtype.kind == "c" else Field(field.re))
+            raise self.refused([x.dtype], error) from error
 
 
 def define(
     names: str | tuple[str, ...],
-    real: RealLoop | None,
+    real: RealLoop,
     complex: ComplexLoop | None = None,
     *,
     check: Check | None = None,
+    like: str | None = None,
+    reduce: Reduce | None = None,
 ) -> Ufunc:
-    """Make a ufunc and enter it in the table, under its names; the first is its own."""
+    """Make a ufunc and enter it in the table, under its names; the first is its own.
+
+    `like` names one of numpy's with the same element types, for a numpy that is older than the function.
+    """
     first, *others = (names,) if isinstance(names, str) else names
-    made = Ufunc(first, real, complex, check)
+    known: np.ufunc = getattr(np, first if hasattr(np, first) or like is None else like)
+    made = Ufunc(first, real, complex, check, known, reduce)
     for name in (first, *others):
         UFUNCS[name] = made
     return made

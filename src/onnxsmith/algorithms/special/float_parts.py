@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import converted, dtype_of, like
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
 
@@ -44,6 +44,21 @@ def _bits(x: TensorValue) -> TensorValue:
 
 def _from_bits(bits: TensorValue, dtype: DType) -> TensorValue:
     return op.BitCast(converted(bits, _LAYOUTS[dtype].bits), to=dtype)
+
+
+def chosen(condition: TensorValue, x: TensorOrArray, y: TensorOrArray) -> TensorValue:
+    """One of two, as `Where` gives it, but for zeros: ONNX Runtime's `Where` loses their sign, integers have none."""
+    kind = next(dtype_of(each) for each in (x, y) if isinstance(each, TensorValue))
+    if kind not in _LAYOUTS or not op.has("BitCast"):
+        return op.Where(condition, x, y)
+    bits = _LAYOUTS[kind].bits
+    return op.BitCast(op.Where(condition, _as_bits(x, bits), _as_bits(y, bits)), to=kind)
+
+
+def _as_bits(x: TensorOrArray, bits: DType) -> TensorOrArray:
+    if isinstance(x, TensorValue):
+        return op.BitCast(x, to=bits)
+    return np.asarray(x).view(bits.numpy)
 
 
 def signbit(x: TensorValue) -> TensorValue:

@@ -9,6 +9,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import constant, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define, operator
+from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.types.dtypes import DType
 
 
@@ -99,7 +100,7 @@ def _square_complex(z: Field) -> Field:
     return z * z
 
 
-add = define("add", _add, Field.__add__)
+add = define("add", _add, Field.__add__, reduce=shortcuts.total)
 subtract = define("subtract", operator("Sub"), Field.__sub__)
 multiply = define("multiply", _multiply, Field.__mul__)
 divide = define(("divide", "true_divide"), operator("Div"), divided)

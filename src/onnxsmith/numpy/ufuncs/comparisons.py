@@ -7,6 +7,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
+from onnxsmith.numpy.ufuncs import shortcuts
 from onnxsmith.types.dtypes import DType
 
 _ORDER = {
@@ -116,7 +117,17 @@ less = define("less", _compared("Less"), _compared_complex("Less"))
 less_equal = define("less_equal", _compared("LessOrEqual"), _compared_complex("LessOrEqual"))
 greater = define("greater", _compared("Greater"), _compared_complex("Greater"))
 greater_equal = define("greater_equal", _compared("GreaterOrEqual"), _compared_complex("GreaterOrEqual"))
-maximum = define("maximum", _extreme("Max"), _complex_extreme("GreaterOrEqual", of_numbers=False))
-minimum = define("minimum", _extreme("Min"), _complex_extreme("LessOrEqual", of_numbers=False))
+maximum = define(
+    "maximum",
+    _extreme("Max"),
+    _complex_extreme("GreaterOrEqual", of_numbers=False),
+    reduce=shortcuts.extreme("ReduceMax"),
+)
+minimum = define(
+    "minimum",
+    _extreme("Min"),
+    _complex_extreme("LessOrEqual", of_numbers=False),
+    reduce=shortcuts.extreme("ReduceMin"),
+)
 fmax = define("fmax", _number_extreme("Max"), _complex_extreme("GreaterOrEqual", of_numbers=True))
 fmin = define("fmin", _number_extreme("Min"), _complex_extreme("LessOrEqual", of_numbers=True))

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
-from onnxsmith.types.dtypes import DType
-
-
-def truth(x: TensorValue) -> TensorValue:
-    """Where an element is not zero."""
-    return x if x.dtype is DType.BOOL else op.Not(op.Equal(x, like(0, x)))
+from onnxsmith.numpy.ufuncs import shortcuts
+from onnxsmith.numpy.ufuncs.shortcuts import truth
 
 
 def _joined(name: str) -> tuple[RealLoop, ComplexLoop]:
@@ -33,7 +28,7 @@ def _not_complex(z: Field) -> TensorValue:
     return op.Not(z.is_nonzero())
 
 
-logical_and = define("logical_and", *_joined("And"))
-logical_or = define("logical_or", *_joined("Or"))
+logical_and = define("logical_and", *_joined("And"), reduce=shortcuts.is_all)
+logical_or = define("logical_or", *_joined("Or"), reduce=shortcuts.is_any)
 logical_xor = define("logical_xor", *_joined("Xor"))
 logical_not = define("logical_not", _not, _not_complex)
