@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import creation as creation
 from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
@@ -24,7 +25,11 @@ from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
 from onnxsmith.numpy import reductions as reductions
 from onnxsmith.numpy import reshaping as reshaping
+from onnxsmith.numpy import searching as searching
+from onnxsmith.numpy import sets as sets
+from onnxsmith.numpy import sorting as sorting
 from onnxsmith.numpy import statistics as statistics
+from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.matrices import contractions as contractions
