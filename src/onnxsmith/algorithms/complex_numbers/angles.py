@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import converted, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
+@algorithm(name="angle")
 def angle_of(z: Field) -> TensorValue:
     """The angle of each element, from -pi to pi."""
     return arc(imaginary(z), z.re)

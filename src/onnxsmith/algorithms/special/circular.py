@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import approximations as near
 from onnxsmith.algorithms.special.double import NAN, PI, expm1, log1p, number, on_interval, squared, where
 from onnxsmith.core.value import TensorValue
 
 
+@algorithm
 def atan(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     is_large = op.Greater(size, number(1.0))
@@ -19,11 +21,13 @@ def atan(x: TensorValue) -> TensorValue:
     return op.Where(op.Less(x, number(0.0)), op.Neg(angle), angle)
 
 
+@algorithm
 def asin(x: TensorValue) -> TensorValue:
     rest = op.Mul(op.Sub(number(1.0), x), op.Add(number(1.0), x))
     return atan(op.Div(x, op.Sqrt(rest)))
 
 
+@algorithm
 def acos(x: TensorValue) -> TensorValue:
     return op.Mul(
         atan(op.Sqrt(op.Div(op.Sub(number(1.0), x), op.Add(number(1.0), x)))),
@@ -31,10 +35,12 @@ def acos(x: TensorValue) -> TensorValue:
     )
 
 
+@algorithm
 def tan(x: TensorValue) -> TensorValue:
     return op.Div(op.Sin(x), op.Cos(x))
 
 
+@algorithm
 def sinh(x: TensorValue) -> TensorValue:
     grown = expm1(op.Abs(x))
     half = op.Mul(number(0.5), op.Add(grown, op.Div(grown, op.Add(grown, number(1.0)))))
@@ -43,10 +49,12 @@ def sinh(x: TensorValue) -> TensorValue:
     return op.Mul(op.Sign(x), half)
 
 
+@algorithm
 def cosh(x: TensorValue) -> TensorValue:
     return op.Mul(number(0.5), op.Add(op.Exp(x), op.Exp(op.Neg(x))))
 
 
+@algorithm
 def asinh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     square = squared(size)
@@ -56,6 +64,7 @@ def asinh(x: TensorValue) -> TensorValue:
     return op.Mul(op.Sign(x), op.Where(op.Greater(size, number(1e9)), far, close))
 
 
+@algorithm
 def acosh(x: TensorValue) -> TensorValue:
     over = op.Sub(x, number(1.0))
     close = log1p(op.Add(over, op.Sqrt(op.Mul(over, op.Add(x, number(1.0))))))
@@ -64,5 +73,6 @@ def acosh(x: TensorValue) -> TensorValue:
     return where(op.Less(x, number(1.0)), NAN, value)
 
 
+@algorithm
 def atanh(x: TensorValue) -> TensorValue:
     return op.Mul(number(0.5), log1p(op.Div(op.Add(x, x), op.Sub(number(1.0), x))))

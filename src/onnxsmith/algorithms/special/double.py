@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import Array, TensorValue
@@ -63,6 +64,7 @@ def squared(x: TensorValue) -> TensorValue:
     return op.Mul(x, x)
 
 
+@algorithm
 def log1p(x: TensorValue) -> TensorValue:
     """log(1 + x), of any float type, without losing a small x."""
     one = like(1, x)
@@ -72,6 +74,7 @@ def log1p(x: TensorValue) -> TensorValue:
     return op.Where(op.Less(op.Abs(x), like(0.5, x)), op.Add(plain, lost), plain)
 
 
+@algorithm
 def expm1(x: TensorValue) -> TensorValue:
     """exp(x) - 1, of any float type, without losing a small x."""
     one, half = like(1, x), like(0.5, x)
