@@ -1,4 +1,8 @@
-"""Rotary embedding that models spell out: `x * cos + turned(x) * sin`, where `turned` swaps halves and negates one."""
+"""Rotary embedding that models spell out: `x * cos + turned(x) * sin`, where `turned` swaps halves and negates one.
+
+By hand, and not as a rule: where the tables come from, and whether their halves are equal, is found by walking back
+through any number of nodes.
+"""
 
 from __future__ import annotations
 
