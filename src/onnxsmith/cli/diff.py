@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from onnxsmith.cli import terminal
@@ -17,7 +16,6 @@ from onnxsmith.diagnostics import printable
 from onnxsmith.diffing import Difference
 from onnxsmith.diffing import diff as find_difference
 from onnxsmith.graphs.model import Model
-from onnxsmith.view import show
 
 _STYLES: dict[str, terminal.Style] = {"+": "green", "-": "red", "~": "blue"}
 
@@ -45,10 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="also write pages (.html) or pictures (.svg, .png): of OTHER there, of MODEL beside it as *_before",
+        help="also write a page (.html) or a picture (.svg, .png) with both models side by side",
     )
     parser.add_argument(
-        "--force", action="store_true", help="replace files that are no page or picture of a model"
+        "--force", action="store_true", help="replace a file that is no page or picture of a model"
     )
 
 
@@ -66,12 +64,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     content: dict[str, Any] = {"file": words[0], "other": words[1], **found.as_dict(), "written": []}
     text = _text(found, options.limit or None)
     if options.output is not None:
-        place = Path(options.output)
-        before = place.with_name(f"{place.stem}_before{place.suffix}")
         with terminal.progress("drawing the models"):
-            for model, path, overlay in zip(models, (before, place), found.overlays(), strict=True):
-                content["written"].append(str(show(model, path, overlay=overlay, overwrite=options.force)))
-        text += "\n\n" + "\n".join(f"wrote {each}" for each in content["written"])
+            content["written"].append(str(found.show(options.output, overwrite=options.force)))
+        text += f"\n\nwrote {content['written'][0]}"
     report.result(content, text)
     return FINDINGS if found else GOOD
 

@@ -14,6 +14,9 @@ from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.passes.values import inner_graphs
 
+#: The pass that converts to another opset. Its changes are of use all together, or not at all.
+CONVERSION = "versions"
+
 
 class EditLog:
     """The changes of one run of passes, in order."""

@@ -40,7 +40,7 @@ class Box:
     parent: int
     path: Scope
     items: list[Item] = field(default_factory=list[Item])
-    #: All nodes in it and in the boxes inside.
+    #: All nodes in it and in the boxes inside, constants that stand in others too.
     node_count: int = 0
     first_node: int = -1
     arrangement: Arrangement | None = None
@@ -88,6 +88,7 @@ class Boxes:
         for node, scope in modules.scopes.items():
             self.box_of[node] = box_for(scope)
         self._count(nodes)
+        self._count_folded(number, graph)
 
     def _lines(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
         described = self.description.nodes
@@ -136,6 +137,21 @@ class Boxes:
                     held.items.append(item)
                     item = Item("box", box)
                 box = held.parent
+
+    def _count_folded(self, number: int, graph: Graph) -> None:
+        """Count constants where the first node stands that takes them; in the graph's box where bodies do."""
+        described = self.description.nodes
+        takers: dict[int, int] = {}
+        for node in graph.nodes:
+            for value in described[node].inputs:
+                takers.setdefault(value, node)
+        for node in graph.nodes:
+            if described[node].is_folded:
+                taker = takers.get(described[node].outputs[0])
+                box = number if taker is None else self.box_of[taker]
+                while box >= 0:
+                    self.boxes[box].node_count += 1
+                    box = self.boxes[box].parent
 
     # -- lines -------------------------------------------------------------------------------------------
 
