@@ -15,7 +15,6 @@ from onnxsmith.errors import (
     CallError,
     VersionConversionError,
 )
-from onnxsmith.graphs import soundness
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -237,8 +236,7 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
     if version == now or not now:
         return held.copy()
     try:
-        with soundness.blaming(held.ir):
-            return Held(converted(held.ir, {"": version}, log), dict(held.special))
+        return Held(converted(held.ir, {"": version}, log), dict(held.special))
     except VersionConversionError as error:
         if isinstance(opset, int):
             raise

@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnxsmith.passes.editor import Attempt, Editor, Replaced, Rule
+from onnxsmith.passes.editor import Attempt, Editor, Rule
+from onnxsmith.passes.edits import Replaced
 from onnxsmith.passes.values import inner_graphs
 from onnxsmith.runtime.adapting import FACT_KEY
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms import floating_point, integers
 from onnxsmith.algorithms.special import circular, double, error_functions
 from onnxsmith.core.value import Value
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.integers import integer_power
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, promoted
+from onnxsmith.torch.library.values import cast, constant, promoted, tensors
 from onnxsmith.types.dtypes import DType
 
 #: Functions of floats that ONNX has under another name; ints are made floats first, as the result says.
@@ -79,7 +79,7 @@ def rounding(call: Call, x: Any) -> Any:
 
 @translates("aten.trunc.default", "aten.fix.default", "prims.trunc.default")
 def trunc(call: Call, x: Any) -> Any:
-    return op.Where(op.Less(x, 0.0), op.Ceil(x), op.Floor(x)) if call.dtype.is_float else x
+    return floating_point.trunc(x)
 
 
 def _scaled(call: Call, x: Any, alpha: Any) -> Any:
@@ -125,50 +125,18 @@ def div_mode(call: Call, x: Any, y: Any, *, rounding_mode: str | None = None) ->
         return op.Div(x, y)
     if call.dtype.is_float:
         if rounding_mode == "floor":
-            return _floored_quotient_of_floats(*(_as_tensor(computed(call, each)) for each in (x, y)))
+            return floating_point.floor_divide(*(_as_tensor(computed(call, each)) for each in (x, y)))
         return trunc(call, op.Div(x, y))
-    return floored_quotient(x, y) if rounding_mode == "floor" else op.Div(x, y)
+    return integers.floor_divide(*tensors(call, x, y)) if rounding_mode == "floor" else op.Div(x, y)
 
 
 def _as_tensor(value: Any) -> Any:
     return value if isinstance(value, Value) else constant(value)
 
 
-def _floored_quotient_of_floats(x: Any, y: Any) -> Any:
-    """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
-    zero, one = np.zeros((), x.dtype.numpy), np.ones((), x.dtype.numpy)
-    rest = op.Mod(x, y, fmod=1)
-    quotient = op.Div(op.Sub(x, rest), y)
-    is_below = op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(rest, zero), op.Less(y, zero)))
-    quotient = op.Where(is_below, op.Sub(quotient, one), quotient)
-    floor = op.Floor(quotient)
-    is_short = op.Greater(op.Sub(quotient, floor), np.asarray(0.5, x.dtype.numpy))
-    floor = op.Where(is_short, op.Add(floor, one), floor)
-    return op.Where(op.Equal(y, zero), op.Div(x, y), floor)
-
-
 @translates("aten.floor_divide.default", "aten.floor_divide.Scalar")
 def floor_divide(call: Call, x: Any, y: Any) -> Any:
     return div_mode(call, x, y, rounding_mode="floor")
-
-
-def floored_quotient(x: Any, y: Any) -> Any:
-    """Integers divided and rounded down; ONNX's `Div` rounds towards zero, and is one too high below it."""
-    quotient = op.Div(x, y)
-    if _is_unsigned(quotient):
-        return quotient
-    return op.Sub(quotient, cast(_is_inexact_below(x, y), quotient.dtype))
-
-
-def _is_unsigned(x: Any) -> bool:
-    return x.dtype in (DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64)
-
-
-def _is_inexact_below(x: Any, y: Any) -> Any:
-    """Where the quotient of integers has a fraction and is negative."""
-    rest = op.Mod(x, y)
-    zero = cast(0, rest.dtype)
-    return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
 
 
 @translates(
@@ -181,12 +149,7 @@ def remainder(call: Call, x: Any, y: Any) -> Any:
     x, y = promoted(call, x, y)
     if not call.dtype.is_float:
         return op.Mod(x, y)
-    rest = op.Mod(x, y, fmod=1)
-    differs = op.And(
-        op.Not(op.Equal(rest, cast(0, call.dtype))),
-        op.Xor(op.Less(rest, cast(0, call.dtype)), op.Less(y, cast(0, call.dtype))),
-    )
-    return op.Where(differs, op.Add(rest, y), rest)
+    return floating_point.remainder(*tensors(call, x, y))
 
 
 @translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
@@ -194,11 +157,7 @@ def fmod(call: Call, x: Any, y: Any) -> Any:
     x, y = promoted(call, x, y)
     if call.dtype.is_float:
         return op.Mod(x, y, fmod=1)
-    # ONNX Runtime's `fmod` goes through doubles, which have fewer digits than longs.
-    rest = op.Mod(x, y)
-    if _is_unsigned(rest):
-        return rest
-    return op.Sub(rest, op.Mul(y, cast(_is_inexact_below(x, y), rest.dtype)))
+    return integers.truncated_remainder(*tensors(call, x, y))
 
 
 @translates("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")
@@ -207,7 +166,7 @@ def power(call: Call, x: Any, y: Any) -> Any:
     if isinstance(y, int | float) and isinstance(x, Value):
         x = cast(x, dtype)
         if dtype.is_integer and not isinstance(y, float) and 0 < y <= 64:
-            return _whole_power(x, int(y))
+            return integers.whole_power(x, int(y))
         if y == 2:
             return op.Mul(x, x)
         if y == 1:
@@ -219,20 +178,8 @@ def power(call: Call, x: Any, y: Any) -> Any:
         if y == -1:
             return op.Reciprocal(x)
     if dtype.is_integer:
-        return integer_power(call, x, y)
+        return integers.power(*tensors(call, x, y))
     return op.Pow(cast(x, dtype), cast(y, dtype))
-
-
-def _whole_power(x: Any, exponent: int) -> Any:
-    """An integer to a power by multiplication, which wraps around as torch's does; `Pow` goes through doubles."""
-    result = None
-    while exponent:
-        if exponent & 1:
-            result = x if result is None else op.Mul(result, x)
-        exponent >>= 1
-        if exponent:
-            x = op.Mul(x, x)
-    return result
 
 
 @translates("aten.neg.default", "aten.negative.default")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.sorting import search_sorted
+from onnxsmith.algorithms.values import counted
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.cumulative import positions_along
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.sorting import search
 from onnxsmith.torch.library.values import axis_of, cast, expand, filled, int64s, rank_of
 from onnxsmith.types.dtypes import DType
 
@@ -69,8 +69,8 @@ def _offsets(call: Call, lengths: Any) -> Any:
 def _segments(call: Call, x: Any, ends: Any, axis: int, count: Any) -> Any:
     """The number of the segment that each element belongs to."""
     shape = call.shape_of(x)
-    positions = expand(positions_along(shape[axis]), shape[: axis + 1])
-    found = op.Sub(search(call, ends, positions, right=True), np.int64(1))
+    positions = expand(counted(shape[axis]), shape[: axis + 1])
+    found = op.Sub(search_sorted(ends, positions, right=True), np.int64(1))
     found = op.Where(op.Less(found, np.int64(0)), cast(count, DType.INT64), found)
     extra = list(range(axis + 1, rank_of(x)))
     return expand(op.Unsqueeze(found, extra) if extra else found, shape)

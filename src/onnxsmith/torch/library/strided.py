@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -198,8 +199,9 @@ def resize(call: Call, x: Any, size: Any, *_: Any, **__: Any) -> Any:
     if not is_contiguous_or_false(call.inputs[0]):
         raise call.refuse("resizing a tensor that is not contiguous")
     sizes, before = call.output_shape(), call.shape_of(x)
-    if not is_static([*sizes, *before]):
+    known, known_before = ([each for each in shape if isinstance(each, int)] for shape in (sizes, before))
+    if len(known) < len(sizes) or len(known_before) < len(before):
         raise call.refuse("resizing between sizes that are not known")
-    missing = int(np.prod(sizes)) - int(np.prod(before))
+    missing = math.prod(known) - math.prod(known_before)
     # What is new holds anything in torch; zero is as good.
     return reshape(padded(call, flattened(x), [0, missing]), sizes)
