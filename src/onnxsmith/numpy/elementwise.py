@@ -10,7 +10,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.bessel import i0 as modified_i0
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError
+from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
@@ -73,6 +73,8 @@ def round(x: object, /, decimals: int = 0, out: Array | None = None) -> Array:
     """The elements rounded to a number of decimals, halves to even."""
     array = array_of(x)
     if array.dtype.kind == "b":
+        if decimals:
+            raise InputTypeError("truth values have no decimals to be rounded to")
         array = as_type(array, np.dtype(np.float16))
     if array.dtype.kind in "iu":
         if decimals >= 0:
@@ -141,7 +143,7 @@ def _sinc(x: Array) -> Array:
     # Where there would be a division by zero, the smallest step away gives 1.
     small = float(np.finfo(dtypes.part(x.dtype)).eps)
     y = cast(Array, FUNCTIONS["where"](_ufunc("equal", x, 0), small, x)) * np.pi
-    return cast(Array, _ufunc("sin", y) / y)
+    return _ufunc("sin", y) / y
 
 
 @public("i0")
@@ -179,7 +181,7 @@ def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Arr
     result = (within & _ufunc("isfinite", y)) | _ufunc("equal", x, y)
     if equal_nan:
         result = result | (_ufunc("isnan", x) & _ufunc("isnan", y))
-    return cast(Array, result)
+    return result
 
 
 @public("allclose")
