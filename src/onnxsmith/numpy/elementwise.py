@@ -32,14 +32,24 @@ def _written(made: Array, out: Array | None) -> Array:
 
 
 @public("clip")
-def clip(x: object, /, min: object = None, max: object = None, out: Array | None = None) -> Array:
-    """The elements held between two bounds.
+def clip(
+    x: object,
+    /,
+    min: object = None,
+    max: object = None,
+    out: Array | None = None,
+    *,
+    a_min: object = None,
+    a_max: object = None,
+) -> Array:
+    """The elements held between two bounds, which numpy also calls `a_min` and `a_max`.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.clip(xp.asarray([-1, 5, 9]), 0, 6)
     Array([0, 5, 6])
     """
     array = array_of(x)
+    min, max = a_min if min is None else min, a_max if max is None else max
     if array.dtype.kind in "iu":  # bounds that no element reaches
         limits = np.iinfo(array.dtype)
         min = None if type(min) is int and min <= limits.min else min
