@@ -12,6 +12,8 @@ import numpy as np
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import creation as creation
+from onnxsmith.numpy import cumulative as cumulative
+from onnxsmith.numpy import differences as differences
 from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
