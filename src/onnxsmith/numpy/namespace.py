@@ -12,6 +12,8 @@ import numpy as np
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import creation as creation
+from onnxsmith.numpy import cumulative as cumulative
+from onnxsmith.numpy import differences as differences
 from onnxsmith.numpy import dispatch as dispatch
 from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
