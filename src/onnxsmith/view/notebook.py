@@ -9,7 +9,7 @@ from typing import Any
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.view import writing
-from onnxsmith.view.content import Viewed
+from onnxsmith.view.content import Viewed, ViewedPair
 
 #: A notebook keeps every page that it shows in its file.
 MOST_BYTES = 2_000_000
@@ -27,7 +27,7 @@ def page_frame(page: bytes) -> str:
     )
 
 
-def display_page(shown: Viewed) -> None:
+def display_page(shown: Viewed | ViewedPair) -> None:
     """Show the page below the cell; of one that is too large, a button that writes it to a file."""
     # There, because this is a notebook; its annotations leave things open.
     displays: Any = importlib.import_module("IPython.display")
@@ -41,7 +41,7 @@ def display_page(shown: Viewed) -> None:
         displays.display(button)
 
 
-def _button(shown: Viewed) -> Any:
+def _button(shown: Viewed | ViewedPair) -> Any:
     """A button that writes the page beside the notebook; None where the notebook has no widgets."""
     try:
         widgets: Any = importlib.import_module("ipywidgets")

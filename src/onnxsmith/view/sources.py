@@ -44,6 +44,8 @@ class SourceFile:
     name: str
     first: int
     lines: list[str]
+    #: How many lines the whole file has.
+    total: int
 
 
 @dataclass(slots=True)
@@ -128,7 +130,7 @@ def _read_files(live: dict[int, list[Span]], result: Sources) -> None:
         if not lines:
             continue
         numbers[file] = len(result.files)
-        result.files.append(SourceFile(_shown(file), start, lines))
+        result.files.append(SourceFile(_shown(file), start, lines, len(text)))
     for number, spans in live.items():
         places = [
             (numbers[each.file], each.line, each.column, each.end_line, each.end_column)

@@ -93,7 +93,10 @@ def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
     assert ended.collected is not None  # a row in each step
     order, info = ended.tensors
     first_zero = op.Squeeze(info, [len(batch), len(batch) + 1])
-    return Factors(ended.fields[0], collected_scalars(ended.collected.re), order, first_zero)
+    pivots = collected_scalars(ended.collected.re)
+    if not isinstance(steps, int):  # of no steps nobody knows what shape they would have had
+        pivots = op.Reshape(pivots, int64s([*batch, steps]), allowzero=1)
+    return Factors(ended.fields[0], pivots, order, first_zero)
 
 
 def _tensor(value: TensorOrArray) -> TensorValue:

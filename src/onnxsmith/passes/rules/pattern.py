@@ -142,6 +142,22 @@ def bound_names(
     return found
 
 
+def makers_needed(node: PatternNode) -> tuple[frozenset[str], ...]:
+    """For each input of a node that must be made by an operator, which operators those are."""
+    needs = [_makers(each) for each in node.inputs]
+    return tuple(dict.fromkeys(each for each in needs if each))
+
+
+def _makers(value: PatternValue | None) -> frozenset[str]:
+    """The operators that may make a value; none where it may also be something else."""
+    if isinstance(value, Result):
+        return frozenset({value.node.op_type})
+    if isinstance(value, Either):
+        parts = [_makers(each) for each in value.options]
+        return frozenset[str]().union(*parts) if all(parts) else frozenset()
+    return frozenset()
+
+
 def certain_nodes(values: Iterable[PatternValue | None]) -> dict[PatternNode, None]:
     """The nodes that every match of some values has, each after those that it reads.
 

@@ -48,6 +48,7 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import AttributeReference
 from onnxsmith.schema.inference.signature import parameter_at
+from onnxsmith.scripting.functions.calls import IN_PLACE
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.source import span_at
 from onnxsmith.tracing.trace import named_version
@@ -107,7 +108,8 @@ def recorded(function: RuleFunction, kinds: dict[str, AnyValueType]) -> tuple[Gr
     """Run a pattern, or a replacement of which only the outputs matter, on stand-ins for all its parameters."""
     version = named_version(function.function)
     opsets = OpsetVersions(version or default_opset_version(), is_named=version is not None)
-    scope = GraphTarget(Program("model", opsets))
+    # The operators of scripts that a pattern calls are its own.
+    scope = GraphTarget(Program("model", opsets, {IN_PLACE: True}))
     values: dict[str, Any] = {}
     rest: tuple[Any, ...] = ()
     for each in function.parameters:
@@ -164,8 +166,8 @@ class _Reader:
         if self._scope.program.functions:
             name = next(iter(self._scope.program.functions))[1]
             raise RuleError(
-                f"the pattern calls the script '{name}': a pattern is made of operators",
-                help="call a plain Python function, whose operators become part of the pattern",
+                f"the pattern calls the model '{name}': a pattern is made of operators",
+                help="call a script or a Python function, whose operators become part of the pattern",
             ).locate(self._function.span)
         self._check_size(
             len(self._scope.nodes) // 3

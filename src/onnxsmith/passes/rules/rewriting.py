@@ -16,6 +16,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.applying import Application
+from onnxsmith.passes.rules.brought import in_calling_order
 from onnxsmith.passes.rules.rule import Rule
 from onnxsmith.passes.surgery.holding import finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
@@ -129,7 +130,7 @@ class _Leftovers:
     def __init__(self, edit: Editor) -> None:
         self._edit = edit
         self._unread = {value for value in self._initializers() if not is_read(value)}
-        self._called = self._calls()
+        self._uncalled = edit.model.functions.keys() - self._calls()
         self._domains = self._used_domains()
 
     def remove(self) -> None:
@@ -141,9 +142,9 @@ class _Leftovers:
                 continue
             if value not in self._unread:
                 del graph.initializers[value.name or ""]
-        called = self._calls()
-        for key in self._called - called:
+        for key in model.functions.keys() - self._calls() - self._uncalled:
             del model.functions[key]
+        in_calling_order(model.functions)
         for domain in self._domains - self._used_domains():
             if domain:
                 model.opset_imports.pop(domain, None)
