@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from onnx.reference import ReferenceEvaluator
 
 from onnxsmith import FLOAT, Model, Rule, Tensor, explain_match, opset13, opset17, rewrite, script, trace
 from onnxsmith import opset21 as op
+from onnxsmith.errors import VerificationError
 
 X = np.linspace(-2, 2, 6, dtype=np.float32)
 WEIGHT = np.arange(600, dtype=np.float32)
@@ -178,6 +180,14 @@ def test_functions_that_are_not_needed_any_more_go() -> None:
         Rule(lambda x: op.Tanh(x), lambda x: op.Relu(x)),
     ]
     assert list(functions(rewrite(model, rules))) == ["half", "smooth"]
+
+
+def test_verification_names_the_rule_that_calls_a_wrong_script() -> None:
+    model = trace(lambda x: op.Relu(smooth(op.Abs(x))), FLOAT["N"])
+    right = Rule(lambda x: op.Abs(x), lambda x: op.Max(x, op.Neg(x)), name="right")
+    wrong = Rule(lambda x: smooth(x), lambda x: half(x, by=3.0), name="wrong")
+    with pytest.raises(VerificationError, match="by the rule 'wrong'"):
+        rewrite(model, [right, wrong], verify=True)
 
 
 def spelled_out(x: Any) -> Any:

@@ -29,6 +29,8 @@ class Brought:
         self.shared: dict[Hashable, Any] = {}
         #: Functions by identity and by the opset that they are called in, and what they are called in the model.
         self._names: dict[tuple[int, int], tuple[AnyFunction, Identifier]] = {}
+        #: Functions that the model was given, and that no change tells of yet.
+        self._untold: list[ir.Function] = []
 
     def refusal(self, root: ir.Node, functions: Mapping[Identifier, AnyFunction]) -> str | None:
         """Why functions cannot be called in the place of a node; empty where there is nothing to tell."""
@@ -102,7 +104,18 @@ class Brought:
             made.name = f"{name}_{number}"
             number += 1
         self._edit.add_function(made)
+        self._untold.append(made)
         return made.identifier()
+
+    def told(self) -> list[ir.Function]:
+        """The functions that the model was given since this was last asked, for the record of a change."""
+        functions, self._untold = self._untold, []
+        return functions
+
+    def drop_untold(self) -> None:
+        """Take functions back that were for a change which was not made."""
+        for function in self.told():
+            del self._edit.model.functions[function.identifier()]
 
 
 def call_by(names: Mapping[Identifier, Identifier], nodes: Iterable[ir.Node]) -> None:
