@@ -15,6 +15,7 @@ from onnxsmith.comparing.result import Comparison, compared
 from onnxsmith.comparing.search import Parting, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -85,7 +86,9 @@ def compare(
     given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
     for side in sides:
         side.look()
-    found = Searching(*sides, tolerance).run()
+    with collection_paused():
+        searching = Searching(*sides, tolerance)
+    found = searching.run()
     notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
@@ -104,6 +107,7 @@ def compare(
         weights=_weights(sides, parting, tolerance),
         value=_name_of(sides, parting),
         explains=parting.explains,
+        is_weight=parting.is_weight,
         outputs=found.outputs,
         inputs=shown,
         notes=notes,

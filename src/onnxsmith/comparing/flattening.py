@@ -82,12 +82,24 @@ class Straight:
     whole: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
     #: Which way control flow went, in words, in the order in which that was known.
     ways: dict[Step, str] = field(default_factory=dict["Step", str])
+    #: The place of each step by its id, and the list that this is true of.
+    _positions: dict[int, int] = field(default_factory=dict[int, int])
+    _ordered: list[Step] | None = None
 
     def actual(self, value: ir.Value) -> ir.Value:
         """What a value is, where it is another one by now."""
         while value in self.aliases:
             value = self.aliases[value]
         return value
+
+    def in_order(self, steps: Mapping[int, Step]) -> list[Step]:
+        """Some steps by their ids in the order in which they run."""
+        if len(steps) <= 1:
+            return list(steps.values())
+        if self._ordered is not self.steps or len(self._positions) != len(self.steps):  # it is being made
+            self._positions = {id(step): number for number, step in enumerate(self.steps)}
+            self._ordered = self.steps
+        return sorted(steps.values(), key=lambda step: self._positions[id(step)])
 
     def taken(self, step: Step) -> Iterator[ir.Value]:
         """What a step takes, by bodies of a step that stayed whole too; some may be other values by now."""

@@ -170,6 +170,8 @@ def difference(
         return None
     if is_text(left):
         return _of_text(left, right)
+    if left.dtype.kind in "fiub" and bool((left == right).all()):
+        return None  # which most values are
     one, two = as_wide(left), as_wide(right)
     apart = distances(left, right)
     is_finite = np.isfinite(one) & np.isfinite(two)
