@@ -346,3 +346,52 @@ def test_all_of_a_long_model_is_matched() -> None:
     assert found.matched == 301
     assert found.node is not None
     assert found.node.address == "0"
+
+
+MASKED = """g (float[2, 4] x) => (float[2, 4] y) <bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}>
+{
+    z = Where(m, x, low)
+    y = Add(z, b)
+}"""
+
+
+@pytest.mark.parametrize("low", ["-3.4e38", "-1e9", "-65504"])
+def test_elements_that_mask_others_are_no_scale_for_them(low: str) -> None:
+    x = np.float32([[1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4]])
+    found = compare(graph(MASKED % (low, "4")), graph(MASKED % (low, "4.01")), [x])
+    assert found.node is not None
+    assert found.node.node.op_type == "Add"
+    assert list(found.outputs) == ["y"]
+    assert found.explains
+    assert compare(graph(MASKED % (low, "4")), graph(MASKED % (low, "4.0000001")), [x])
+
+
+@pytest.mark.parametrize("sizes", ["-1, 2", "6, -1"])
+def test_sizes_that_mean_the_same_are_no_difference(sizes: str) -> None:
+    text = """g (float[3, 4] x) => (float[6, 2] z) <int64[1] a = {%s}, int64[1] b = {%s}> {
+        s = Concat <axis = 0> (a, b)
+        y = Reshape(x, s)
+        z = Tanh(y)
+    }"""
+    one, other = graph(text % ("6", "2")), graph(text % tuple(sizes.split(", ")))
+    inputs = [np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)]
+    for left, right in ((one, other), (other, one), (one, other.optimize()), (other.optimize(), one)):
+        assert compare(left, right, inputs)
+
+
+OPTIONAL = "g (float[4] x, float[4] k) => (float[4] y) <float[4] k = {1, 1, 1, 1}> { y = %s(x, k) }"
+
+
+def test_optional_inputs_are_what_they_are_given() -> None:
+    model, other = graph(OPTIONAL % "Mul"), graph(OPTIONAL % "Div")
+    assert compare(model, other, {"x": X4})
+    found = compare(model, other, {"x": X4, "k": np.float32([1, 2, 2, 2])})
+    assert found.difference is not None
+    assert found.difference.count == 3
+    assert "k [4]" in found.inputs
+    with pytest.raises(ModelInputError, match="the second model has no input 'k'"):
+        compare(
+            model,
+            graph("g (float[4] x) => (float[4] y) { y = Relu(x) }"),
+            {"x": X4, "k": np.float32([1, 2, 2, 2])},
+        )

@@ -7,7 +7,7 @@ turns, and nodes that cannot be taken apart, stay single steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -341,14 +341,14 @@ def _constant_of(node: Node, given: Mapping[str, ir.Attr]) -> ir.TensorProtocol 
     )
 
 
-def straightened(nodes: Nodes, held: ir.Model, ask: Ask) -> Straight:
-    """The steps that a run takes; `ask` runs what was made so far."""
+def straightened(nodes: Nodes, held: ir.Model, given: Container[str], ask: Ask) -> Straight:
+    """The steps that a run takes on inputs of these names; `ask` runs what was made so far."""
     flattening = _Flattening(nodes, held)
     line = flattening.line
     graph = nodes.graph
     environment: Environment = {}
     for value in graph.ir.inputs:
-        if value.name in graph.ir.initializers:
+        if value.name in graph.ir.initializers and value.name not in given:
             continue  # its default is a weight
         environment[value] = line.inputs[value.name or ""] = flattening.named(ir.Value(name=None))
     line.steps = flattening.body(graph, environment, {}, Place())

@@ -35,6 +35,10 @@ class Flow:
         """The inputs of a step as what they are by now."""
         return [None if each is None else self.side.line.actual(each) for each in step.run.inputs]
 
+    def readers(self, value: ir.Value) -> list[Step]:
+        """The steps that take a value, in order."""
+        return [self.side.line.steps[number] for number in self._readers.get(value, ())]
+
     def near(self, values: Iterable[ir.Value]) -> list[Step]:
         """The steps that take one of some values, or the same as what gives one of them, in order."""
         asked = dict.fromkeys(values)

@@ -112,6 +112,10 @@ class Matching:
         """Whether a value is computed of weights alone."""
         return value in self._fixed
 
+    def readers(self, value: ir.Value) -> list[Step]:
+        """The steps of the first run that take a value."""
+        return self._flows[0].readers(value)
+
     def _pair(self, left: ir.Value, right: ir.Value) -> bool:
         if left in self.to_right and right in self.to_left:
             return False

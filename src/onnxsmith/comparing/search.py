@@ -119,7 +119,7 @@ class Searching:
         differing, suspects = 0, 0
         first: Parting | None = None
         for one, two in pairs:
-            if self._direct(one, two) is None:
+            if self._direct(one, two) is None or self._is_idle(one):
                 continue
             differing += 1
             if suspects >= _MOST_SUSPECTS:
@@ -156,6 +156,21 @@ class Searching:
 
     def _direct(self, one: ir.Value, two: ir.Value) -> Difference | None:
         return self._difference(self._left.array(one), self._right.array(two))
+
+    def _is_idle(self, value: ir.Value) -> bool:
+        """Whether a weight is other, and nothing that is made of it: `Reshape` takes -1 for a size, too."""
+        if not self._matching.is_fixed(value) and value not in self._left.line.constants:
+            return False
+        if any(value is each for each in self._left.line.outputs):
+            return False
+        made = [each for step in self._matching.readers(value) for each in step.run.outputs if each.name]
+        for each in made:
+            other = self._matching.to_right.get(each)
+            if other is None or not self._can_compare(each, other):
+                return False
+            if self._direct(each, other) is not None and not self._is_idle(each):
+                return False
+        return bool(made)
 
     def _difference(
         self, mine: Array, theirs: Array, noise: Array | None = None, *, is_stepped: bool = False

@@ -52,7 +52,7 @@ class Side:
         self._memory = memory
         self._inputs = inputs
         with collection_paused():
-            self.line: Straight = straightened(nodes_of(model), read(model).ir, self._ask)
+            self.line: Straight = straightened(nodes_of(model), read(model).ir, inputs, self._ask)
         self.by_value: dict[ir.Value, Step] = {
             value: step for step in self.line.steps for value in step.run.outputs if value.name
         }
