@@ -69,6 +69,7 @@ from onnxsmith.errors.tensors import AnnotationError as AnnotationError
 from onnxsmith.errors.tensors import AxisError as AxisError
 from onnxsmith.errors.tensors import DTypeNotAllowedError as DTypeNotAllowedError
 from onnxsmith.errors.tensors import InferenceError as InferenceError
+from onnxsmith.errors.tensors import LinearAlgebraError as LinearAlgebraError
 from onnxsmith.errors.tensors import LiteralError as LiteralError
 from onnxsmith.errors.tensors import MixedDTypesError as MixedDTypesError
 from onnxsmith.errors.tensors import OutOfBoundsError as OutOfBoundsError

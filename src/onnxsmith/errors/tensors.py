@@ -191,6 +191,25 @@ class AxisError(OnnxsmithError, ValueError, IndexError):
     code = "C410"
 
 
+class LinearAlgebraError(OnnxsmithError, ValueError):
+    """A function of linear algebra has no result for these matrices: one is singular, or not positive definite.
+
+    Elements that are known are looked at; a recorded model gives inf or NaN in such places.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.linalg.inv(xp.zeros((2, 2)))
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.linalg.pinv(xp.zeros((2, 2)))
+    """
+
+    code = "C411"
+
+
 class OutOfBoundsError(OnnxsmithError, OverflowError):
     """A Python integer meets an array whose element type does not hold it, as numpy has it.
 
@@ -205,4 +224,4 @@ class OutOfBoundsError(OnnxsmithError, OverflowError):
         xp.asarray([1, 2], dtype=xp.int16) + 300
     """
 
-    code = "C411"
+    code = "C412"

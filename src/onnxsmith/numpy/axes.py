@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import SupportsIndex, TypeAlias, cast
 
 from onnxsmith.errors import AttributeTypeError, AxisError
@@ -28,7 +28,7 @@ def axes_of(axes: object, rank: int, name: str = "axis") -> tuple[int, ...]:
     """Several axes, counted from the front, each once; all of them for None."""
     if axes is None:
         return tuple(range(rank))
-    if isinstance(axes, SupportsIndex):
+    if isinstance(axes, SupportsIndex) or not isinstance(axes, Iterable):
         return (axis_of(axes, rank, name),)
     found = tuple(axis_of(each, rank, name) for each in cast("Sequence[object]", axes))
     if len(set(found)) != len(found):

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import creation as creation
+from onnxsmith.numpy import cumulative as cumulative
+from onnxsmith.numpy import differences as differences
+from onnxsmith.numpy import dispatch as dispatch
 from onnxsmith.numpy import element_types as element_types
+from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
+from onnxsmith.numpy import fourier as fourier
 from onnxsmith.numpy import indexing as indexing
+from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import padding as padding
+from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
+from onnxsmith.numpy import reductions as reductions
 from onnxsmith.numpy import reshaping as reshaping
+from onnxsmith.numpy import searching as searching
+from onnxsmith.numpy import sets as sets
+from onnxsmith.numpy import sorting as sorting
+from onnxsmith.numpy import statistics as statistics
+from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
+from onnxsmith.numpy.matrices import contractions as contractions
+from onnxsmith.numpy.matrices import factors as factors
+from onnxsmith.numpy.matrices import norms as norms
+from onnxsmith.numpy.matrices import solving as solving
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
@@ -58,16 +78,10 @@ def _is_public(name: str) -> bool:
     return "." not in name and (not name.startswith("_") or name.startswith("__"))
 
 
-class Submodule(ModuleType):
-    """The functions of a part of the namespace."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"onnxsmith.numpy.{name}")
-        found = {
-            full.partition(".")[2]: each for full, each in FUNCTIONS.items() if full.startswith(f"{name}.")
-        }
-        self.__dict__.update(found)
-        self.__all__ = sorted(found)
+def part(name: str) -> dict[str, Callable[..., object]]:
+    """The functions of a part of the namespace, by name."""
+    found = [(full.partition("."), each) for full, each in FUNCTIONS.items()]
+    return {short: each for (prefix, _, short), each in found if prefix == name and short}
 
 
 #: What `onnxsmith.numpy` has, by name.
@@ -77,7 +91,5 @@ NAMES: dict[str, Any] = {
     **{each.name: each.type for each in DTYPES},
     **UFUNCS,
     "__array_api_version__": VERSIONS[-1],
-    "linalg": Submodule("linalg"),
-    "fft": Submodule("fft"),
     **{name: each for name, each in FUNCTIONS.items() if _is_public(name)},
 }

@@ -158,4 +158,5 @@ def tensor_given(value: Value) -> InputTypeError:
 def _parts(array: Elements) -> list[Elements]:
     if array.dtype.kind != "c":
         return [array]
-    return [np.ascontiguousarray(np.real(array)), np.ascontiguousarray(np.imag(array))]
+    # Not `ascontiguousarray`, which gives a scalar a dimension.
+    return [np.array(np.real(array), order="C"), np.array(np.imag(array), order="C")]

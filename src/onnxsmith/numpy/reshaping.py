@@ -256,10 +256,10 @@ def broadcast_shapes(*shapes: ShapeLike) -> tuple[Size, ...]:
             return np.broadcast_shapes(*cast("list[tuple[int, ...]]", found))
         except ValueError:
             raise ShapeError(f"the shapes {', '.join(map(str, found))} do not broadcast") from None
-    return _broadcast(found)
+    return broadcast_sizes(found)
 
 
-def _broadcast(shapes: Sequence[tuple[Size, ...]]) -> tuple[Size, ...]:
+def broadcast_sizes(shapes: Sequence[tuple[Size, ...]]) -> tuple[Size, ...]:
     """The same where the model knows some sizes: what is 1 gives way, and the greater of two open ones is taken."""
     rank = max(map(len, shapes))
     result: list[Size] = []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import onnx_ir as ir
 
+from onnxsmith.passes.named_tensors import rename_value
 from onnxsmith.passes.values import inner_graphs
 
 
@@ -43,7 +44,7 @@ def reveal_hidden_names(root: ir.Graph, fresh_name: Callable[[str], str]) -> Non
             if not value.name:
                 continue
             if around[value.name] > 0:
-                value.name = fresh_name(value.name)
+                rename_value(value, fresh_name(value.name))
             own.add(value.name)
         around.update(own)
         waiting.append((graph, own))

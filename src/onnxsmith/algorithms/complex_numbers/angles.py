@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.float_parts import chosen, copysign, signbit
 from onnxsmith.algorithms.values import converted, like
@@ -12,6 +13,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
+@algorithm(name="angle")
 def angle_of(z: Field) -> TensorValue:
     """The angle of each element, from -pi to pi."""
     return arc(imaginary(z), z.re)

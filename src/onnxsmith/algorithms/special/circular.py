@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import approximations as near
 from onnxsmith.algorithms.special.double import (
@@ -44,6 +45,7 @@ def _sine_and_cosine(rest: tuple[TensorValue, TensorValue]) -> tuple[TensorValue
     return sine, op.Add(whole, op.Add(lost, tail))
 
 
+@algorithm
 def sin(x: TensorValue) -> TensorValue:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
@@ -53,6 +55,7 @@ def sin(x: TensorValue) -> TensorValue:
     return chosen(op.Less(op.Abs(x), number(2.0**-27)), x, found)
 
 
+@algorithm
 def cos(x: TensorValue) -> TensorValue:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
@@ -62,6 +65,7 @@ def cos(x: TensorValue) -> TensorValue:
     return op.Where(is_negative, op.Neg(found), found)
 
 
+@algorithm
 def tan(x: TensorValue) -> TensorValue:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
@@ -70,6 +74,7 @@ def tan(x: TensorValue) -> TensorValue:
     return chosen(op.Less(op.Abs(x), number(2.0**-27)), x, op.Div(above, below))
 
 
+@algorithm
 def atan(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     is_large = op.Greater(size, number(1.0))
@@ -78,11 +83,13 @@ def atan(x: TensorValue) -> TensorValue:
     return copysign(op.Where(is_large, op.Sub(number(PI / 2), angle), angle), x)
 
 
+@algorithm
 def asin(x: TensorValue) -> TensorValue:
     rest = op.Mul(op.Sub(number(1.0), x), op.Add(number(1.0), x))
     return copysign(atan(op.Div(x, op.Sqrt(rest))), x)
 
 
+@algorithm
 def acos(x: TensorValue) -> TensorValue:
     return op.Mul(
         atan(op.Sqrt(op.Div(op.Sub(number(1.0), x), op.Add(number(1.0), x)))),
@@ -90,6 +97,7 @@ def acos(x: TensorValue) -> TensorValue:
     )
 
 
+@algorithm
 def sinh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     grown = expm1(size)
@@ -97,6 +105,7 @@ def sinh(x: TensorValue) -> TensorValue:
     return copysign(op.Where(op.Greater(size, number(30.0)), _half_exponential(size), half), x)
 
 
+@algorithm
 def cosh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     plain = op.Mul(number(0.5), op.Add(op.Exp(size), op.Exp(op.Neg(size))))
@@ -118,6 +127,7 @@ def tanh(x: TensorValue) -> TensorValue:
     return copysign(op.Where(op.Less(grown, number(1)), close, far), x)
 
 
+@algorithm
 def asinh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     square = squared(size)
@@ -127,6 +137,7 @@ def asinh(x: TensorValue) -> TensorValue:
     return copysign(op.Where(op.Greater(size, number(1e9)), far, close), x)
 
 
+@algorithm
 def acosh(x: TensorValue) -> TensorValue:
     over = op.Sub(x, number(1.0))
     close = log1p(op.Add(over, op.Sqrt(op.Mul(over, op.Add(x, number(1.0))))))
@@ -135,6 +146,7 @@ def acosh(x: TensorValue) -> TensorValue:
     return where(op.Less(x, number(1.0)), NAN, value)
 
 
+@algorithm
 def atanh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     double = op.Add(size, size)
