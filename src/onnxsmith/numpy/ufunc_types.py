@@ -81,7 +81,7 @@ class _StandIn:
     def resolve_dtypes(self, dtypes: Sequence[Any], /, **options: Any) -> tuple[NumpyDType, ...]:
         first = cast("NumpyDType | type", dtypes[0])
         if self.keeps_integers and isinstance(first, np.dtype) and first.kind in "biu" and not options:
-            return (cast(NumpyDType, first), cast(NumpyDType, first))
+            return (first, first)
         if self.result is not None:
             if first == np.bool_:
                 raise TypeError("there is no such loop")
