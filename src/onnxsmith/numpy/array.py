@@ -20,7 +20,7 @@ from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
@@ -231,8 +231,9 @@ class Array:
         name = ufunc.__name__
         if name not in UFUNCS or getattr(np, name, None) is not ufunc:
             raise InputTypeError(
-                f"the universal function {name} is not there for arrays of onnxsmith.numpy",
-                help="there are those of numpy; np.asarray(x) gives it the elements",
+                f"the universal function {name} is not there for arrays of onnxsmith.numpy"
+                + (f": {REFUSED[name]}" if name in REFUSED else ""),
+                help="np.asarray(x) gives it the elements",
             ).locate_at_caller()
         found = UFUNCS[name]
         return found(*inputs, **kwargs) if method == "__call__" else getattr(found, method)(*inputs, **kwargs)
