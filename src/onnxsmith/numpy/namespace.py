@@ -19,6 +19,7 @@ from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import quantiles as quantiles
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
 from onnxsmith.numpy import reductions as reductions
@@ -28,6 +29,7 @@ from onnxsmith.numpy import sets as sets
 from onnxsmith.numpy import sorting as sorting
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
+from onnxsmith.numpy import without_nan as without_nan
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.matrices import contractions as contractions
