@@ -14,11 +14,16 @@ from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import creation as creation
 from onnxsmith.numpy import cumulative as cumulative
 from onnxsmith.numpy import differences as differences
+from onnxsmith.numpy import dispatch as dispatch
 from onnxsmith.numpy import element_types as element_types
+from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
 from onnxsmith.numpy import indexing as indexing
+from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import padding as padding
+from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import quantiles as quantiles
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
