@@ -348,7 +348,8 @@ def test_all_of_a_long_model_is_matched() -> None:
     assert found.node.address == "0"
 
 
-MASKED = """g (float[2, 4] x) => (float[2, 4] y) <bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}>
+MASKED = """g (float[2, 4] x) => (float[2, 4] y)
+<bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}>
 {
     z = Where(m, x, low)
     y = Add(z, b)
