@@ -185,6 +185,11 @@ def extreme(
     return array_from(totals.extreme(field, axes, keepdims, is_max=is_max, first=first))
 
 
+def is_empty(x: Array) -> bool:
+    """Whether an array is known to have no elements."""
+    return any(isinstance(size, int) and size == 0 for size in x.shape)
+
+
 def check_not_empty(x: Array, axes: Sequence[int], what: str) -> None:
     """Refuse what has no answer for no elements, where sizes are known."""
     if x.is_symbolic:
