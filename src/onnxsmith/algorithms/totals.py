@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, joined, number, where
 from onnxsmith.algorithms.loops import loop
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
@@ -80,6 +81,7 @@ def total(x: Field, axes: Sequence[int], keepdims: bool, *, is_long: bool = Fals
     return x.map(lambda part: _reduced("ReduceSum", part, axes, keepdims))
 
 
+@algorithm
 def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | None = None) -> Field:
     """The product, in the element type that is given, and of a scalar before all others if there is one."""
     if x.im is None:
@@ -195,6 +197,7 @@ def highest(dtype: DType) -> TensorOrArray:
     return np.asarray(np.iinfo(dtype.numpy).max if dtype is not DType.BOOL else True, dtype.numpy)
 
 
+@algorithm
 def extreme(
     x: Field, axes: Sequence[int], keepdims: bool, *, is_max: bool, first: Field | None = None
 ) -> Field:
@@ -218,6 +221,7 @@ def extreme(
     return Field(found) if first is None else better(first, Field(found), is_max=is_max)
 
 
+@algorithm
 def extreme_place(x: Field, axis: int, *, is_max: bool) -> TensorValue:
     """Where the first greatest or least stands along an axis, which is kept; what is no number comes first."""
     find, reduce = (op.ArgMax, op.ReduceMax) if is_max else (op.ArgMin, op.ReduceMin)
