@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy import dtypes
@@ -40,6 +42,7 @@ class Run:
         self._run: Callable[[Sequence[Elements]], Any] | None = None
 
         def body(*inputs: Tensor) -> tuple[Any, ...]:
+            inline_algorithms(current_graph())  # a session opens sooner without functions
             given = iter(inputs)
             made_args = [_decode(each, given, is_number=is_number(place)) for place, each in enumerate(args)]
             made_kwargs = {
