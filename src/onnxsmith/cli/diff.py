@@ -10,8 +10,9 @@ from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.picture_output import check_picture
+from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import check_words, load_model, shown
+from onnxsmith.cli.streams import check_words, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.diffing import Difference
 from onnxsmith.diffing import diff as find_difference
@@ -23,12 +24,13 @@ _STYLES: dict[str, terminal.Style] = {"+": "green", "-": "red", "~": "blue"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `diff`."""
     parser.epilog = (
-        "Models are only read. The exit code is 1 where they differ:\n"
+        "Models are only read, Python files are run. The exit code is 1 where they differ:\n"
         "  onnxsmith diff a.onnx b.onnx\n"
         "  onnxsmith diff a.onnx b.onnx -o page.html\n"
+        "  onnxsmith diff net.onnx net.py:forward\n"
         "  onnxsmith diff - b.onnx < a.onnx"
     )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
     parser.add_argument("other", metavar="OTHER", help="another one")
     parser.add_argument(
         "--names", action="store_true", help="names of nodes, weights and values inside count, too"
@@ -58,7 +60,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     models: list[Model] = []
     for word in words:
         with terminal.progress(f"reading {shown(word)}"):
-            models.append(load_model(word))
+            models.append(read_model(word))
     with terminal.progress("comparing"):
         found = find_difference(models[0], models[1], names=options.names)
     content: dict[str, Any] = {"file": words[0], "other": words[1], **found.as_dict(), "written": []}

@@ -15,7 +15,7 @@ from onnxsmith.core.collection import collection_paused
 from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
 from onnxsmith.view.description import Description, Graph
 from onnxsmith.view.layering import Net
-from onnxsmith.view.ordering import Arrangement, arrange
+from onnxsmith.view.ordering import Arrangement, Effort, arrange
 
 #: A box of fewer nodes than this is not drawn: they stand in the box around.
 _FEWEST_NODES = 2
@@ -56,6 +56,7 @@ class Boxes:
         ]
         #: The box that each node stands in; -1 for a folded constant.
         self.box_of: list[int] = [-1] * len(description.nodes)
+        self._effort = Effort()
         with collection_paused():
             for number, graph in enumerate(description.graphs):
                 self._fill(number, graph)
@@ -187,7 +188,7 @@ class Boxes:
         ages = [self._age(item) for item in box.items]
         tops = [] if is_main else [index[each] for each in box.items if each.kind == "input"]
         bottoms = [] if is_main else [index[each] for each in box.items if each.kind == "output"]
-        box.arrangement = arrange(len(box.items), nets, ages, tops, bottoms)
+        box.arrangement = arrange(len(box.items), nets, ages, tops, bottoms, self._effort)
 
     def _age(self, item: Item) -> float:
         match item.kind:
