@@ -1,4 +1,4 @@
-"""Runs an algorithm as a model: recorded once with the sizes of the arrays and once with all of them open."""
+"""Runs an algorithm as a model: inlined with the sizes of the arrays, and as a function with all of them open."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import onnxsmith
+from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.target import current_graph
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -15,11 +17,20 @@ from onnxsmith.types.value_types import TensorType
 def computed(
     function: Callable[..., Any], *arrays: Any, opset: int | None = None, tolerance: float = 0.0
 ) -> list[np.ndarray]:
-    """What ONNX Runtime gives for an algorithm on arrays, which is the same whether sizes are known or not."""
+    """What ONNX Runtime gives for an algorithm on arrays: the same for known sizes and open ones, inlined or not."""
     given = [np.asarray(each) for each in arrays]
+
+    def inlined(*tensors: Any) -> Any:
+        inline_algorithms(current_graph())
+        return function(*tensors)
+
+    names = [f"x{k}" for k in range(len(given))]
     known, opened = (
-        _results(onnxsmith.trace(function, *types, opset_version=opset), given)
-        for types in (_types(given, is_open=False), _types(given, is_open=True))
+        _results(onnxsmith.trace(each, *types, opset_version=opset, input_names=names), given)
+        for each, types in (
+            (inlined, _types(given, is_open=False)),
+            (lambda *tensors: function(*tensors), _types(given, is_open=True)),
+        )
     )
     assert len(known) == len(opened)
     for one, other in zip(known, opened, strict=True):

@@ -288,3 +288,110 @@ def test_no_weight_is_named_where_the_operator_differs() -> None:
     other = graph(DIVIDED.replace("Div", "Mul") % "2")
     assert not compare(graph(DIVIDED % "2"), other, [X4]).weights
     assert not compare(graph(DIVIDED % "3"), other, [X4]).weights
+
+
+FOLDED = """g (float[2, 3] x) => (float[2, 2] y) <float[2, 3] w = {1, 2, 3, 4, 5, 6}, float[1] s = {%s}> {
+    t = Transpose <perm = [1, 0]> (w)
+    u = Mul(t, s)
+    v = Neg(u)
+    y = MatMul(x, v)
+}"""
+
+
+def test_what_computes_a_weight_that_the_other_holds_is_named() -> None:
+    """Which of them is wrong is not known where the other has only their result."""
+    given, folded = graph(FOLDED % "2"), graph(FOLDED % "2.5").optimize()
+    assert [each.op_type for each in folded.nodes] == ["MatMul"]
+    inputs = [np.ones((2, 3), np.float32)]
+    found = compare(given, folded, inputs)
+    assert [each.node.op_type for each in found.region][-2:] == ["Mul", "Neg"]
+    assert found.is_weight
+    assert "the weight that Transpose" in str(found)
+    assert "in the other: a weight that the model holds" in str(found)
+    assert "in the other: the weight that Transpose" in str(compare(folded, given, inputs))
+    assert compare(given, graph(FOLDED % "2").optimize(), inputs)
+
+
+def test_a_weight_that_is_cast_is_told_from_what_takes_it() -> None:
+    text = """g (float[2, 4] x) => (float[2, 4] z) <double[4, 4] w = {%s}, float[4] b = {1, 2, 3, 4}> {
+        v = Cast <to = 1> (w)
+        y = Gemm(x, v, b)
+        z = Tanh(y)
+    }"""
+    plain = """g (float[2, 4] x) => (float[2, 4] z) <float[4, 4] w = {%s}, float[4] b = {1, 2, 3, 4}> {
+        m = MatMul(x, w)
+        y = Add(m, b)
+        z = Tanh(y)
+    }"""
+    numbers = [f"{0.1 * k:.1f}" for k in range(16)]
+    other = [*numbers[:5], "9.0", *numbers[6:]]
+    left, right = graph(plain % ", ".join(numbers)), graph(text % ", ".join(other))
+    found = compare(left, right, [np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)])
+    assert found.node is not None
+    assert found.other is not None
+    assert (found.node.node.op_type, found.other.node.op_type) == ("MatMul", "Cast")
+
+
+def test_all_of_a_long_model_is_matched() -> None:
+    def chain(first: Any) -> Model:
+        def run(x: Any) -> Any:
+            x = first(x)
+            for k in range(100):
+                x = op.Tanh(x * (1.0 + 0.01 * k)) + 0.1
+            return x
+
+        return trace(run, FLOAT[8])
+
+    found = compare(chain(op.Sin), chain(op.Cos), [np.linspace(-1, 1, 8, dtype=np.float32)])
+    assert found.matched == 301
+    assert found.node is not None
+    assert found.node.address == "0"
+
+
+MASKED = """g (float[2, 4] x) => (float[2, 4] y) <bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}>
+{
+    z = Where(m, x, low)
+    y = Add(z, b)
+}"""
+
+
+@pytest.mark.parametrize("low", ["-3.4e38", "-1e9", "-65504"])
+def test_elements_that_mask_others_are_no_scale_for_them(low: str) -> None:
+    x = np.float32([[1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4]])
+    found = compare(graph(MASKED % (low, "4")), graph(MASKED % (low, "4.01")), [x])
+    assert found.node is not None
+    assert found.node.node.op_type == "Add"
+    assert list(found.outputs) == ["y"]
+    assert found.explains
+    assert compare(graph(MASKED % (low, "4")), graph(MASKED % (low, "4.0000001")), [x])
+
+
+@pytest.mark.parametrize("sizes", ["-1, 2", "6, -1"])
+def test_sizes_that_mean_the_same_are_no_difference(sizes: str) -> None:
+    text = """g (float[3, 4] x) => (float[6, 2] z) <int64[1] a = {%s}, int64[1] b = {%s}> {
+        s = Concat <axis = 0> (a, b)
+        y = Reshape(x, s)
+        z = Tanh(y)
+    }"""
+    one, other = graph(text % ("6", "2")), graph(text % tuple(sizes.split(", ")))
+    inputs = [np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)]
+    for left, right in ((one, other), (other, one), (one, other.optimize()), (other.optimize(), one)):
+        assert compare(left, right, inputs)
+
+
+OPTIONAL = "g (float[4] x, float[4] k) => (float[4] y) <float[4] k = {1, 1, 1, 1}> { y = %s(x, k) }"
+
+
+def test_optional_inputs_are_what_they_are_given() -> None:
+    model, other = graph(OPTIONAL % "Mul"), graph(OPTIONAL % "Div")
+    assert compare(model, other, {"x": X4})
+    found = compare(model, other, {"x": X4, "k": np.float32([1, 2, 2, 2])})
+    assert found.difference is not None
+    assert found.difference.count == 3
+    assert "k [4]" in found.inputs
+    with pytest.raises(ModelInputError, match="the second model has no input 'k'"):
+        compare(
+            model,
+            graph("g (float[4] x) => (float[4] y) { y = Relu(x) }"),
+            {"x": X4, "k": np.float32([1, 2, 2, 2])},
+        )

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.loops import repeat
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     as_column,
@@ -60,6 +61,7 @@ def cumsum(x: TensorValue, axis: int) -> TensorValue:
     return op.CumSum(x, np.int64(axis))
 
 
+@algorithm
 def cumprod(x: TensorValue, axis: int) -> TensorValue:
     """The product of all elements up to each."""
     if op.has("CumProd"):
@@ -67,11 +69,13 @@ def cumprod(x: TensorValue, axis: int) -> TensorValue:
     return running([x], axis, lambda a, b: [op.Mul(a[0], b[0])])[0]
 
 
+@algorithm
 def cummax(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
     """The greatest element so far, and where it is: the last place of equals, and of values that are no number."""
     return _extreme(x, axis, is_max=True)
 
 
+@algorithm
 def cummin(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
     """The least element so far, and where it is: the last place of equals, and of values that are no number."""
     return _extreme(x, axis, is_max=False)
@@ -94,6 +98,7 @@ def _extreme(x: TensorValue, axis: int, *, is_max: bool) -> tuple[TensorValue, T
     return converted(keys, dtype), places
 
 
+@algorithm
 def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
     """log(exp(x) + exp(y)); equal infinities stay what they are."""
     largest = op.Max(x, y)
@@ -102,6 +107,7 @@ def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Add(largest, op.Log(op.Add(op.Exp(distance), like(1, x))))
 
 
+@algorithm
 def logcumsumexp(x: TensorValue, axis: int) -> TensorValue:
     """The logarithm of the sum of exp(x) up to each element."""
     return running([x], axis, lambda a, b: [logaddexp(a[0], b[0])])[0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular, double
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like
@@ -31,6 +32,7 @@ def signbit(x: TensorValue) -> TensorValue:
     return op.Less(x, like(0, x)) if dtype is not DType.BOOL else op.Xor(x, x)
 
 
+@algorithm
 def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     """The size of `x` with the sign of `y`."""
     return op.Mul(op.Abs(x), _sign(y))
@@ -41,6 +43,7 @@ def _sign(y: TensorValue) -> TensorValue:
     return op.Where(double.is_negative(y), like(-1, y), like(1, y))
 
 
+@algorithm
 def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
     """The larger one, and the one that is a number if the other is not."""
     dtype = dtype_of(x)
@@ -51,6 +54,7 @@ def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Where(op.Or(op.GreaterOrEqual(x, y), op.IsNaN(y)), x, y)
 
 
+@algorithm
 def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
     """The smaller one, and the one that is a number if the other is not."""
     dtype = dtype_of(x)
@@ -61,6 +65,7 @@ def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Where(op.Or(op.LessOrEqual(x, y), op.IsNaN(y)), x, y)
 
 
+@algorithm
 def trunc(x: TensorValue) -> TensorValue:
     """Rounded towards zero."""
     return op.Where(op.Less(x, 0.0), op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
@@ -69,6 +74,7 @@ def trunc(x: TensorValue) -> TensorValue:
 # -- quotients -----------------------------------------------------------------------------------------
 
 
+@algorithm
 def floor_divide(x: TensorValue, y: TensorValue) -> TensorValue:
     """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
     zero, one = like(0, x), like(1, x)
@@ -82,6 +88,7 @@ def floor_divide(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Where(op.Equal(y, zero), op.Div(x, y), floor)
 
 
+@algorithm
 def remainder(x: TensorValue, y: TensorValue) -> TensorValue:
     """What is left when `x` is divided and rounded down; it has the sign of `y`."""
     zero = like(0, x)
@@ -93,6 +100,7 @@ def remainder(x: TensorValue, y: TensorValue) -> TensorValue:
 # -- angles and lengths --------------------------------------------------------------------------------
 
 
+@algorithm
 def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
     """The angle of the point (x, y), by the signs of both, of zeros too; in single or double precision."""
     dtype = dtype_of(y)
@@ -107,6 +115,7 @@ def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
     return op.Mul(op.Where(is_left, op.Add(angle, cast(np.pi, dtype)), angle), sign)
 
 
+@algorithm
 def hypot(x: TensorValue, y: TensorValue) -> TensorValue:
     """The length of (x, y), without an overflow on the way: in double precision, or scaled by the larger."""
     dtype = dtype_of(x)
@@ -150,12 +159,14 @@ def _parts(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     return op.Where(is_plain, x, mantissa), op.Where(is_plain, np.float64(0), exponent)
 
 
+@algorithm
 def frexp(x: TensorValue, dtype: DType | None = None) -> tuple[TensorValue, TensorValue]:
     """A mantissa of size 0.5 to 1, in `dtype` or as given, and an INT32 exponent of two."""
     mantissa, exponent = _parts(converted(x, DType.DOUBLE))
     return converted(mantissa, dtype or dtype_of(x)), converted(exponent, DType.INT32)
 
 
+@algorithm
 def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     """The neighbour of `x` towards `y` in their element type."""
     dtype = dtype_of(x)

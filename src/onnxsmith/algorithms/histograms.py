@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.sorting import search_sorted
 from onnxsmith.algorithms.values import (
@@ -27,6 +28,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
+@algorithm
 def bincount(
     x: TensorValue, weights: TensorValue | None = None, least: Size = 0, *, dtype: DType = DType.INT64
 ) -> TensorValue:
@@ -59,6 +61,7 @@ def _ends(
     return op.Sub(low, step), op.Add(high, step)
 
 
+@algorithm
 def counts_of_equal_bins(
     x: TensorValue, bins: int, ends: tuple[Numeric, Numeric] | None = None
 ) -> TensorValue:
@@ -85,6 +88,7 @@ def _counted(
     return op.Slice(total, [0], [bins], [0])
 
 
+@algorithm
 def equal_edges(x: TensorValue, bins: int, ends: tuple[Numeric, Numeric] | None = None) -> TensorValue:
     """The edges of equal bins between two ends; without them, between the extremes of the data."""
     dtype = dtype_of(x)
@@ -99,6 +103,7 @@ def equal_edges(x: TensorValue, bins: int, ends: tuple[Numeric, Numeric] | None 
     return op.Where(np.arange(bins + 1) < (bins + 1) // 2, from_low, from_high)
 
 
+@algorithm(by_size=True)
 def histogram(
     x: TensorValue,
     edges: Sequence[TensorValue],

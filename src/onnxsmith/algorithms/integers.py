@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.loops import repeat
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     axes_of,
@@ -64,6 +65,7 @@ def _distance(y: TensorValue, dtype: DType) -> tuple[TensorValue, TensorValue]:
     return converted(op.Where(fits, y, np.int64(bits - 1)), DType.UINT64), fits
 
 
+@algorithm
 def shift_left(x: TensorValue, y: TensorValue) -> TensorValue:
     """With zeros shifted in; a distance beyond the last bit, or below zero, leaves nothing."""
     dtype = dtype_of(x)
@@ -73,6 +75,7 @@ def shift_left(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Where(fits, converted(shifted, dtype), cast(0, dtype))
 
 
+@algorithm
 def shift_right(x: TensorValue, y: TensorValue) -> TensorValue:
     """With the sign shifted in; a distance beyond the last bit, or below zero, leaves the sign only."""
     dtype = dtype_of(x)
@@ -91,6 +94,7 @@ def shift_right(x: TensorValue, y: TensorValue) -> TensorValue:
 # -- quotients -----------------------------------------------------------------------------------------
 
 
+@algorithm
 def floor_divide(x: TensorValue, y: TensorValue) -> TensorValue:
     """Divided and rounded down; ONNX's `Div` rounds towards zero, and is one too high below it."""
     quotient = op.Div(x, y)
@@ -99,6 +103,7 @@ def floor_divide(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Sub(quotient, converted(_is_inexact_below(x, y), dtype_of(quotient)))
 
 
+@algorithm
 def truncated_remainder(x: TensorValue, y: TensorValue) -> TensorValue:
     """What is left of `x`, with its sign, when it is divided and rounded towards zero.
 
@@ -120,6 +125,7 @@ def _is_inexact_below(x: TensorValue, y: TensorValue) -> TensorValue:
 # -- divisors ------------------------------------------------------------------------------------------
 
 
+@algorithm
 def gcd(x: TensorValue, y: TensorValue) -> TensorValue:
     """The greatest common divisor, by Euclid's algorithm on all elements at once, until the last is done."""
     if has_zero(sizes_of(x)) or has_zero(sizes_of(y)):
@@ -146,6 +152,7 @@ def _has_any(x: TensorValue) -> TensorValue:
     return converted(op.ReduceMax(sizes, [0], keepdims=0), DType.BOOL)
 
 
+@algorithm
 def lcm(x: TensorValue, y: TensorValue) -> TensorValue:
     """The least common multiple; 0 where one of both is."""
     divisor = gcd(x, y)
@@ -156,6 +163,7 @@ def lcm(x: TensorValue, y: TensorValue) -> TensorValue:
 # -- powers --------------------------------------------------------------------------------------------
 
 
+@algorithm
 def power(x: TensorValue, y: TensorValue) -> TensorValue:
     """Integers to the power of integers by squaring, which wraps around; `Pow` goes through doubles."""
     dtype = dtype_of(x)
@@ -183,6 +191,7 @@ def power(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.Where(op.Less(y, zero), inverse, result)
 
 
+@algorithm
 def whole_power(x: TensorValue, exponent: int) -> TensorValue:
     """A power that is known and at least one, by multiplication, which wraps around; `Pow` goes through doubles."""
     result: TensorValue | None = None
@@ -199,6 +208,7 @@ def whole_power(x: TensorValue, exponent: int) -> TensorValue:
 # -- hashes --------------------------------------------------------------------------------------------
 
 
+@algorithm
 def reduced_by_xor(bits: TensorValue, dims: int | Sequence[int] | None, keepdim: bool) -> TensorValue:
     """All UINT64 elements along dimensions combined by an exclusive or."""
     rank = rank_of(bits)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.cumulative import running
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.sorting import sort
 from onnxsmith.algorithms.values import (
@@ -28,6 +29,7 @@ from onnxsmith.types.dtypes import DType
 Interpolation: TypeAlias = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
 
+@algorithm
 def median(x: TensorValue, axis: int, *, ignores_nan: bool = False) -> tuple[TensorValue, TensorValue]:
     """The median along an axis, the lower one of two, and where it stands; the axis is kept.
 
@@ -52,6 +54,7 @@ def median(x: TensorValue, axis: int, *, ignores_nan: bool = False) -> tuple[Ten
     return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)
 
 
+@algorithm
 def mode(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
     """The most frequent value along an axis, the least of several, and its last place; the axis is kept."""
     values, places = sort(x, axis)
@@ -65,6 +68,7 @@ def mode(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
     return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)
 
 
+@algorithm
 def quantile(
     x: TensorValue, q: TensorValue, *, interpolation: Interpolation = "linear", ignores_nan: bool = False
 ) -> TensorValue:

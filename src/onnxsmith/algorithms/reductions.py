@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     as_tensor,
@@ -43,6 +44,7 @@ def reduce(name: Reduction, x: TensorValue, dims: Dims, keepdim: bool) -> Tensor
     return getattr(op, name)(x, np.array(axes, np.int64), keepdims=int(keepdim))
 
 
+@algorithm
 def wrapping_sum(x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
     """The sum of integers as a product with a vector of ones, which wraps around.
 
@@ -62,6 +64,7 @@ def wrapping_sum(x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
     return op.Unsqueeze(total, axes) if keepdim else total
 
 
+@algorithm
 def product_of(x: TensorValue, dim: int | None, keepdim: bool) -> TensorValue:
     """A product over one dimension, or over all for None.
 
@@ -82,11 +85,13 @@ def product_of(x: TensorValue, dim: int | None, keepdim: bool) -> TensorValue:
 # -- extremes ------------------------------------------------------------------------------------------
 
 
+@algorithm
 def amax(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
     """The largest, and no number if one of them is none, which ONNX Runtime passes over."""
     return _extreme("ReduceMax", x, dims, keepdim)
 
 
+@algorithm
 def amin(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
     """The smallest, and no number if one of them is none, which ONNX Runtime passes over."""
     return _extreme("ReduceMin", x, dims, keepdim)
@@ -105,6 +110,7 @@ def _extreme(
     return op.Add(result, reduce("ReduceSum", holes, dims, keepdim))
 
 
+@algorithm
 def argmax(x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
     """Where the largest stands, the first one of several; in all elements in a row for None.
 
@@ -113,6 +119,7 @@ def argmax(x: TensorValue, dim: int | None = None, keepdim: bool = False) -> Ten
     return _position(x, dim, keepdim, is_max=True)
 
 
+@algorithm
 def argmin(x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
     """Where the smallest stands, the first one of several; in all elements in a row for None.
 
@@ -143,11 +150,13 @@ def _with_extreme_holes(x: TensorValue, is_max: bool) -> TensorValue:
     return op.Where(op.IsNaN(x), cast(np.inf if is_max else -np.inf, dtype), finite)
 
 
+@algorithm
 def any_true(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
     """Whether one is true, or not zero; False of nothing."""
     return _of_truth("ReduceMax", x, dims, keepdim)
 
 
+@algorithm
 def all_true(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
     """Whether all are true, or not zero; True of nothing."""
     return _of_truth("ReduceMin", x, dims, keepdim)
@@ -166,6 +175,7 @@ def _of_truth(
 # -- variances -----------------------------------------------------------------------------------------
 
 
+@algorithm
 def variance_and_mean(
     x: TensorValue, dims: Dims = None, correction: float | Tensor = 0, keepdim: bool = False
 ) -> tuple[TensorValue, TensorValue]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onnxsmith.algorithms.loops import repeat, several
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
@@ -39,6 +40,7 @@ def sort_key(x: TensorValue) -> TensorValue:
     return op.Where(op.IsNaN(x), cast(np.inf, dtype), op.Min(x, cast(largest, dtype)))
 
 
+@algorithm
 def sort(
     x: TensorValue, axis: int, *, descending: bool = False, count: Size | None = None
 ) -> tuple[TensorValue, TensorValue]:
@@ -61,6 +63,7 @@ def topk(
     return values, places
 
 
+@algorithm
 def kth_value(x: TensorValue, k: Size, axis: int) -> tuple[TensorValue, TensorValue]:
     """The value that is number `k` in order, counted from 1, and where it stood; the axis is kept."""
     values, places = sort(x, axis, count=k)
@@ -70,6 +73,7 @@ def kth_value(x: TensorValue, k: Size, axis: int) -> tuple[TensorValue, TensorVa
 # -- searching -----------------------------------------------------------------------------------------
 
 
+@algorithm
 def search_sorted(sequence: TensorValue, values: TensorValue, *, right: bool = False) -> TensorValue:
     """How many of a sorted sequence (along its last dimension) are less than each value, or, `right`, not greater.
 
@@ -101,6 +105,7 @@ def search_sorted(sequence: TensorValue, values: TensorValue, *, right: bool = F
     return repeat(begins, [length, low, high], body)[1]
 
 
+@algorithm
 def is_in(elements: TensorValue, among: TensorValue) -> TensorValue:
     """Whether each element is equal to one of others."""
     rank = rank_of(elements)
@@ -128,6 +133,7 @@ def unique(x: TensorValue, axis: int | None = None) -> Distinct:
     return Distinct(*several(op.Unique, x, outputs=4, axis=axis, sorted=1))
 
 
+@algorithm
 def unique_consecutive(x: TensorValue, axis: int | None = None) -> Distinct:
     """The elements, or slices across an axis, that differ from the one before; the inverse is a vector."""
     rows, axis = (flat(x), 0) if axis is None else (x, axis)

@@ -90,7 +90,7 @@ def product(sizes: Sequence[Size]) -> Size:
     """How many elements a shape has."""
     total: Size = 1
     for each in sizes:
-        total = total * each
+        total = each if isinstance(total, int) and total == 1 else total * each
     return total
 
 

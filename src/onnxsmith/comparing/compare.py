@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
@@ -15,6 +15,7 @@ from onnxsmith.comparing.result import Comparison, compared
 from onnxsmith.comparing.search import Parting, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -85,7 +86,9 @@ def compare(
     given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
     for side in sides:
         side.look()
-    found = Searching(*sides, tolerance).run()
+    with collection_paused():
+        searching = Searching(*sides, tolerance)
+    found = searching.run()
     notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
@@ -104,6 +107,7 @@ def compare(
         weights=_weights(sides, parting, tolerance),
         value=_name_of(sides, parting),
         explains=parting.explains,
+        is_weight=parting.is_weight,
         outputs=found.outputs,
         inputs=shown,
         notes=notes,
@@ -236,14 +240,30 @@ def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> M
     """The inputs by the names that the second model has for them."""
     ours = [port.name for port in model.inputs]
     theirs = [port.name for port in second.inputs]
-    if set(ours) == set(theirs):
+    known = {port.name for port in (*second.inputs, *second.optional_inputs)}
+    if set(ours) == set(theirs) or known.issuperset(given):
+        _check_all_are_taken(given, known)
         return given
     if len(ours) != len(theirs):
         raise ModelInputError(
             f"the models take other inputs: {', '.join(ours) or 'none'}, and {', '.join(theirs) or 'none'}",
             help="compare models with as many inputs",
         )
-    return {theirs[ours.index(name)]: value for name, value in given.items() if name in ours}
+    renamed = {theirs[ours.index(name)]: value for name, value in given.items() if name in ours}
+    others = {name: value for name, value in given.items() if name not in ours}
+    _check_all_are_taken(others, known)
+    return {**renamed, **others}
+
+
+def _check_all_are_taken(given: Mapping[str, RunValue], known: Container[str]) -> None:
+    """Refuse an input that the second model holds as a weight, or does not have: it would not be compared with."""
+    missing = next((name for name in given if name not in known), None)
+    if missing is not None:
+        raise ModelInputError(
+            f"the second model has no input '{clipped(missing, _LONGEST_SHOWN)}', which the first one takes",
+            help="leave it out: the first model has a value for it",
+            culprit=("input", 2),
+        )
 
 
 def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:

@@ -7,7 +7,7 @@ turns, and nodes that cannot be taken apart, stay single steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -82,12 +82,24 @@ class Straight:
     whole: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
     #: Which way control flow went, in words, in the order in which that was known.
     ways: dict[Step, str] = field(default_factory=dict["Step", str])
+    #: The place of each step by its id, and the list that this is true of.
+    _positions: dict[int, int] = field(default_factory=dict[int, int])
+    _ordered: list[Step] | None = None
 
     def actual(self, value: ir.Value) -> ir.Value:
         """What a value is, where it is another one by now."""
         while value in self.aliases:
             value = self.aliases[value]
         return value
+
+    def in_order(self, steps: Mapping[int, Step]) -> list[Step]:
+        """Some steps by their ids in the order in which they run."""
+        if len(steps) <= 1:
+            return list(steps.values())
+        if self._ordered is not self.steps or len(self._positions) != len(self.steps):  # it is being made
+            self._positions = {id(step): number for number, step in enumerate(self.steps)}
+            self._ordered = self.steps
+        return sorted(steps.values(), key=lambda step: self._positions[id(step)])
 
     def taken(self, step: Step) -> Iterator[ir.Value]:
         """What a step takes, by bodies of a step that stayed whole too; some may be other values by now."""
@@ -329,14 +341,14 @@ def _constant_of(node: Node, given: Mapping[str, ir.Attr]) -> ir.TensorProtocol 
     )
 
 
-def straightened(nodes: Nodes, held: ir.Model, ask: Ask) -> Straight:
-    """The steps that a run takes; `ask` runs what was made so far."""
+def straightened(nodes: Nodes, held: ir.Model, given: Container[str], ask: Ask) -> Straight:
+    """The steps that a run takes on inputs of these names; `ask` runs what was made so far."""
     flattening = _Flattening(nodes, held)
     line = flattening.line
     graph = nodes.graph
     environment: Environment = {}
     for value in graph.ir.inputs:
-        if value.name in graph.ir.initializers:
+        if value.name in graph.ir.initializers and value.name not in given:
             continue  # its default is a weight
         environment[value] = line.inputs[value.name or ""] = flattening.named(ir.Value(name=None))
     line.steps = flattening.body(graph, environment, {}, Place())

@@ -69,6 +69,8 @@ class Comparison:
     value: str = ""
     #: Whether that explains all of the difference of the outputs.
     explains: bool = False
+    #: Whether the region computes a weight, of weights alone.
+    is_weight: bool = False
     #: How the outputs differ, by name; those that agree are not here.
     outputs: Mapping[str, Difference] = field(default_factory=dict[str, Difference])
     #: The inputs that it was found with, in words.
@@ -100,15 +102,14 @@ class Comparison:
         lines += [f"  output '{name}': {told}" for name, told in self.outputs.items()]
         return printable("\n".join([*lines, *self.notes]))
 
-    @staticmethod
-    def _where(node: ComparedNode | None, region: tuple[ComparedNode, ...]) -> str:
+    def _where(self, node: ComparedNode | None, region: tuple[ComparedNode, ...]) -> str:
         if node is not None:
             return str(node)
         if not region:
-            return "a constant"
+            return "a weight that the model holds" if self.is_weight else "a constant"
         shown = ", ".join(map(str, region[:_SHOWN_NODES]))
         more = f" and {len(region) - _SHOWN_NODES} more" if len(region) > _SHOWN_NODES else ""
-        return f"one of {shown}{more}"
+        return f"the weight that {shown}{more} compute" if self.is_weight else f"one of {shown}{more}"
 
     def __repr__(self) -> str:
         return str(self)

@@ -7,7 +7,7 @@ which are looked up by name; how views share their elements stands in `sharing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -236,6 +236,16 @@ class Array:
             ).locate_at_caller()
         found = UFUNCS[name]
         return found(*inputs, **kwargs) if method == "__call__" else getattr(found, method)(*inputs, **kwargs)
+
+    def __array_function__(
+        self,
+        function: Callable[..., Any],
+        types: Collection[type],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """numpy's functions on arrays of ours are ours: `np.concatenate([x, y])`."""
+        return _called("_array_function", function, args, kwargs)
 
     # -- operators -------------------------------------------------------------------------------------
 

@@ -103,13 +103,32 @@ def issubdtype(arg1: object, arg2: object) -> bool:
     return bool(np.issubdtype(cast(Any, arg1), cast(Any, arg2)))
 
 
+class FloatLimits:
+    """The limits of a type of floats, as Python floats."""
+
+    def __init__(self, dtype: NumpyDType) -> None:
+        found = np.finfo(dtype)
+        self.dtype: NumpyDType = found.dtype
+        self.bits: int = found.bits
+        self.eps = float(found.eps)
+        self.max = float(found.max)
+        self.min = float(found.min)
+        self.smallest_normal = self.tiny = float(found.smallest_normal)
+        self.smallest_subnormal = float(found.smallest_subnormal)
+        self.resolution = float(found.resolution)
+        self.precision: int = found.precision
+
+    def __repr__(self) -> str:
+        return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype.name})"
+
+
 @public("finfo")
-def finfo(dtype: object, /) -> np.finfo[Any]:
+def finfo(dtype: object, /) -> FloatLimits:
     """The limits of a type of floats; of the parts of a complex one."""
     given = _dtype_of(dtype)
     if given.kind not in "fc":
         raise AttributeValueError(f"{given.name} is no type of floats", help="xp.iinfo is for integers")
-    return np.finfo(given)
+    return FloatLimits(given)
 
 
 @public("iinfo")

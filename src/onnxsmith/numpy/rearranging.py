@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.errors import AttributeValueError, ShapeError, TensorIndexError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
@@ -119,7 +119,7 @@ def delete(x: object, obj: object, axis: int | None = None) -> Array:
         try:
             whole[chosen] = False
         except IndexError as error:
-            raise ShapeError(
+            raise TensorIndexError(
                 f"{obj!r} names an element that a dimension of size {size} does not have"
             ) from error
         return array[(*(slice(None),) * place, whole)]

@@ -13,10 +13,11 @@ from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.rules.bindings import Bindings, labelled
 from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
+from onnxsmith.passes.rules.glance import may_be
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.order import Order
-from onnxsmith.passes.rules.pattern import Pattern
+from onnxsmith.passes.rules.pattern import Pattern, makers_needed
 from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.rules.unchanged import is_unchanged
@@ -31,8 +32,10 @@ _MOST_ANYWAY = 1000
 class Application:
     """One run of rules over one model: where nodes stand, and what is worth telling afterwards."""
 
-    def __init__(self, edit: Editor) -> None:
+    def __init__(self, edit: Editor, *, is_forgiving: bool = False) -> None:
+        """`is_forgiving` is for rules of ours: where a replacement cannot work, the model is wrong, and stays so."""
         self.edit = edit
+        self.is_forgiving = is_forgiving
         self.order = Order(edit)
         self.brought = Brought(edit)
         self._most = _MOST_PER_NODE * sum(1 for _ in edit.nodes()) + _MOST_ANYWAY
@@ -46,7 +49,7 @@ class Application:
         for rule in map(read_rule, rules):
             for each in rule.alternatives:
                 root = each.pattern.root
-                named = NamedRule(rule.name, self._function(rule, each))
+                named = NamedRule(rule.name, self._function(rule, each), makers_needed(root))
                 result.setdefault((root.domain, root.op_type), []).append(named)
         return result
 
@@ -91,6 +94,8 @@ def apply(
 ) -> Sequence[ir.Value | None] | Refusal:
     """Look for a pattern at a node; what shall be read instead of the node's outputs, or why nothing shall."""
     edit = run.edit
+    if not may_be(alternative.pattern.root, at.node):
+        return Refusal("")
     search = Search(edit, alternative.pattern, commutative=rule.is_commutative)
     found = search.run(at.node)
     if found is None:
@@ -151,7 +156,12 @@ def _replace(
     run: Application, rule: ReadRule, pattern: Pattern, at: Attempt, found: Bindings
 ) -> Sequence[ir.Value | None] | Refusal:
     edit, order = run.edit, run.order
-    recording = prepared(run.brought, edit, rule, pattern, at.node, found)
+    try:
+        recording = prepared(run.brought, edit, rule, pattern, at.node, found)
+    except OnnxsmithError:
+        if not run.is_forgiving:
+            raise
+        return Refusal("")
     if isinstance(recording, Refusal):
         return recording
     old = replaced_values(pattern, found)
@@ -162,6 +172,7 @@ def _replace(
     if has_others and not order.make_room(at.node, found.nodes.values(), old, read_values(found)):
         return Refusal("what it reads depends on what it gives")
     order.enter(at.node, at.made)
+    at.functions = run.brought.told()
     by_old = dict(zip(old, new, strict=True))
     values = [by_old.pop(each, None) for each in at.node.outputs]
     at.others.update(by_old)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.values import Size
+from onnxsmith.algorithms.values import Size, counted
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, filled
-from onnxsmith.torch.library.windows import counted
 from onnxsmith.types.dtypes import DType
 
 

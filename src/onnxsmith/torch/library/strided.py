@@ -97,7 +97,7 @@ def diag_embed(call: Call, x: Any, offset: int = 0, dim1: int = -2, dim2: int = 
 def _embedded(call: Call, x: Any, offset: int, size: Any) -> Any:
     """Vectors as diagonals of planes that are zero elsewhere."""
     if offset:
-        x = padded(call, x, [0, abs(offset)])
+        x = padded(x, [0, abs(offset)])
     lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
     return op.Where(_is_on_diagonal(size, offset), lines, cast(0, x.dtype))
 
@@ -204,4 +204,4 @@ def resize(call: Call, x: Any, size: Any, *_: Any, **__: Any) -> Any:
         raise call.refuse("resizing between sizes that are not known")
     missing = math.prod(known) - math.prod(known_before)
     # What is new holds anything in torch; zero is as good.
-    return reshape(padded(call, flattened(x), [0, missing]), sizes)
+    return reshape(padded(flattened(x), [0, missing]), sizes)

@@ -18,7 +18,7 @@ from onnxsmith.algorithms.values import has_zero as has_zero
 from onnxsmith.algorithms.values import is_static as is_static
 from onnxsmith.algorithms.values import literal as literal
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.core.value import TensorOrArray, TensorValue, Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.types.dtypes import DType
@@ -41,10 +41,10 @@ def cast(value: Any, dtype: DType | torch.dtype) -> Any:
     return values.cast(value, onnx_dtype(dtype) if isinstance(dtype, torch.dtype) else dtype)
 
 
-def promoted(call: Call, *values: Any) -> list[Any]:
+def promoted(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:
     """The operands in the element type of the result."""
     dtype = call.dtype
-    return [cast(each, dtype) for each in values]
+    return [values.cast(each, dtype) for each in operands]
 
 
 def tensors(call: Call, *operands: values.Numeric) -> list[TensorValue]:

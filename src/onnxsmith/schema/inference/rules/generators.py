@@ -72,6 +72,12 @@ def _filled(shape: Shape, value: Array | None) -> Data:
 @rule("Range", domain="com.microsoft")
 def range_(call: Call) -> Result:
     dtype = call.dtype(0, 1, 2)
+    if (
+        "stash_type" in call.attributes
+    ):  # runtimes take vectors of one number in the kernels that do not have it
+        for position in range(3):
+            if call.shape(position):
+                raise call.shape_error(f"needs scalars, not {call.described(position)}", ("input", position))
     if dtype is not None and dtype in (DType.INT64, DType.INT32, DType.INT16):
         return (_integer_range(call, dtype),)
     start, limit, delta = (call.array(position) for position in range(3))
