@@ -458,3 +458,32 @@ def test_optional_inputs_are_what_they_are_given() -> None:
             graph("g (float[4] x) => (float[4] y) { y = Relu(x) }"),
             {"x": X4, "k": np.float32([1, 2, 2, 2])},
         )
+
+
+def test_a_bias_that_may_be_one_of_two_is_told_as_a_region() -> None:
+    """The twin has the convolution and its normalisation in one: what shifts a channel may be wrong in either."""
+    generator = np.random.default_rng(5)
+    kernel = generator.standard_normal((4, 2, 3, 3)).astype(np.float32)
+    scale, shift, mean = (generator.standard_normal(4).astype(np.float32) for _ in range(3))
+    bias, variance = np.zeros(4, np.float32), np.ones(4, np.float32)
+
+    def network(bias: Any, scale: Any, kernel: Any) -> Model:
+        def run(x: Any) -> Any:
+            return op.Tanh(op.BatchNormalization(op.Conv(x, kernel, bias), scale, shift, mean, variance))
+
+        return trace(run, FLOAT[1, 2, 8, 8])
+
+    inputs = [generator.standard_normal((1, 2, 8, 8)).astype(np.float32)]
+    twin = network(bias, scale, kernel).optimize()
+    assert len(twin.nodes) == 2
+    assert compare(network(bias, scale, kernel), twin, inputs)
+    found = compare(network(bias + 0.5, scale, kernel), twin, inputs)
+    assert found.node is None
+    assert [each.node.op_type for each in found.region] == ["Conv", "BatchNormalization"]
+    assert found.other is not None
+    scaled = compare(network(bias, scale * 1.5, kernel), twin, inputs)
+    assert scaled.node is not None
+    assert scaled.node.node.op_type == "BatchNormalization"
+    turned = compare(network(bias, scale, kernel[:, :, ::-1].copy()), twin, inputs)
+    assert turned.node is not None
+    assert turned.node.node.op_type == "Conv"

@@ -12,7 +12,7 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.inspection import Node
 from onnxsmith.source import Span
 
-_SHOWN_NODES = 6
+_SHOWN_NODES = 10
 _LONGEST_NAME = 80
 
 
