@@ -9,9 +9,9 @@ from onnxsmith.cli import terminal
 from onnxsmith.cli.inputs import add_input_arguments, read_inputs
 from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.picture_output import check_picture
-from onnxsmith.cli.program import is_program, model_or_script
+from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import check_words, load_model, shown
+from onnxsmith.cli.streams import check_words, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 from onnxsmith.profiling import Profile
@@ -56,23 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _read(word: str) -> Model:
-    """The model of a file, or of a script in a Python file."""
-    if not is_program(word):
-        return load_model(word)
-    found = model_or_script(word)
-    return found if isinstance(found, Model) else found.to_model()
-
-
 def run(options: argparse.Namespace, report: Report) -> int:
     """Profile the model, print where its time goes."""
     check_picture(options.output)
     words = [options.model, *(word.partition("=")[2].strip() for word in options.input)]
     check_words([*words, *([] if options.against is None else [options.against])])
     with terminal.progress(f"reading {shown(options.model)}"):
-        model = _read(options.model)
+        model = read_model(options.model)
     against: str | None = options.against
-    other = None if against is None else _read(against)
+    other = None if against is None else read_model(against)
     inputs = read_inputs(model.inputs, model.optional_inputs, options, is_made_up=True)
 
     def take(one: Model, word: str) -> Profile:

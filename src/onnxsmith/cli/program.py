@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from onnxsmith.cli.report import Usage
+from onnxsmith.cli.streams import load_model
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.functions.jit import Jit
@@ -102,6 +103,14 @@ def model_or_script(word: str) -> Model | ScriptFunction:
     if not isinstance(found, Model | ScriptFunction):
         raise Usage(f"{word} is neither a script nor a model")
     return found
+
+
+def read_model(word: str) -> Model:
+    """The model of a file, of standard input, or of a script in a Python file."""
+    if not is_program(word):
+        return load_model(word)
+    found = model_or_script(word)
+    return found if isinstance(found, Model) else found.to_model()
 
 
 def the_one(module: ModuleType, file: str) -> Model | ScriptFunction:

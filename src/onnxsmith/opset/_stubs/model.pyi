@@ -48,6 +48,8 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
+GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
+
 @dataclass(frozen=True, slots=True)
 class NodeNote:
     """A node as the records name it."""
@@ -147,6 +149,20 @@ class Change:
     def sign(self) -> str:
         """`+`, `-` or `~`."""
 
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
+
+RowKind: TypeAlias = Literal['added', 'removed', 'changed']
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry of the list: something that one model has alone, or that is another in each."""
+    kind: RowKind
+    group: str
+    text: str
+    details: Sequence[str] = ...
+    before: Sequence[str] = ...
+    after: Sequence[str] = ...
+
 NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +191,15 @@ class Overlay:
     legend: Mapping[NoteKind, str] = ...
     steps: Sequence[Step] = ...
 
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What is said of two models."""
+    title: str
+    called: tuple[str, str]
+    pairs: Mapping[str, str]
+    rows: Sequence[Row]
+    overlays: tuple[Overlay, Overlay]
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """The differences between two models: false where there are none.
@@ -196,11 +221,28 @@ class Difference:
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""
-    def overlays(self) -> tuple[Overlay, Overlay]:
-        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show both models beside each other, with what was added, removed and changed to step through.
 
-        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        Where it goes is as for `model.show`: to a file that ends in `.html`, `.svg` or `.png`, or without a `path`
+        into the notebook or the browser. `source`, `statistics` and `overwrite` mean the same, too.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+        >>> before, after = (trace(lambda a: act(a) * 2.0, FLOAT["N"]) for act in (op.Relu, op.Tanh))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     diff(before, after).show(f"{folder}/page.html").name
+        'page.html'
         """
+    def side_by_side(self) -> SideBySide:
+        """The differences as the viewer takes them: a list, pairs of nodes, and notes on the nodes of both."""
 
 @dataclass(slots=True)
 class RuntimeReport(Report):
@@ -217,8 +259,6 @@ class RuntimeModel(PassedModel):
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
-
-GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
 Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
 
@@ -511,8 +551,6 @@ class Rule:
     def name(self) -> str:
         """What reports call it."""
 
-StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
-
 Factors: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
@@ -559,6 +597,7 @@ class Summary:
     uncounted: Mapping[str, int] = ...
     has_loops: bool = ...
     activation_bytes: int | None = ...
+    activation_unknown: str = ...
     def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -752,8 +791,9 @@ class WeightInfo:
 class ModelWeights(Mapping[str, Elements]):
     """Arrays by name, each read when it is asked for; they cannot be changed.
 
-    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
-    body's address, `12.then_branch/w`.
+    The names are those of the model's initializers, and of what its `Constant` nodes give: which of the two holds a
+    tensor says nothing of it, and functions have no initializers. One inside a body whose name an outer one has is
+    called by the body's address, `12.then_branch/w`; one of a function always so, `domain::layer/w`.
     """
     def __init__(self, model: Model) -> None: ...
     def __getitem__(self, name: str) -> Elements: ...
@@ -880,11 +920,13 @@ class Model:
         >>> model.bind_inputs(b=np.float32([1, 2, 3]))
         Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
         """
-    def convert_version(self, version: int | Mapping[str, int]) -> PassedModel:
+    def convert_version(self, version: int | Mapping[str, int], *, verify: bool | GivenInputs = False) -> PassedModel:
         """The model in another version of the standard opset, or of the domains that a mapping names.
 
         It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
         Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+        `verify` True runs both on inputs that are made up, or on those that it is given;
+        VerificationError then names the change that made a difference.
 
         >>> from onnxsmith import FLOAT, opset11, trace
         >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
@@ -1131,9 +1173,9 @@ class Model:
     ) -> Model:
         """The model with other values for some of its weights, of the same element type and shape.
 
-        `weights` has arrays by name; the names are those of initializers, and of the results of Constant nodes. Or it is a
-        function that is called with the name and the array of each, and returns another array, or None for a weight that
-        stays. The weights that stay are shared.
+        `weights` has arrays by name; the names are those of `model.weights`. Or it is a function that is called with the
+        name and the array of each, and returns another array, or None for a weight that stays. The weights that stay are
+        shared.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, trace
@@ -1462,11 +1504,18 @@ def compose(*models: Model) -> Model:
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21
     """
 
-def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
+def convert_version(
+    model: Model,
+    version: int | Mapping[str, int],
+    *,
+    verify: bool | GivenInputs = False,
+) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
     It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
     Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+    `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
 
     >>> from onnxsmith import FLOAT, opset11, trace
     >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])

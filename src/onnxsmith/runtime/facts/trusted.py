@@ -157,6 +157,29 @@ def one_size_for_each_axis(site: Site) -> Iterator[Requirement]:
 
 
 @FAMILY.fact(
+    "CenterCropPad",
+    met_by=Check,
+    reason="sizes that are negative, or past 32 bits, are overlooked",
+    since=18,
+    probe=Probe(
+        "g (float[N] x, int64[K] s) => (float[M] y) { y = CenterCropPad(x, s) }",
+        {"x": np.ones(4, np.float32), "s": np.array([-(2**63)])},
+    ),
+)
+def sizes_of_a_tensor(site: Site) -> Iterator[Requirement]:
+    reason = "shape must have sizes that are not negative, nor huge"
+    known = site.constant(1)
+    if known is not None:
+        yield Requirement(all(0 <= int(each) <= _INT_MAX for each in known.ravel()), reason)
+        return
+    emit = site.emit
+    sizes = emit.cast(site.input(1), DType.INT64)
+    is_negative = emit.op("Less", sizes, emit.constant(0))
+    wrong = emit.either(is_negative, emit.op("Greater", sizes, emit.constant(_INT_MAX)))
+    yield Requirement(emit.negated(emit.any(wrong)), reason)
+
+
+@FAMILY.fact(
     "MeanVarianceNormalization",
     met_by=Check,
     reason="axes that the input does not have are overlooked",

@@ -264,7 +264,9 @@ def kernel_of_the_picture(site: Site) -> Iterator[Requirement]:
     probe=None,  # both are refusals
 )
 def something_to_pool(site: Site) -> Iterator[Requirement]:
-    inner = (site.shape(0) or ())[1:]
+    batch, *inner = site.shape(0) or (None,)
+    if batch == 0:
+        return  # then nothing is computed
     if site.node.op_type.startswith("Global") and len(inner) > 4:
         return  # a reduction stands in its place
     if site.dtype(0) is DType.DOUBLE and site.node.op_type != "MaxPool":
