@@ -156,7 +156,11 @@ class _Algorithm:
         """The body for types, as a function."""
         body, inputs = _begun(scope, leaves, types)
         result, values = self._run(body, inputs, form)
-        outputs = body.outputs_of(values)
+        active = ACTIVE.set(body)  # an input that is given back gets a node
+        try:
+            outputs = body.outputs_of(values)
+        finally:
+            ACTIVE.reset(active)
         function = body.finish_function(outputs, FunctionHead(DOMAIN, name))
         record = body_of(function).function
         assert isinstance(record, FunctionRecord)  # what a graph has recorded

@@ -79,7 +79,7 @@ class Recorded:
         try:
             prepared = self.prepared(args, kwargs)
             if prepared is None:
-                return self._function(*args, **kwargs)
+                return _as_numbers(self._function(*args, **kwargs))
             run, feeds = prepared
             result = run(feeds, all(_plain_inputs(args)))
             observed = OBSERVED.get()
@@ -108,6 +108,16 @@ class Recorded:
 
     def _is_number(self, place: int | str) -> bool:
         return place in self._positions or place in self._numbers
+
+
+def _as_numbers(result: Any) -> Any:
+    """Results without dimensions are numbers, as they are where elements are known."""
+    if result.__class__ is Array:
+        return cast(Array, result).as_number()
+    if isinstance(result, tuple | list):
+        for each in cast("Sequence[Any]", result):
+            _as_numbers(each)
+    return cast(Any, result)
 
 
 def _plain_inputs(values: Sequence[Any]) -> Iterator[bool]:

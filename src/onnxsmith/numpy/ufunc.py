@@ -183,7 +183,9 @@ class Ufunc(UfuncCall):
         begin = out.dtype if out is not None and wanted is None else None
         extra: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None)}
         try:
-            return self._numpy.resolve_dtypes((begin, x.dtype, begin), reduction=True, **extra)
+            return self._numpy.resolve_dtypes(
+                (begin, x.dtype, None), reduction=True, casting="unsafe", **extra
+            )
         except TypeError as error:
             raise self.refused([x.dtype], error) from error
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.angles import angle_of
-from onnxsmith.algorithms.complex_numbers.field import Field, hypot, imaginary
+from onnxsmith.algorithms.complex_numbers.field import Field, hypot, imaginary, real
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
@@ -170,31 +170,38 @@ def power(z: Field, exponent: Field) -> Field:
     size = op.Abs(exponent.re)
     is_whole = op.And(op.And(is_real, op.Equal(op.Floor(size), size)), op.Less(size, number(100)))
     rest = converted(op.Where(is_whole, size, ZERO), DType.INT32)
-    one = Field(constant(ONE), constant(ZERO))
+    # No constants: a sum with one that is zero is left out by ONNX Runtime, and with it the sign of zero.
+    nothing = zeros_like(z.re)
+    one = Field(op.Add(nothing, ONE), nothing)
     result, square = one, z
     for bit in range(7):
         is_odd = op.Greater(op.BitwiseAnd(rest, np.int32(1 << bit)), np.int32(0))
-        result = select(is_odd, square if bit == 0 else product(result, square), result)
-        square = product(square, square)
-    result = select(op.Less(exponent.re, ZERO), _inverse(result), result)
-    is_single = op.And(is_real, op.Equal(exponent.re, ONE))
-    found = select(is_single, z, select(is_whole, result, general))
+        result = select(is_odd, result * square, result)
+        square = square * square
+    result = select(op.Less(exponent.re, ZERO), quotient(one, result), result)
+    found = select(is_whole, result, general)
+    # numpy writes the first powers out, and infinities come through.
+    for count, made in ((1, z), (2, z * z), (3, z * (z * z))):
+        found = select(op.And(is_real, op.Equal(exponent.re, number(count))), made, found)
     nan = Field(constant(NAN), constant(NAN))
     of_zero = select(op.Greater(exponent.re, ZERO), Field(constant(ZERO), constant(ZERO)), nan)
     found = select(z.is_nonzero(), found, of_zero)
     return select(exponent.is_nonzero(), found, one)
 
 
-def _inverse(z: Field) -> Field:
-    """1 / z by the larger part (Smith)."""
-    x, y = z.re, imaginary(z)
-    by_real = op.GreaterOrEqual(op.Abs(x), op.Abs(y))
-    larger, smaller = chosen(by_real, x, y), chosen(by_real, y, x)
+def quotient(x: Field, y: Field) -> Field:
+    """A quotient of complex numbers by Smith's method, in any precision; zero divides each part."""
+    across, along = op.Abs(imaginary(y)), op.Abs(y.re)
+    by_real = op.GreaterOrEqual(along, across)
+    is_zero = op.And(op.Equal(along, real(0, y)), op.Equal(across, real(0, y)))
+    larger, smaller = chosen(by_real, y.re, imaginary(y)), chosen(by_real, imaginary(y), y.re)
     ratio = op.Div(smaller, larger)
-    divisor = op.Add(larger, op.Mul(smaller, ratio))
-    one = constant(ONE)
-    return Field(
-        op.Div(chosen(by_real, one, ratio), divisor), op.Div(op.Neg(chosen(by_real, ratio, one)), divisor)
+    scale = op.Div(real(1, y), op.Add(larger, op.Mul(smaller, ratio)))
+    xr, xi = x.re, imaginary(x)
+    re = chosen(by_real, op.Add(xr, op.Mul(xi, ratio)), op.Add(op.Mul(xr, ratio), xi))
+    im = chosen(by_real, op.Sub(xi, op.Mul(xr, ratio)), op.Sub(op.Mul(xi, ratio), xr))
+    return select(
+        is_zero, Field(op.Div(xr, along), op.Div(xi, along)), Field(op.Mul(re, scale), op.Mul(im, scale))
     )
 
 

@@ -84,7 +84,7 @@ def _like_one(x: TensorValue) -> TensorValue:
 def _enlarged(x: TensorValue, size: TensorValue, wave: TensorValue, *, is_odd: bool) -> TensorValue:
     """sinh or cosh of x times a wave; far out half an exponential, which the wave may bring back from overflow."""
     is_far = op.Greater(op.Abs(x), number(30))
-    beyond = op.Mul(number(0.5), grown(op.Abs(x), wave))
+    beyond = grown(op.Abs(x), op.Mul(number(0.5), wave))
     beyond = op.Mul(beyond, copysign(_like_one(x), x)) if is_odd else beyond
     return chosen(is_far, beyond, op.Mul(size, wave))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.elementary import quotient
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
@@ -35,22 +36,6 @@ def _negative(x: TensorValue) -> TensorValue:
 
 def _absolute(x: TensorValue) -> TensorValue:
     return same(x) if x.dtype is DType.BOOL else op.Abs(x)
-
-
-def divided(x: Field, y: Field) -> Field:
-    """A quotient of complex numbers by Smith's method, as numpy has it; zero divides each part."""
-    across, along = op.Abs(imaginary(y)), op.Abs(y.re)
-    by_real = op.GreaterOrEqual(along, across)
-    is_zero = op.And(op.Equal(along, real(0, y)), op.Equal(across, real(0, y)))
-    larger, smaller = chosen(by_real, y.re, imaginary(y)), chosen(by_real, imaginary(y), y.re)
-    ratio = op.Div(smaller, larger)
-    scale = op.Div(real(1, y), op.Add(larger, op.Mul(smaller, ratio)))
-    xr, xi = x.re, imaginary(x)
-    re = chosen(by_real, op.Add(xr, op.Mul(xi, ratio)), op.Add(op.Mul(xr, ratio), xi))
-    im = chosen(by_real, op.Sub(xi, op.Mul(xr, ratio)), op.Sub(op.Mul(xi, ratio), xr))
-    return select(
-        is_zero, Field(op.Div(xr, along), op.Div(xi, along)), Field(op.Mul(re, scale), op.Mul(im, scale))
-    )
 
 
 def _reciprocal_complex(z: Field) -> Field:
@@ -109,7 +94,7 @@ def _square_complex(z: Field) -> Field:
 add = define("add", _add, Field.__add__, reduce=shortcuts.total)
 subtract = define("subtract", operator("Sub"), Field.__sub__)
 multiply = define("multiply", _multiply, Field.__mul__)
-divide = define(("divide", "true_divide"), operator("Div"), divided)
+divide = define(("divide", "true_divide"), operator("Div"), quotient)
 negative = define("negative", _negative, Field.__neg__)
 positive = define("positive", same, _same_complex)
 absolute = define(("absolute", "abs"), _absolute, Field.size)
