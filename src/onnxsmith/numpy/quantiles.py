@@ -13,6 +13,7 @@ from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.statistics import mean_type
@@ -35,6 +36,7 @@ def _middle(a: object, axis: Axes, out: Array | None, keepdims: bool, *, ignores
 
 
 @public("median")
+@quick()
 def median(
     a: object,
     axis: Axes = None,
@@ -52,6 +54,7 @@ def median(
 
 
 @public("nanmedian")
+@quick()
 def nanmedian(
     a: object,
     axis: Axes = None,
@@ -146,11 +149,14 @@ def _found(
         dtype = mean_type(x.dtype)
     else:
         dtype = np.promote_types(x.dtype, work)
+    if not part.is_symbolic:
+        part = Array(np.asarray(part).astype(work))  # no session for a number
     made = _quantile(x, as_type(part, work), axes, dtype, method, bool(keepdims), is_percent, ignores_nan)
     return written(made, out)
 
 
 @public("quantile")
+@quick()
 def quantile(
     a: object,
     q: object,
@@ -172,6 +178,7 @@ def quantile(
 
 
 @public("percentile")
+@quick()
 def percentile(
     a: object,
     q: object,
@@ -193,6 +200,7 @@ def percentile(
 
 
 @public("nanquantile")
+@quick()
 def nanquantile(
     a: object,
     q: object,
@@ -209,6 +217,7 @@ def nanquantile(
 
 
 @public("nanpercentile")
+@quick()
 def nanpercentile(
     a: object,
     q: object,
