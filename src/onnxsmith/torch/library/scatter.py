@@ -1,4 +1,3 @@
-# pyright: basic
 """Writing elements into a copy: slices, single positions, index tensors, masks; with and without a reduction."""
 
 from __future__ import annotations

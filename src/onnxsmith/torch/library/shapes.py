@@ -1,4 +1,3 @@
-# pyright: basic
 """Views and their like: reshaping, permuting, slicing, joining. Elements move, and none is computed."""
 
 from __future__ import annotations

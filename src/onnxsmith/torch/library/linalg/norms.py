@@ -1,4 +1,3 @@
-# pyright: basic
 """Norms of vectors and matrices, and condition numbers."""
 
 from __future__ import annotations
