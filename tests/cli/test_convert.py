@@ -43,6 +43,13 @@ def test_the_name_by_default_and_json(run: Run, old: Path) -> None:
     assert seen.json["changes"] == ["axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'"]
 
 
+def test_both_models_are_run_where_that_is_asked_for(run: Run, old: Path) -> None:
+    seen = run("convert", "old.onnx", "--opset", "13", "--verify")
+    assert seen.out.splitlines()[-1] == "verified: equal results for x [1, 2]"
+    seen = run("convert", "old.onnx", "--opset", "13", "--verify", "--json")
+    assert seen.json["verification"] == "verified: equal results for x [1, 2]"
+
+
 def test_what_cannot_be_said_is_an_error_and_nothing_is_written(run: Run, old: Path) -> None:
     grid = np.zeros((1, 2, 2, 2), np.float32)
     trace(lambda x: opset21.GridSample(x, grid), FLOAT[1, 1, 4, 4]).save("sampled.onnx")

@@ -54,11 +54,14 @@ def test_names(run: Run) -> None:
     assert "output 0: 'relu' -> 'other'" in seen.out
 
 
-def test_pages(run: Run, tmp_path: Path) -> None:
+def test_one_page_or_picture_of_both(run: Run, tmp_path: Path) -> None:
     content = run("diff", "a.onnx", "b.onnx", "-o", "page.html", "--json").json
-    assert content["written"] == ["page_before.html", "page.html"]
-    for each in content["written"]:
-        assert (tmp_path / each).read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert content["written"] == ["page.html"]
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    run("diff", "a.onnx", "b.onnx", "-o", "page.svg")
+    picture = (tmp_path / "page.svg").read_text(encoding="utf-8")
+    assert all(f">{each}</text>" in picture for each in ("a.onnx", "b.onnx", "Exp", "Tanh", "~ changed"))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.onnx", "b.onnx", "page.html", "page.svg"]
     (tmp_path / "page.html").write_text("mine")
     assert run("diff", "a.onnx", "b.onnx", "-o", "page.html").status != 0
     assert (tmp_path / "page.html").read_text() == "mine"

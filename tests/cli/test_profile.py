@@ -75,3 +75,62 @@ def test_a_page(run: Run, tmp_path: Path) -> None:
     content = run("profile", "a.onnx", "--dim", "N=8", "--runs", "1", "-o", "page.html", "--json").json
     assert content["written"] == ["page.html"]
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+SCRIPTS = """
+from onnxsmith import FLOAT, INT64, opset21 as op, jit, script
+
+@script
+def twice(x: FLOAT["N"]):
+    return op.Exp(op.Relu(x))
+
+@script
+def network(x: FLOAT["N"], n: INT64):
+    for _ in range(n):
+        x = twice(x)
+    return x
+
+fast = jit(twice)
+model = twice.to_model()
+number = 3
+"""
+
+
+def test_a_script_in_a_python_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(SCRIPTS)
+    seen = run("profile", "net.py:network", "--dim", "N=8", "--runs", "1", "--listing")
+    assert seen.status == 0
+    assert "return op.Exp(op.Relu(x))" in seen.out
+    assert "made no turn" not in seen.out
+    for word in ("net.py:twice", "net.py:fast", "net.py:model", "net.py"):
+        content = run("profile", word, "--dim", "N=8", "--runs", "1", "--json").json
+        assert sorted(each["operator"] for each in content["kernels"]) == ["Exp", "Relu"]
+    content = run("profile", "net.py:network", "--dim", "N=8", "--runs", "1", "--by", "call", "--json").json
+    inside = [each for each in content["kernels"] if each["nodes"][0]["calls"]]
+    assert [each["nodes"][0]["calls"] for each in inside] == [["0.body.0"]] * 2
+    seen = run("profile", "a.onnx", "--against", "net.py:twice", "--dim", "N=8", "--runs", "1")
+    assert "all kernels" in seen.out
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("net.py:nothing", "net.py has no 'nothing'"),
+        ("net.py:number", "neither a script nor a model"),
+        ("nowhere.py:f", "there is no file nowhere.py"),
+        ("net.py:", "is file.py:name"),
+    ],
+)
+def test_what_is_no_script(run: Run, tmp_path: Path, word: str, said: str) -> None:
+    (tmp_path / "net.py").write_text(SCRIPTS)
+    seen = run("profile", word, "--dim", "N=8")
+    assert seen.status == 2
+    assert said in seen.err
+
+
+def test_what_is_shown_unless_something_else_is_asked_for(run: Run) -> None:
+    shown = run("profile", "a.onnx", "--dim", "N=8", "--runs", "1").out
+    heads = [each.split()[-1] for each in shown.splitlines() if each.lstrip().startswith("share")]
+    assert heads == ["line", "kernel"]
+    alone = run("profile", "a.onnx", "--dim", "N=8", "--runs", "1", "--by", "node").out
+    assert [each.split()[-1] for each in alone.splitlines() if each.lstrip().startswith("share")] == ["node"]

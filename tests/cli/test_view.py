@@ -37,3 +37,29 @@ def test_without_a_file_the_browser_opens(run: Run, model: Path, monkeypatch: py
     monkeypatch.setenv("BROWSER", "firefox")
     seen = run("view", "m.onnx", "--json")
     assert opened == [Path(seen.json["written"][0]).as_uri()]
+
+
+_PROGRAM = """
+from onnxsmith import FLOAT, script, opset21 as op
+
+@script
+def forward(x: FLOAT["N"]):
+    return op.Relu(x * 2.0)
+
+@script
+def other(x: FLOAT["N"]):
+    return op.Tanh(x)
+"""
+
+
+def test_a_script_of_a_python_file(run: Run, model: Path) -> None:
+    Path("net.py").write_text(_PROGRAM, "utf-8")
+    assert run("view", "net.py:forward", "-o", "net.svg").status == GOOD
+    assert ">Relu<" in Path("net.svg").read_text("utf-8")
+    seen = run("diff", "net.py:forward", "net.py:other")
+    assert seen.status == FINDINGS
+    assert "Tanh" in seen.out
+    for word in ("net.py", "net.py:nothing", "nowhere.py:forward"):
+        refused = run("view", word, "-o", "net.svg")
+        assert refused.status == USAGE
+        assert "Traceback" not in refused.err

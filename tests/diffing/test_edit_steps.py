@@ -22,13 +22,28 @@ def test_each_edit_is_a_step_on_nodes_of_the_model(tmp_path: Path) -> None:
     model = trace(forward, FLOAT["N", 8])
     edits = model.optimize().report.edits
     overlay = timeline(model, edits)
-    assert len(overlay.steps) == len(edits)
+    assert len(overlay.steps) <= len(edits)
+    assert overlay.title == f"{len(edits)} edits"
     addresses = {each.address for each in model.nodes}
     marked = {address for step in overlay.steps for address in step.notes}
     assert marked <= addresses
     assert {"0", "1", "2"} <= marked  # the Identity and the Transposes
     assert all(step.notes for step in overlay.steps)
     assert model.show(tmp_path / "page.html", overlay=overlay) is not None
+
+
+def test_nodes_that_one_rule_leaves_out_in_a_row_are_one_step() -> None:
+    def forward(a):
+        for number in range(5):
+            a = op.Relu(op.Add(a, op.Constant(value_floats=[float(number)] * 8)))
+        return op.Tanh(op.Tanh(a))
+
+    model = trace(forward, FLOAT["N", 8])
+    edits = [each for each in model.optimize().report.edits if each.operator == "Constant"]
+    assert len(edits) == 5
+    (step,) = timeline(model, edits).steps
+    assert step.title.endswith(": 5 nodes left out")
+    assert sorted(step.notes) == sorted(each.address for each in model.nodes if each.op_type == "Constant")
 
 
 def test_no_edits() -> None:

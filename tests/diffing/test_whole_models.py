@@ -162,7 +162,7 @@ def test_overlays_have_addresses_of_both_models() -> None:
     after.CopyFrom(before)
     place = graphs.inserted(after, random.Random(0))
     found = diff(Model.from_proto(before), Model.from_proto(after))
-    old, new = found.overlays()
+    old, new = found.side_by_side().overlays
     assert new.notes[str(place)].kind == "added"
     assert all(each.kind == "changed" for each in old.notes.values())
     assert set(old.notes) <= {each.address for each in Model.from_proto(before).nodes}

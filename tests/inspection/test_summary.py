@@ -86,6 +86,13 @@ def test_peak_memory_is_of_values_that_live_together() -> None:
     assert model.summary().activation_bytes == 12
 
 
+def test_a_size_that_is_not_known_is_named() -> None:
+    model = trace(lambda a: op.Relu(a), FLOAT["N", 4])
+    assert model.summary().activation_bytes is None
+    assert "values on the way: not known, since 'a' is FLOAT['N', 4]" in str(model.summary())
+    assert model.summary(N=2).activation_unknown == ""
+
+
 def test_html_is_escaped() -> None:
     proto = trace(lambda x: op.Relu(x), FLOAT[2]).proto
     proto.graph.node[0].op_type, proto.graph.node[0].domain = "<b>", "d"

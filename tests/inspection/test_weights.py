@@ -10,7 +10,8 @@ import pytest
 from onnx import parser
 
 import onnxsmith
-from onnxsmith import FLOAT, Model, trace
+from onnxsmith import FLOAT, Model, script, trace
+from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeTypeError, InvalidModelError, WeightError
 
 
@@ -114,3 +115,37 @@ def test_metadata() -> None:
         made.metadata["x"] = "y"  # type: ignore[index]
     with pytest.raises(AttributeTypeError, match="metadata is text, and 'c' is an int"):
         model.with_metadata(c=2)  # type: ignore[arg-type]
+
+
+def test_what_functions_hold_is_counted_and_keeps_its_name() -> None:
+    scales = np.float32([1, 2, 3, 4])
+
+    @script
+    def scaled(x: FLOAT["N", 4]):
+        return x * scales
+
+    @script
+    def twice(x: FLOAT["N", 4]) -> FLOAT["N", 4]:
+        return scaled(scaled(x))
+
+    model = twice.to_model()
+    (name,) = model.weights
+    assert name.endswith("::scaled/scales")
+    assert np.array_equal(model.weights[name], scales)
+    assert model.summary().parameters == 4
+    x = np.ones((1, 4), np.float32)
+    assert np.array_equal(model.replace_weights({name: scales * 2})(x), [(scales * 2) ** 2])
+
+
+def test_constants_and_initializers_count_alike() -> None:
+    """Whether a node or an initializer holds a tensor, which passes change, it is the same number of parameters."""
+
+    def forward(x):
+        return op.Add(x, op.Constant(value=np.float32([1, 2, 3, 4])))
+
+    model = trace(forward, FLOAT["N", 4])
+    assert [each.op_type for each in model.nodes] == ["Constant", "Add"]
+    optimized = model.optimize()
+    assert [each.op_type for each in optimized.nodes] == ["Add"]
+    assert model.summary().parameters == optimized.summary().parameters == 4
+    assert list(model.weights) == list(optimized.weights)

@@ -44,10 +44,12 @@ def test_once_is_enough(proto: onnx.ModelProto) -> None:
 @settings(LENIENT, max_examples=60)
 @given(models())
 def test_hostile_models_stay_as_valid_as_they_were(proto: onnx.ModelProto) -> None:
+    given = proto.SerializeToString(deterministic=True)
     model = Model.from_proto(proto)
     before = model.proto.SerializeToString(deterministic=True)
     small = optimize(model).proto
     assert model.proto.SerializeToString(deterministic=True) == before
+    assert proto.SerializeToString(deterministic=True) == given
     try:
         onnx.checker.check_model(model.proto)
     except onnx.checker.ValidationError:

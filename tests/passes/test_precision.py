@@ -1,4 +1,4 @@
-"""Models of other numbers than float32, quantised ones, and classifiers: no less exact than before, and they run.
+"""Models of other numbers than float32, and classifiers: no less exact than before, and they run.
 
 The error is that against the same computation in double precision. Models run on ONNX Runtime alone, as they ship.
 """
@@ -6,8 +6,6 @@ The error is that against the same computation in double precision. Models run o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -17,7 +15,6 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime import quantization
 
 from onnxsmith import Model, optimize
 from tests.passes.agreement import model_of
@@ -119,73 +116,6 @@ def test_error_against_double_precision(dtype: int, kind: Any, opset: Any) -> No
     no_worse(before, after, exact, least=ROUNDED)
     if dtype in (TensorProto.FLOAT, TensorProto.FLOAT16):  # ONNX Runtime's CPU has all the kernels for these
         no_worse(bare(proto, x=given)[0], bare(small.proto, x=given)[0], exact, least=ROUNDED)
-
-
-def network() -> onnx.ModelProto:
-    """A convolution with batch normalisation, and a linear layer on what is left of the image."""
-    rng = np.random.default_rng(2)
-    drawn = {
-        "kernel": rng.standard_normal((8, 3, 3, 3)) / 5,
-        "s": rng.random(8) + 0.5,
-        "b": rng.standard_normal(8),
-        "m": rng.standard_normal(8),
-        "v": rng.random(8) + 0.5,
-        "w": rng.standard_normal((8, 4)),
-        "c": rng.standard_normal(4),
-    }
-    nodes = [
-        helper.make_node("Conv", ["x", "kernel"], ["a"], pads=[1, 1, 1, 1], name="conv"),
-        helper.make_node("BatchNormalization", ["a", "s", "b", "m", "v"], ["n"], name="norm"),
-        helper.make_node("Relu", ["n"], ["r"], name="relu"),
-        helper.make_node("GlobalAveragePool", ["r"], ["p"], name="pool"),
-        helper.make_node("Flatten", ["p"], ["f"], name="flat"),
-        helper.make_node("MatMul", ["f", "w"], ["l"], name="linear"),
-        helper.make_node("Add", ["l", "c"], ["y"], name="bias"),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "network",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, 8, 8])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 4])],
-        [numpy_helper.from_array(each.astype(np.float32), name) for name, each in drawn.items()],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-
-
-IMAGES = np.random.default_rng(3).standard_normal((16, 3, 8, 8)).astype(np.float32)
-
-
-class _Calibration(quantization.CalibrationDataReader):
-    def __init__(self) -> None:
-        self._left: Iterator[dict[str, Array]] = iter([{"x": IMAGES}])
-
-    def get_next(self) -> dict[str, Array] | None:
-        return next(self._left, None)
-
-
-def quantised(folder: Path, how: str) -> onnx.ModelProto:
-    source, target = folder / "float.onnx", folder / "quantised.onnx"
-    onnx.save(network(), source)
-    if how == "dynamic":
-        quantization.quantize_dynamic(source, target, op_types_to_quantize=["MatMul"])
-    else:
-        quantization.quantize_static(
-            source, target, _Calibration(), quant_format=quantization.QuantFormat[how], per_channel=True
-        )
-    return onnx.load(target)
-
-
-@pytest.mark.parametrize("how", ["QDQ", "QOperator", "dynamic"])
-def test_quantised_models(tmp_path: Path, how: str) -> None:
-    proto = quantised(tmp_path, how)
-    small = optimize(Model.from_proto(proto))
-    onnx.checker.check_model(small.proto, full_check=True)
-    (exact,) = bare(network(), x=IMAGES)
-    (before,), (after,) = bare(proto, x=IMAGES), bare(small.proto, x=IMAGES)
-    no_worse(before, after, exact.astype(np.float64))
-    assert (before.argmax(-1) == after.argmax(-1)).all()
-    # Weights in few bits stay in few bits.
-    assert small.report.weight_bytes_after <= small.report.weight_bytes_before
 
 
 CLASSIFIERS = {

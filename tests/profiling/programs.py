@@ -93,6 +93,28 @@ def control_flow() -> tuple[Model, Inputs]:
     return flowing.to_model(), {"x": floats(8, 8), "n": np.array(3)}
 
 
+GATE, SHIFT = floats(32, 32), floats(32)
+
+
+@script
+def layer(x: FLOAT["N", 32]):
+    y = x @ GATE + SHIFT
+    return op.Gelu(y)
+
+
+@script
+def layers(x: FLOAT["N", 32], n: INT64):
+    x = layer(layer(x))
+    for _ in range(n):
+        x = layer(x)
+    return x
+
+
+def called_twice() -> tuple[Model, Inputs]:
+    """One function at two places, and in a loop; its product and sum are fused at each."""
+    return layers.to_model(), {"x": floats(4, 32), "n": np.array(2)}
+
+
 def quantised() -> tuple[Model, Inputs]:
     weight = np.random.default_rng(0).integers(0, 255, (16, 16)).astype(np.uint8)
     scale, zero = np.float32(0.01), np.uint8(128)
@@ -120,5 +142,16 @@ def folded() -> tuple[Model, Inputs]:
     return trace(lambda x: op.Reshape(op.Exp(x), op.Shape(x)[::-1]), FLOAT[4, 8]), {"x": floats(4, 8)}
 
 
-_EVERY = (convolution, attention, linear, decided, control_flow, quantised, repeated, half, folded)
+_EVERY = (
+    convolution,
+    attention,
+    linear,
+    decided,
+    control_flow,
+    called_twice,
+    quantised,
+    repeated,
+    half,
+    folded,
+)
 PROGRAMS: dict[str, Callable[[], tuple[Model, Inputs]]] = {each.__name__: each for each in _EVERY}

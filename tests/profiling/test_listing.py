@@ -10,7 +10,7 @@ import pytest
 import onnxsmith
 from onnxsmith import FLOAT, trace
 from onnxsmith import opset21 as op
-from tests.profiling.programs import control_flow, convolution, floats
+from tests.profiling.programs import called_twice, control_flow, convolution, floats
 
 
 def test_each_line_has_its_time() -> None:
@@ -60,3 +60,12 @@ def test_nothing_of_a_model_moves_a_cursor() -> None:
     profile = onnxsmith.Model.from_proto(proto).profile([floats(4)], runs=1)
     for text in (profile.listing(), profile.table("line"), profile.table("node"), str(profile)):
         assert "\x1b" not in text
+
+
+def test_lines_that_call_functions_have_what_these_took_in_brackets() -> None:
+    model, inputs = called_twice()
+    profile = model.profile(inputs, runs=1)
+    (line,) = [each for each in profile.listing().splitlines() if "        x = layer(x)" in each]
+    (row,) = [each for each in profile.by("call") if "layer_2" in each.label]
+    assert re.match(r"\s*\(([\d.]+) % +\S+ \S+\) ", line)
+    assert f"({100 * row.times.median / profile.total.median:.1f} %" in line

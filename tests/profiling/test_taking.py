@@ -20,10 +20,11 @@ from onnxsmith.errors import (
     NotRunnableError,
     OnnxsmithError,
 )
-from onnxsmith.profiling import Profile, taking
+from onnxsmith.profiling import Profile, tagging, taking
 from onnxsmith.profiling.events import RunEvents
 from onnxsmith.runtime.profiled import RawEvent
-from tests.profiling.programs import PROGRAMS, attention, control_flow, convolution, floats
+from tests.comparing.zoo import ZOO, inputs_of
+from tests.profiling.programs import PROGRAMS, attention, called_twice, control_flow, convolution, floats
 
 
 def taken(name: str) -> tuple[Model, Profile]:
@@ -52,11 +53,83 @@ def test_every_kernel_goes_to_nodes_of_the_model(name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_groups_have_all_of_the_time(name: str) -> None:
     _, profile = taken(name)
-    for by in ("line", "node", "operator"):
+    for by in ("line", "node", "operator", "call"):
         rows = profile.by(by)
         assert sum(len(row.kernels) for row in rows) == len(profile.kernels)
         assert sum(row.times.mean for row in rows) == pytest.approx(profile.total.mean)
-        assert [row.times.mean for row in rows] == sorted((row.times.mean for row in rows), reverse=True)
+        medians = [row.times.median for row in rows]
+        assert medians == sorted(medians, reverse=True)
+
+
+def test_ten_models_have_a_line_for_every_kernel() -> None:
+    """What has none is inserted by the runtime, and nothing else is."""
+    for make in (*PROGRAMS.values(), *ZOO.values()):
+        made = make()
+        model, inputs = made if isinstance(made, tuple) else (made, inputs_of(made))
+        profile = model.profile(inputs, runs=1, warm_up=0)
+        nameless = [each for each in profile.kernels if not each.lines]
+        assert profile.inserted.mean == pytest.approx(sum(each.times.mean for each in nameless))
+        assert not nameless, make.__name__
+
+
+def test_kernels_without_a_node_are_inserted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking.Attributor, "of", lambda self, node: taking._NAMELESS)
+    profile = taken("repeated")[1]
+    assert profile.inserted.mean == pytest.approx(profile.total.mean)
+    assert profile.moving.mean == 0.0
+    assert "100.0 % in kernels that the runtime inserted" in profile.summary()
+    for by in ("line", "node", "call"):
+        assert [row.label for row in profile.by(by)] == ["inserted by the runtime"]
+
+
+def test_nodes_of_functions_are_told_apart_by_call() -> None:
+    model, inputs = called_twice()
+    profile = model.profile(inputs, runs=2)
+    layer = [each for each in profile.kernels if each.calls_around]
+    calls = {tuple(call.address for call in each.calls_around) for each in layer}
+    assert calls == {("0",), ("1",), ("2.body.0",)}
+    for call in calls:
+        nodes = {
+            node.address
+            for each in layer
+            for node in each.nodes
+            if tuple(around.address for around in node.calls) == call
+        }
+        # The sum is fused into the product, and what moves the weights is done before the run.
+        operators = [model.nodes[each].op_type for each in nodes]
+        assert sorted(each for each in operators if each in ("Add", "MatMul", "Gelu")) == [
+            "Add",
+            "Gelu",
+            "MatMul",
+        ]
+    rows = profile.by("call")
+    assert len(rows) == 4
+    assert sum(len(row.kernels) for row in rows) == len(profile.kernels)
+    assert {row.label.rpartition("::")[2] for row in rows if "::" in row.label} == {
+        "layer 'layer'",
+        "layer 'layer_1'",
+        "layer 'layer_2'",
+    }
+    notes = profile.overlay().notes
+    assert {"0", "1", "2.body.0"} <= set(notes)
+    assert "in this call" in notes["0"].text
+    assert "in call 0" in "".join(note.text for note in notes.values())
+
+
+def test_functions_that_would_be_written_too_often_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tagging, "_MOST_COPIED_NODES", 0)
+    model, inputs = called_twice()
+    profile = model.profile(inputs, runs=1)
+    assert all(each.lines for each in profile.kernels)
+    assert {row.label for row in profile.by("call")} == {"not in a function"}
+
+
+def test_a_loop_that_makes_no_turn_is_told_of() -> None:
+    model, inputs = control_flow()
+    profile = model.profile({**inputs, "n": np.array(0)}, runs=1)
+    assert "Loop 'loop' made no turn on these inputs" in profile.summary()
+    assert "made no turn" not in model.profile(inputs, runs=1).summary()
+    assert "made no turn" not in model.profile(runs=1).summary()
 
 
 def test_fused_nodes_are_told_together() -> None:
@@ -107,12 +180,15 @@ def test_what_is_computed_once_for_two_nodes_stands_for_both() -> None:
     assert found[0] == ("Exp", ["Exp", "Exp"], False)
 
 
-def test_inserted_casts_stand_for_no_node() -> None:
+def test_casts_that_were_added_are_told_with_the_nodes_that_they_serve() -> None:
     _, profile = taken("half")
     casts = [each for each in profile.kernels if each.operator == "Cast"]
     assert casts
     assert all(each.is_inserted for each in casts)
-    assert profile.inserted.mean == pytest.approx(sum(each.times.mean for each in casts))
+    assert all(each.nodes and each.lines for each in casts)
+    assert profile.moving.mean == pytest.approx(sum(each.times.mean for each in casts))
+    assert profile.inserted.mean == 0.0
+    assert "kernels that the runtime added around nodes" in profile.summary()
 
 
 def test_sizes_that_were_known_before_are_not_told_of() -> None:

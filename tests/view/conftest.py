@@ -51,7 +51,7 @@ class Seen:
             """async (node) => {
                 viewer.select(node); viewer.choose(null); viewer.camera.stop();
                 const place = viewer.scene.reveal(node);
-                viewer._bring(place, true);
+                viewer.active.bring(place, true);
                 await new Promise((done) => setTimeout(done, 400));
                 const { frame, item } = place, { x, y, scale } = viewer.camera;
                 const box = viewer.canvas.getBoundingClientRect();

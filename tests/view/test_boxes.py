@@ -6,6 +6,7 @@ import pytest
 
 from onnxsmith import FLOAT, Model, script
 from onnxsmith import opset21 as op
+from onnxsmith.graphs.node_counts import node_count
 from onnxsmith.view.boxes import Boxes, Item
 from onnxsmith.view.content import describe
 from tests.view.large_models import transformer
@@ -75,3 +76,22 @@ def test_functions_and_bodies_are_boxes_with_ports() -> None:
     position = chosen.address
     assert any(each.startswith(f"{position}.then_branch.") for each in addresses)
     assert any("::halved/" in each for each in addresses)
+
+
+def test_boxes_count_nodes_as_everything_else_does() -> None:
+    """A constant that stands in the node that takes it is a node of the model all the same."""
+
+    @script
+    def scaled(x: FLOAT["N"]):
+        return op.Mul(x, op.Constant(value_float=2.0))
+
+    @script
+    def program(x: FLOAT["N"]):
+        return op.Add(scaled(x), op.Constant(value_float=1.0))
+
+    model = program.to_model()
+    description, boxes = describe(model.ir)
+    assert any(each.is_folded for each in description.nodes)
+    counts = [box.node_count for box in boxes.boxes if box.parent < 0]
+    assert counts == [len(each.nodes) for each in description.graphs]
+    assert sum(counts) == node_count(model.ir) == len(model.nodes)

@@ -102,12 +102,12 @@ def test_every_node_is_reached_by_keys(browse: Browse, tmp_path: Path) -> None:
     wanted = seen.evaluate(
         "[...Array(viewer.model.count).keys()].filter((node) => !viewer.model.folded.has(node))"
     )
-    seen.focus("#canvas")
+    seen.focus(".graph")
     reached: set[int] = set()
     for _ in wanted:
         seen.keyboard.press("n")
         reached.add(seen.evaluate("viewer.chosen.frame.ref(viewer.chosen.item)"))
-        assert seen.inner_text("#spoken")
+        assert seen.inner_text(".spoken")
     assert reached == set(wanted)
 
     seen.evaluate("viewer.openAll()")
@@ -124,12 +124,12 @@ def test_every_node_is_reached_by_keys(browse: Browse, tmp_path: Path) -> None:
 
 def test_keys_search_open_and_close(browse: Browse, tmp_path: Path) -> None:
     seen = browse(page_of(program.to_model(), tmp_path / "m.html"))
-    seen.focus("#canvas")
+    seen.focus(".graph")
     seen.keyboard.press("/")
     seen.keyboard.type("loop")
     seen.keyboard.press("Enter")
     assert seen.heading == "Loop"
-    seen.focus("#canvas")
+    seen.focus(".graph")
     is_open = "viewer.chosen.frame.groups.has(viewer.chosen.item)"
     was = seen.evaluate(is_open)
     seen.keyboard.press("Enter")
@@ -220,13 +220,13 @@ def test_notes_of_other_tools(browse: Browse, tmp_path: Path) -> None:
     steps = [Step("fuse", {"7": Note("changed", "fused")}), Step("clean up")]
     overlay = Overlay("What happened", notes, {"heat": "time", "added": "added"}, steps)
     seen = browse(page_of(model, tmp_path / "m.html", overlay=overlay))
-    assert "What happened" in seen.inner_text("#overlay")
+    assert "What happened" in seen.inner_text(".overlay")
     # It begins with the first step, at what that changed.
-    assert "step 1 of 2: fuse" in seen.inner_text("#overlay")
+    assert "step 1 of 2: fuse" in seen.inner_text(".overlay")
     assert seen.inner_text("#panel .address") == "node 7"
     assert seen.inner_text("#panel .told") == "~ fused"
-    seen.click("#overlay button[aria-label='Next step']")
-    assert "step 2 of 2: clean up" in seen.inner_text("#overlay")
+    seen.click(".overlay button[aria-label='Next step']")
+    assert "step 2 of 2: clean up" in seen.inner_text(".overlay")
     # A step without notes shows those of the whole.
     seen.evaluate("viewer.select(3)")
     assert "took half of the time" in seen.inner_text("#panel .told")
@@ -240,8 +240,8 @@ def test_one_note_after_the_other(browse: Browse, tmp_path: Path) -> None:
     # The hottest first, and round again.
     for address in ("40", "60", "3", "40"):
         assert seen.inner_text("#panel .address") == f"node {address}"
-        seen.click("#overlay button[aria-label='Next note']")
-    seen.click("#overlay button[aria-label='Note before']")
+        seen.click(".overlay button[aria-label='Next note']")
+    seen.click(".overlay button[aria-label='Note before']")
     assert seen.inner_text("#panel .address") == "node 40"
 
 
@@ -253,14 +253,14 @@ def test_a_phone_has_all_of_it(browse: Browse, tmp_path: Path, scheme: str) -> N
     box = seen.locator("#panel").bounding_box()
     assert box["width"] >= 380
     assert box["y"] > 300  # a sheet at the bottom, with the graph above it
-    assert seen.locator("#canvas").bounding_box()["height"] > 200
+    assert seen.locator(".graph").bounding_box()["height"] > 200
 
 
 def test_light_and_dark(browse: Browse, tmp_path: Path) -> None:
     seen = browse(page_of(program.to_model(), tmp_path / "m.html"), scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = seen.evaluate(ground)
-    seen.focus("#canvas")
+    seen.focus(".graph")
     seen.keyboard.press("d")
     assert seen.evaluate(ground) != dark
 

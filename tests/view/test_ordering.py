@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxsmith.view.layering import Net, Wires, assign_layers
-from onnxsmith.view.ordering import arrange
+from onnxsmith.view.ordering import Effort, arrange, crossings_between
 
 
 @st.composite
@@ -23,10 +23,10 @@ def graphs(draw: st.DrawFn, *, is_acyclic: bool) -> tuple[int, list[Net]]:
 
 
 @settings(deadline=None)
-@given(graphs(is_acyclic=True))
-def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]]) -> None:
+@given(graphs(is_acyclic=True), st.booleans())
+def test_what_makes_stands_above_what_takes(graph: tuple[int, list[Net]], moves_all: bool) -> None:
     count, nets = graph
-    layer = assign_layers(Wires(count, nets), range(count), (), ())
+    layer = assign_layers(Wires(count, nets), range(count), (), (), moves_all=moves_all)
     assert all(layer[net.source] < layer[target] for net in nets for target in net.targets)
     assert set(layer) == set(range(max(layer) + 1))
 
@@ -71,6 +71,32 @@ def test_lines_that_can_be_drawn_without_crossing_are() -> None:
     made = arrange(6, nets, range(6))
     position = {item: k for row in made.layers for k, item in enumerate(row)}
     assert (position[0] < position[1]) == (position[3] < position[2]) == (position[5] < position[4])
+
+
+def _crossings(count: int, nets: list[Net], effort: Effort) -> int:
+    made = arrange(count, nets, range(count), effort=effort)
+    position = {item: place for row in made.layers for place, item in enumerate(row)}
+    layer = {item: number for number, row in enumerate(made.layers) for item in row}
+    down: list[list[int]] = [[] for _ in position]
+    for _, a, b in made.segments:
+        if layer[a] != layer[b]:
+            down[min(a, b, key=layer.__getitem__)].append(max(a, b, key=layer.__getitem__))
+    places = [position[item] for item in range(len(position))]
+    return sum(crossings_between(row, down, places) for row in made.layers[:-1])
+
+
+@settings(deadline=None)
+@given(graphs(is_acyclic=True))
+def test_more_effort_never_crosses_more(graph: tuple[int, list[Net]]) -> None:
+    count, nets = graph
+    assert _crossings(count, nets, Effort()) <= _crossings(count, nets, Effort(left=0))
+
+
+def test_two_that_take_of_the_same_two_stand_at_different_heights() -> None:
+    """Side by side their lines have to cross; where one has time, it stands lower."""
+    chain = [Net(5, 5, (6,)), Net(6, 6, (7,)), Net(7, 7, (4,))]
+    nets = [Net(0, 0, (2, 3)), Net(1, 1, (2, 3)), Net(2, 2, (4,)), *chain]
+    assert _crossings(8, nets, Effort()) == 0
 
 
 def test_values_that_live_to_the_end_do_not_square_the_work() -> None:

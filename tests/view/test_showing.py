@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import FLOAT, Model, script, source_root, trace
+from onnxsmith import FLOAT, INT64, Model, script, source_root, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, MissingDependencyError, ModelWriteError
 from onnxsmith.view.content import page_content
@@ -33,7 +33,8 @@ def model() -> Model:
 
 
 def content_of(model: Model, **options: Any) -> Any:
-    return page_content(viewed(model, **options))
+    content: Any = page_content(viewed(model, **options))
+    return {**content["models"][0], "strings": content["strings"]}
 
 
 def test_a_page_is_one_file_with_its_policy(model: Model, tmp_path: Path) -> None:
@@ -183,7 +184,8 @@ def test_functions_without_end_are_shown_as_far_as_one_sees(proto: onnx.ModelPro
         assert model.show(tmp_path / name) is not None
     drawn = (tmp_path / "m.svg").read_text("utf-8").count(">F")
     assert 2 <= drawn <= 100
-    assert "image/svg+xml" in model._repr_mimebundle_()
+    # A notebook gets a picture of what is small enough.
+    assert ("image/svg+xml" in model._repr_mimebundle_()) == (len(model.nodes) <= 300)
 
 
 @pytest.mark.parametrize("path", [5, b"", b"m.svg", ["m.svg"]])
@@ -204,3 +206,39 @@ def test_what_is_no_overlay_is_refused(model: Model, tmp_path: Path) -> None:
     for name in ("m.html", "m.svg"):
         with pytest.raises(AttributeTypeError, match="overlay is an"):
             model.show(tmp_path / name, overlay=5)  # type: ignore[arg-type]
+
+
+def test_a_node_in_a_loop_says_what_its_variables_hold() -> None:
+    """The variable that a loop carries is called as the loop's output; alone, a statement says which value it means."""
+
+    @script
+    def summed(x: FLOAT["N"], n: INT64) -> FLOAT["N"]:
+        total = x
+        for _ in range(n):
+            total = op.Sin(total)
+        return total
+
+    content = content_of(summed.to_model())
+    (code,) = [
+        text
+        for each in content["code"].values()
+        if "Sin" in (text := content["strings"][each]) and "for" not in text
+    ]
+    names = {content["strings"][each] for each in content["values"]["name"]}
+    said = [line for line in code.splitlines() if line.startswith("#")]
+    assert said
+    assert all(line.split("'")[1] in names and line.endswith("' here") for line in said)
+
+
+def test_titles_are_followed_by_what_stands_beside_them(tmp_path: Path) -> None:
+    """However wide the reader's fonts are, the two cannot overlap: they are one text."""
+    Model.from_proto(transformer(60, has_scopes=True)).show(tmp_path / "m.svg")
+    text = (tmp_path / "m.svg").read_text("utf-8")
+    assert '</tspan><tspan dx="8" font-size="11"' in text
+
+
+def test_lines_of_a_file_that_the_page_has_not_are_said(model: Model) -> None:
+    (file,) = content_of(model)["sources"]["files"]
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    assert file["total"] == len(lines)
+    assert file["first"] + len(file["lines"]) - 1 < len(lines)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, joined
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
@@ -36,6 +37,7 @@ _FAST = 64
 _LONG = 512
 
 
+@algorithm(name="fourier_transform")
 def transform(z: Field, count: Size, inverse: bool) -> Field:
     """All `count` frequencies of `count` complex or real numbers."""
     if not isinstance(count, int) or count < _FAST:
@@ -54,6 +56,7 @@ def transform(z: Field, count: Size, inverse: bool) -> Field:
     )
 
 
+@algorithm(name="half_fourier_transform")
 def half_transform(x: TensorValue, count: Size, inverse: bool) -> Field:
     """The first half of the frequencies of real numbers, from which the others follow."""
     half = count // 2 + 1
@@ -63,6 +66,7 @@ def half_transform(x: TensorValue, count: Size, inverse: bool) -> Field:
     return Field(x) @ _matrix(count, count, half, inverse, dtype_of(x))
 
 
+@algorithm(name="real_fourier_transform")
 def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
     """Real numbers from the first half of their frequencies."""
     half = count // 2 + 1

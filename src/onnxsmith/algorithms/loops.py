@@ -29,6 +29,17 @@ def loop(
     return several(op.Loop, begun, np.array(True), *state, outputs=len(state) + collected, **bodies)
 
 
+def repeat(
+    begins: TensorOrArray, state: Sequence[TensorOrArray], body: Callable[..., tuple[TensorValue, ...]]
+) -> tuple[TensorValue, ...]:
+    """The state after the step that said to stop; as it is given where it does not begin.
+
+    `body(i, go_on, *state)` gives whether to go on and the next state.
+    """
+    bodies: dict[str, Any] = {"body": body}  # a function is an attribute only where it is called
+    return several(op.Loop, None, begins, *state, outputs=len(state), **bodies)
+
+
 def several(
     operator: AnyOperator, /, *inputs: Operand | None, outputs: int, **attributes: AttributeValue
 ) -> tuple[TensorValue, ...]:

@@ -133,6 +133,8 @@ class _ActiveOperators:
     """The operators of the graph that is being made: `op.Softmax(x, axis=-1)`."""
 
     def __getattr__(self, name: str) -> AnyOperator:
+        if not name[:1].isupper():  # asked by who looks at what a function refers to
+            raise AttributeError(name)
         return getattr(portable_operators(self.version), name)
 
     @property

@@ -90,7 +90,7 @@ def product(sizes: Sequence[Size]) -> Size:
     """How many elements a shape has."""
     total: Size = 1
     for each in sizes:
-        total = total * each
+        total = each if isinstance(total, int) and total == 1 else total * each
     return total
 
 
@@ -113,6 +113,12 @@ def cast(value: Numeric | Array, dtype: DType) -> TensorOrArray:
     if not isinstance(value, TensorValue):
         return literal(value, dtype)
     return value if value.dtype is dtype else op.Cast(value, to=dtype)
+
+
+def as_tensor(value: Numeric | Array, dtype: DType) -> TensorValue:
+    """A tensor, number or literal as a tensor of the graph, in an element type."""
+    made = cast(value, dtype)
+    return made if isinstance(made, TensorValue) else constant(made)
 
 
 def converted(x: TensorValue, dtype: DType) -> TensorValue:
@@ -222,6 +228,23 @@ def expand(x: TensorValue, sizes: Sequence[Size]) -> TensorValue:
     if len(before) == len(sizes) and all(_is_same(a, b) for a, b in zip(sizes, before, strict=True)):
         return x
     return op.Expand(x, int64s(sizes))
+
+
+def counted(size: Size) -> TensorValue:
+    """The numbers from 0 up to a size, as INT64."""
+    if isinstance(size, int):
+        return constant(np.arange(size))
+    return op.Range(np.int64(0), cast(size, DType.INT64), np.int64(1))
+
+
+def as_column(vector: TensorValue, axis: int, rank: int) -> TensorValue:
+    """A vector that stands along an axis of a tensor, to broadcast with it."""
+    return op.Reshape(vector, [-1 if k == axis else 1 for k in range(rank)])
+
+
+def flat(x: TensorValue) -> TensorValue:
+    """All elements in a row."""
+    return op.Reshape(x, [-1])
 
 
 def filled(sizes: Sequence[Size], value: Numeric, dtype: DType) -> TensorValue:

@@ -78,7 +78,8 @@ def _made_up(port: Port, how: str, sizes: Mapping[str, int], generator: np.rando
         return generator.integers(0, 2, shape).astype(bool)
     if dtype.is_integer:
         highest = 10 if dtype.bits >= 8 else 2 ** (dtype.bits - 1)
-        return generator.integers(0, highest, shape).astype(dtype.numpy)
+        lowest = int(math.prod(shape) == 1)  # it may be how often a loop runs
+        return generator.integers(lowest, highest, shape).astype(dtype.numpy)
     return generator.standard_normal(shape).astype(dtype.numpy)
 
 

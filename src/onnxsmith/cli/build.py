@@ -6,11 +6,10 @@ import argparse
 import inspect
 import re
 import warnings
-from types import ModuleType
 from typing import Any
 
 from onnxsmith.cli.model_output import add_output_arguments, check_output, write_model
-from onnxsmith.cli.program import find_object, load_program, scripts_of, taken_apart
+from onnxsmith.cli.program import find_object, load_program, taken_apart, the_one
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
@@ -56,25 +55,13 @@ def run(options: argparse.Namespace, report: Report) -> int:
         try:
             with progress(f"running {file}"):
                 module = load_program(file)
-            found = _the_one(module, file) if name is None else find_object(module, name, file)
+            found = the_one(module, file) if name is None else find_object(module, name, file)
             with progress("building the model"):
                 model = _make_model(found, options)
         except ModelWarning as warning:
             raise InvalidModelError(f"the model cannot work: {warning}") from None
     called = name or ("model" if isinstance(found, Model) else found.name)
     return write_model(model, options, report, f"{called.rpartition('.')[2]}.onnx")
-
-
-def _the_one(module: ModuleType, file: str) -> Model | ScriptFunction:
-    """The model of a module that calls one `model`, as decompiled modules do, or its only script."""
-    model = vars(module).get("model")
-    if isinstance(model, Model):
-        return model
-    found = list(scripts_of(module))
-    if len(found) != 1:
-        known = ", ".join(f"{file}:{name}" for name, _ in found)
-        raise Usage(f"say which function: {known}" if known else f"{file} has no scripts")
-    return found[0][1]
 
 
 def _make_model(found: Any, options: argparse.Namespace) -> Model:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, cast
 
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.inputs import add_input_arguments, read_inputs
 from onnxsmith.cli.numbers import tolerance
-from onnxsmith.cli.program import find_object, load_program, taken_apart
+from onnxsmith.cli.program import find_object, is_program, load_program, model_or_script, taken_apart
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.streams import check_words, load_model
 from onnxsmith.cli.terminal import progress
@@ -99,13 +98,7 @@ def _against(options: argparse.Namespace) -> str:
 def _read(word: str) -> Model | ScriptFunction:
     if word.startswith(_TORCH):
         return _exported(word.removeprefix(_TORCH))
-    if ".py" in word and not Path(word).exists():
-        file, name = taken_apart(word, "a script")
-        found: Any = find_object(load_program(file), name or "model", file)
-        if not isinstance(found, Model | ScriptFunction):
-            raise Usage(f"{word} is neither a script nor a model")
-        return found
-    return load_model(word)
+    return model_or_script(word) if is_program(word) else load_model(word)
 
 
 def _exported(word: str) -> Model:
@@ -137,6 +130,7 @@ def content_of(found: Comparison, model: str, against: str) -> dict[str, Any]:
         "value": found.value,
         "difference": _difference(found.difference),
         "explains": found.explains,
+        "is_weight": found.is_weight,
         "outputs": {name: _difference(each) for name, each in found.outputs.items()},
         "notes": list(found.notes),
     }
@@ -150,6 +144,7 @@ def _node(found: ComparedNode | None) -> dict[str, Any] | None:
         "operator": found.node.operator,
         "name": found.node.name,
         "turns": list(found.turns),
+        "until": found.until,
         "source": None if found.source is None else str(found.source),
     }
 

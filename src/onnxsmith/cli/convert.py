@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `convert`."""
     parser.epilog = (
         "Up and down. A model that cannot be said in the version that is wanted is an error that names the nodes.\n"
-        "  onnxsmith convert net.onnx --opset 21 -o newer.onnx\n"
+        "  onnxsmith convert net.onnx --opset 21 -o newer.onnx --verify\n"
         "  onnxsmith convert net.onnx --opset 17 --opset ai.onnx.ml=3 -o older.onnx"
     )
     parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         help="the version that is wanted, or DOMAIN=VERSION for another domain; may be repeated",
     )
+    parser.add_argument(
+        "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
+    )
     add_output_arguments(parser, "<model>_opset<version>.onnx")
 
 
@@ -35,10 +38,15 @@ def run(options: argparse.Namespace, report: Report) -> int:
     versions = _versions(options.opset)
     model = load_model(options.model)
     with progress(f"converting {shown(options.model)}"):
-        converted = convert_version(model, versions)
-    said = {"file": options.model, "changes": [str(each) for each in converted.report.edits]}
+        converted = convert_version(model, versions, verify=options.verify)
+    told = converted.report
+    said = {
+        "file": options.model,
+        "changes": [str(each) for each in told.edits],
+        "verification": told.verification,
+    }
     default = beside(options.model, f"opset{next(iter(versions.values()))}")
-    return write_model(converted, options, report, default, said, str(converted.report))
+    return write_model(converted, options, report, default, said, str(told))
 
 
 def _versions(words: list[str]) -> dict[str, int]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.picture_output import check_picture
+from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import check_words, load_model, shown
+from onnxsmith.cli.streams import check_words, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.diffing import Difference
 from onnxsmith.diffing import diff as find_difference
 from onnxsmith.graphs.model import Model
-from onnxsmith.view import show
 
 _STYLES: dict[str, terminal.Style] = {"+": "green", "-": "red", "~": "blue"}
 
@@ -25,12 +24,13 @@ _STYLES: dict[str, terminal.Style] = {"+": "green", "-": "red", "~": "blue"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `diff`."""
     parser.epilog = (
-        "Models are only read. The exit code is 1 where they differ:\n"
+        "Models are only read, Python files are run. The exit code is 1 where they differ:\n"
         "  onnxsmith diff a.onnx b.onnx\n"
         "  onnxsmith diff a.onnx b.onnx -o page.html\n"
+        "  onnxsmith diff net.onnx net.py:forward\n"
         "  onnxsmith diff - b.onnx < a.onnx"
     )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
     parser.add_argument("other", metavar="OTHER", help="another one")
     parser.add_argument(
         "--names", action="store_true", help="names of nodes, weights and values inside count, too"
@@ -45,10 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="also write pages (.html) or pictures (.svg, .png): of OTHER there, of MODEL beside it as *_before",
+        help="also write a page (.html) or a picture (.svg, .png) with both models side by side",
     )
     parser.add_argument(
-        "--force", action="store_true", help="replace files that are no page or picture of a model"
+        "--force", action="store_true", help="replace a file that is no page or picture of a model"
     )
 
 
@@ -60,18 +60,15 @@ def run(options: argparse.Namespace, report: Report) -> int:
     models: list[Model] = []
     for word in words:
         with terminal.progress(f"reading {shown(word)}"):
-            models.append(load_model(word))
+            models.append(read_model(word))
     with terminal.progress("comparing"):
         found = find_difference(models[0], models[1], names=options.names)
     content: dict[str, Any] = {"file": words[0], "other": words[1], **found.as_dict(), "written": []}
     text = _text(found, options.limit or None)
     if options.output is not None:
-        place = Path(options.output)
-        before = place.with_name(f"{place.stem}_before{place.suffix}")
         with terminal.progress("drawing the models"):
-            for model, path, overlay in zip(models, (before, place), found.overlays(), strict=True):
-                content["written"].append(str(show(model, path, overlay=overlay, overwrite=options.force)))
-        text += "\n\n" + "\n".join(f"wrote {each}" for each in content["written"])
+            content["written"].append(str(found.show(options.output, overwrite=options.force)))
+        text += f"\n\nwrote {content['written'][0]}"
     report.result(content, text)
     return FINDINGS if found else GOOD
 

@@ -89,6 +89,7 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
         },
         "flops_not_counted": dict(found.uncounted),
         "activation_bytes": found.activation_bytes,
+        "activation_unknown": found.activation_unknown,
         "external_data": _external_files(weights, path),
     }
     if with_weights:
@@ -172,6 +173,8 @@ def as_text(content: dict[str, Any], called: str) -> str:
         lines += [f"  not counted: {clipped(names, _LONGEST_COUNT)}"]
     if content["activation_bytes"] is not None:
         lines += [f"values on the way: {described_bytes(content['activation_bytes'])} at the most"]
+    else:
+        lines += [f"values on the way: not known, since {content['activation_unknown']}"]
     if content["external_data"]:
         lines += ["", "external data"]
         lines += _columns(

@@ -9,8 +9,9 @@ from onnxsmith.cli import terminal
 from onnxsmith.cli.inputs import add_input_arguments, read_inputs
 from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.picture_output import check_picture
+from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import check_words, load_model, shown
+from onnxsmith.cli.streams import check_words, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 from onnxsmith.profiling import Profile
@@ -25,10 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Inputs that are not given are made up; say how large open dimensions are:\n"
         "  onnxsmith profile net.onnx --dim N=8 --runs 20\n"
         "  onnxsmith profile net.onnx --input x=x.npy --by node\n"
+        "  onnxsmith profile net.py:forward --dim N=8 --listing\n"
         "  onnxsmith profile old.onnx --dim N=8 --against new.onnx\n"
         "  onnxsmith profile net.onnx --dim N=8 -o page.html"
     )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
+    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
     add_input_arguments(parser)
     parser.add_argument("--runs", type=whole(1), default=10, help="how many runs are measured; 10 by default")
     parser.add_argument("--warm-up", type=whole(0), default=3, help="how many runs come before; 3 by default")
@@ -36,13 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider", action="append", metavar="NAME", help="an execution provider; the CPU by default"
     )
-    parser.add_argument("--by", choices=["line", "node", "operator"], help="what times are told by")
+    parser.add_argument("--by", choices=["line", "node", "operator", "call"], help="what times are told by")
     parser.add_argument(
         "--limit", type=whole(0), default=20, help="how many rows are shown; 20 by default, 0 for all"
     )
     parser.add_argument("--listing", action="store_true", help="show the source with the time of each line")
     parser.add_argument(
-        "--against", metavar="OTHER", help="profile another model on the same inputs, and compare"
+        "--against",
+        metavar="OTHER",
+        help="profile another model, or file.py:script, on the same inputs, and compare",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="also write a page, or picture, of the model coloured by time"
@@ -58,9 +62,9 @@ def run(options: argparse.Namespace, report: Report) -> int:
     words = [options.model, *(word.partition("=")[2].strip() for word in options.input)]
     check_words([*words, *([] if options.against is None else [options.against])])
     with terminal.progress(f"reading {shown(options.model)}"):
-        model = load_model(options.model)
+        model = read_model(options.model)
     against: str | None = options.against
-    other = None if against is None else load_model(against)
+    other = None if against is None else read_model(against)
     inputs = read_inputs(model.inputs, model.optional_inputs, options, is_made_up=True)
 
     def take(one: Model, word: str) -> Profile:
@@ -86,6 +90,8 @@ def run(options: argparse.Namespace, report: Report) -> int:
         text = "\n\n".join([profile.summary(), after.summary(), comparison.table(limit)])
     elif options.listing:
         text = f"{profile.summary()}\n\n{profile.listing()}"
+    elif options.by is None and limit is not None:
+        text = profile.described(limit)
     else:
         text = f"{profile.summary()}\n\n{profile.table(options.by, limit)}"
     content["written"] = []

@@ -15,7 +15,10 @@ from types import ModuleType
 from typing import Any
 
 from onnxsmith.cli.report import Usage
+from onnxsmith.cli.streams import load_model
+from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.scripting.functions.jit import Jit
 
 
 def load_program(name: str) -> ModuleType:
@@ -84,6 +87,42 @@ def find_object(module: ModuleType, dotted: str, file: str) -> Any:
             raise Usage(f"{file} has no {dotted!r}" + (f"; its scripts are {known}" if known else ""))
         value = getattr(value, part)
     return value
+
+
+def is_program(word: str) -> bool:
+    """Whether a word where a model is expected names something in a Python file: `file.py:name`, or the file alone."""
+    return ".py" in word and (word.endswith(".py") or not Path(word).exists())
+
+
+def model_or_script(word: str) -> Model | ScriptFunction:
+    """What `file.py:name` names; without a name what is called `model`, or the only script. The file is run."""
+    file, name = taken_apart(word, "a script")
+    module = load_program(file)
+    found: Any = the_one(module, file) if name is None else find_object(module, name, file)
+    found = found.script if isinstance(found, Jit) else found
+    if not isinstance(found, Model | ScriptFunction):
+        raise Usage(f"{word} is neither a script nor a model")
+    return found
+
+
+def read_model(word: str) -> Model:
+    """The model of a file, of standard input, or of a script in a Python file."""
+    if not is_program(word):
+        return load_model(word)
+    found = model_or_script(word)
+    return found if isinstance(found, Model) else found.to_model()
+
+
+def the_one(module: ModuleType, file: str) -> Model | ScriptFunction:
+    """The model of a module that calls one `model`, as decompiled modules do, or its only script."""
+    model = vars(module).get("model")
+    if isinstance(model, Model):
+        return model
+    found = list(scripts_of(module))
+    if len(found) != 1:
+        known = ", ".join(f"{file}:{name}" for name, _ in found)
+        raise Usage(f"say which function: {known}" if known else f"{file} has no scripts")
+    return found[0][1]
 
 
 def taken_apart(text: str, what: str) -> tuple[str, str | None]:

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 
 from onnxsmith.cli.picture_output import check_picture
+from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.view import show
 
@@ -16,12 +17,13 @@ from onnxsmith.view import show
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be said after `view`."""
     parser.epilog = (
-        "The model is only read. The page is one file that needs no network:\n"
+        "A model is only read; a Python file is run. The page is one file that needs no network:\n"
         "  onnxsmith view net.onnx\n"
         "  onnxsmith view net.onnx -o page.html --statistics full\n"
-        "  onnxsmith view net.onnx -o net.svg"
+        "  onnxsmith view net.onnx -o net.svg\n"
+        "  onnxsmith view net.py:forward"
     )
-    parser.add_argument("model", metavar="MODEL", help="the model's file; - is standard input")
+    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
     parser.add_argument(
         "-o",
         "--output",
@@ -48,7 +50,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     """Write the page or picture, or open it."""
     check_picture(options.output)
     with progress(f"reading {shown(options.model)}"):
-        model = load_model(options.model)
+        model = read_model(options.model)
     with progress("drawing the model"):
         written = show(
             model,

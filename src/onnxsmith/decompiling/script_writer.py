@@ -177,8 +177,17 @@ class ScriptWriter:
         """The lines of a node; none for a constant that stands where it is used."""
         lines = self._statement(node, level)
         if self.module.statements is not None:
-            self.module.statements[node] = lines
+            self.module.statements[node] = [*self._shared(node, level), *lines] if lines else []
         return lines
+
+    def _shared(self, node: ir.Node, level: int) -> list[str]:
+        """Comments for who reads one statement alone: variables that stand for several values, as loops carry them."""
+        values = dict.fromkeys(each for each in (*node.inputs, *node.outputs) if each is not None)
+        return [
+            f"{INDENT * level}# {self.names[each]} is {each.name!r} here"
+            for each in values
+            if each in self.names and self.notes.keys[each] != self.names[each] != each.name
+        ]
 
     def _statement(self, node: ir.Node, level: int) -> list[str]:
         if any(self.constants.inline(value) is not None for value in node.outputs):

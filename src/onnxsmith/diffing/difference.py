@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import html
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from onnxsmith.diffing.change import THINGS, Change, ChangedThing, ChangeKind
 from onnxsmith.diffing.context import hunks
+from onnxsmith.errors import boundary
+from onnxsmith.graphs.model import Model
 from onnxsmith.inspection import Nodes
-from onnxsmith.view import Note, NoteKind, Overlay
+from onnxsmith.view import (
+    Note,
+    NoteKind,
+    Overlay,
+    Row,
+    SideBySide,
+    StatisticsWish,
+    show_side_by_side,
+)
 
 #: How many changes of one kind of thing a text tells of, unless somebody asks for more.
 _SHOWN = 40
@@ -46,6 +58,7 @@ class Difference:
     called: tuple[str, str]
     #: Their nodes, for what is told around a change.
     _nodes: tuple[Nodes, Nodes]
+    _models: tuple[Model, Model]
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -122,12 +135,64 @@ class Difference:
             ],
         }
 
-    def overlays(self) -> tuple[Overlay, Overlay]:
-        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+    @boundary
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = "sample",
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show both models beside each other, with what was added, removed and changed to step through.
 
-        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        Where it goes is as for `model.show`: to a file that ends in `.html`, `.svg` or `.png`, or without a `path`
+        into the notebook or the browser. `source`, `statistics` and `overwrite` mean the same, too.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+        >>> before, after = (trace(lambda a: act(a) * 2.0, FLOAT["N"]) for act in (op.Relu, op.Tanh))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     diff(before, after).show(f"{folder}/page.html").name
+        'page.html'
         """
-        return self._overlay(0), self._overlay(1)
+        return show_side_by_side(
+            self._models,
+            self.side_by_side(),
+            path,
+            source=source,
+            statistics=statistics,
+            overwrite=overwrite,
+        )
+
+    def side_by_side(self) -> SideBySide:
+        """The differences as the viewer takes them: a list, pairs of nodes, and notes on the nodes of both."""
+        rows = [
+            Row(
+                each.kind,
+                _TITLES[each.thing],
+                each.label,
+                each.details,
+                tuple(self._addresses(0, each)),
+                tuple(self._addresses(1, each)),
+            )
+            for each in self.changes
+        ]
+        return SideBySide(self.summary(), self.called, self.pairs, rows, (self._overlay(0), self._overlay(1)))
+
+    def _addresses(self, side: int, change: Change) -> Iterator[str]:
+        """The nodes of one model that a change is about; of a weight those that take it."""
+        place = (change.before, change.after)[side]
+        if place is None:
+            return
+        if change.thing == "node":
+            yield place
+        elif change.thing == "weight":
+            yield from self._users(side, place)
+        elif change.thing == "function":
+            for node in self._nodes[side]:
+                if node.function is not None and node.function.name == place:
+                    yield node.address
 
     def _overlay(self, side: int) -> Overlay:
         notes: dict[str, Note] = {}
@@ -136,8 +201,7 @@ class Difference:
             if address is not None:
                 notes[address] = Note(each.kind, each.kind, "\n".join(each.details))
         for each in self.of("weight", "changed"):
-            name = (each.before, each.after)[side]
-            for node in self._users(side, name or ""):
+            for node in self._addresses(side, each):
                 notes.setdefault(node, Note("changed", "weight", f"{each.label}: {'; '.join(each.details)}"))
         return Overlay(self.summary(), notes, _LEGEND)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -22,7 +23,8 @@ _LEGEND: dict[NoteKind, str] = {"removed": "left out", "changed": "became anothe
 def timeline(model: Model, edits: Iterable[Edit]) -> Overlay:
     """The edits of a report as steps on the model that passes were given, one for each edit.
 
-    A node that passes made on the way stands for the nodes of the model that it was made of.
+    A node that passes made on the way stands for the nodes of the model that it was made of. Edits in a row by which
+    one rule only leaves nodes out, as for each constant that becomes an initializer, are one step.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> from onnxsmith.diffing import timeline
@@ -35,16 +37,37 @@ def timeline(model: Model, edits: Iterable[Edit]) -> Overlay:
     for node in nodes_of(model):
         known.setdefault(_key_of(node), []).append(node.address)
     steps: list[Step] = []
-    for edit in edits:
-        origins = dict.fromkeys(address for each in edit.before for address in known.get(_key(each), ()))
-        for each in edit.after:
-            known[_key(each)] = list(origins)
-        kind: NoteKind = "changed" if edit.after else "removed"
-        words = printable(clipped(str(edit), _LONGEST_TITLE))
-        notes = {address: Note(kind, edit.rule, words) for address in origins}
-        steps.append(Step(words, notes))
-    title = f"{len(steps)} edit{'s' * (len(steps) != 1)}"
-    return Overlay(title, legend=_LEGEND, steps=steps)
+    count = 0
+    for _, group in itertools.groupby(enumerate(edits), _run):
+        run = [edit for _, edit in group]
+        count += len(run)
+        notes = {address: note for edit in run for address, note in _notes(edit, known).items()}
+        title = _words(run[0]) if len(run) == 1 else _cut(f"{run[0].rule}: {len(run)} nodes left out")
+        steps.append(Step(title, notes))
+    return Overlay(f"{count} edit{'s' * (count != 1)}", legend=_LEGEND, steps=steps)
+
+
+def _run(numbered: tuple[int, Edit]) -> tuple[object, ...]:
+    """What edits in a row have in common that are one step; an edit that makes nodes is one alone."""
+    number, edit = numbered
+    return (number,) if edit.after else (edit.pass_name, edit.rule)
+
+
+def _notes(edit: Edit, known: dict[_Key, list[str]]) -> dict[str, Note]:
+    """Notes on the nodes of the model that an edit goes back to; `known` learns of the nodes that it made."""
+    origins = dict.fromkeys(address for each in edit.before for address in known.get(_key(each), ()))
+    for each in edit.after:
+        known[_key(each)] = list(origins)
+    kind: NoteKind = "changed" if edit.after else "removed"
+    return {address: Note(kind, edit.rule, _words(edit)) for address in origins}
+
+
+def _words(edit: Edit) -> str:
+    return _cut(str(edit))
+
+
+def _cut(text: str) -> str:
+    return printable(clipped(text, _LONGEST_TITLE))
 
 
 def _key(note: NodeNote) -> _Key:

@@ -57,7 +57,7 @@ def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
     changes = [*_model_changes(model, other), *finder.changes]
     order = {thing: number for number, thing in enumerate(THINGS)}
     changes.sort(key=lambda each: order[each.thing])
-    return Difference(tuple(changes), finder.pairs, _called(model, other), nodes)
+    return Difference(tuple(changes), finder.pairs, _called(model, other), nodes, (model, other))
 
 
 def _called(model: Model, other: Model) -> tuple[str, str]:

@@ -66,10 +66,13 @@ from onnxsmith.errors.surgery import DuplicateNameError as DuplicateNameError
 from onnxsmith.errors.surgery import JoinError as JoinError
 from onnxsmith.errors.surgery import UnknownNameError as UnknownNameError
 from onnxsmith.errors.tensors import AnnotationError as AnnotationError
+from onnxsmith.errors.tensors import AxisError as AxisError
 from onnxsmith.errors.tensors import DTypeNotAllowedError as DTypeNotAllowedError
 from onnxsmith.errors.tensors import InferenceError as InferenceError
+from onnxsmith.errors.tensors import LinearAlgebraError as LinearAlgebraError
 from onnxsmith.errors.tensors import LiteralError as LiteralError
 from onnxsmith.errors.tensors import MixedDTypesError as MixedDTypesError
+from onnxsmith.errors.tensors import OutOfBoundsError as OutOfBoundsError
 from onnxsmith.errors.tensors import ShapeError as ShapeError
 from onnxsmith.errors.tensors import TensorIndexError as TensorIndexError
 from onnxsmith.errors.tensors import UnknownMethodError as UnknownMethodError

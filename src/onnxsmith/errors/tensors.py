@@ -170,3 +170,58 @@ class UnknownMethodError(OnnxsmithError, AttributeError):
     """
 
     code = "C409"
+
+
+class AxisError(OnnxsmithError, ValueError, IndexError):
+    """An array has no such axis, or one is named twice.
+
+    Axes are counted from 0, and from -1 at the end. The error is a ValueError and an IndexError, as numpy's is.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.sum(xp.asarray(x), axis=2)
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.sum(xp.asarray(x), axis=1)
+    """
+
+    code = "C410"
+
+
+class LinearAlgebraError(OnnxsmithError, ValueError):
+    """A function of linear algebra has no result for these matrices: one is singular, or not positive definite.
+
+    Elements that are known are looked at; a recorded model gives inf or NaN in such places.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.linalg.inv(xp.zeros((2, 2)))
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.linalg.pinv(xp.zeros((2, 2)))
+    """
+
+    code = "C411"
+
+
+class OutOfBoundsError(OnnxsmithError, OverflowError):
+    """A Python integer meets an array whose element type does not hold it, as numpy has it.
+
+    Wrong:
+
+        import onnxsmith.numpy as xp
+        xp.asarray([1, 2], dtype=xp.int8) + 300
+
+    Right:
+
+        import onnxsmith.numpy as xp
+        xp.asarray([1, 2], dtype=xp.int16) + 300
+    """
+
+    code = "C412"

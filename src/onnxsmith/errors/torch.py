@@ -95,9 +95,10 @@ class ExportError(OnnxsmithError, TypeError, ValueError):
 
 
 class VerificationError(OnnxsmithError, AssertionError):
-    """A model does not compute what its module computes; raised by `export(verify=True)`.
+    """A model does not compute what it was made of computes; raised by what takes `verify=True`.
 
-    The message has the largest difference of each output, and the first operator of the module that deviates.
+    Of an exported module the message has the largest difference of each output, and the first operator that deviates.
+    For `optimize`, `rewrite` and `convert_version` it names the change that made the difference.
 
     Wrong:
 

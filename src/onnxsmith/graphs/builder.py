@@ -27,7 +27,7 @@ from onnxsmith.graphs.function import FunctionBody, body_of, call_function, fini
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.graphs.program import Program, known_of_array
+from onnxsmith.graphs.program import Program, known_of_array, name_of
 from onnxsmith.graphs.records import (
     AttributeRecord,
     Body,
@@ -111,7 +111,7 @@ class GraphTarget:
     def stored(self, value: Stored) -> SymbolicTensor:
         weight = cast(Weight, value)
         if self.program.kind == "function":
-            return self._constant_tensor(weight.tensor, weight.known)
+            return self._constant_tensor(weight.tensor, weight.known, weight.name)
         return SymbolicTensor(self.program.weight(weight), weight.known, self.root, None)
 
     def sequence(self, elements: Sequence[Any]) -> Any:
@@ -434,21 +434,22 @@ class GraphTarget:
                 if key in here._constants:  # the same class: an enclosing graph's constants are visible here
                     return here._constants[key]
                 here = here.parent
+        called = (name_of(array) if array.size > 1 else None) or "const"
         if key is not None:
             array = array.copy()  # which the user may change afterwards
         elif (told := ON_CAPTURE.get()) is not None:
             told(array)
-        tensor = self._constant_tensor(array_to_ir(array), known_of_array(array))
+        tensor = self._constant_tensor(array_to_ir(array), known_of_array(array), called)
         if key is not None:
             self._constants[key] = tensor
         return tensor
 
-    def _constant_tensor(self, tensor: ir.TensorProtocol, known: Known) -> SymbolicTensor:
+    def _constant_tensor(self, tensor: ir.TensorProtocol, known: Known, called: str) -> SymbolicTensor:
         operator = self.operators.Constant
         self.program.opsets.use(operator.definition, None)
-        result = self.new_value("const", known)
-        node_name = self.program.node_names.unique("const")
-        content = (("value", AttributeType.TENSOR, Weight("const", tensor)),)
+        result = self.new_value(called, known)
+        node_name = self.program.node_names.unique(called)
+        content = (("value", AttributeType.TENSOR, Weight(called, tensor)),)
         self.nodes.append(NodeRecord("", "Constant", node_name, (), content, (result,), None))
         return SymbolicTensor(result, known, self, None)
 

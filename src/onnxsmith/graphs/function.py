@@ -23,6 +23,8 @@ from onnxsmith.types.dtypes import DType
 if TYPE_CHECKING:
     from onnxsmith.graphs.builder import GraphTarget
 
+#: What separates the name of a function from what tells its forms apart, which values are not called by.
+FORM_SEPARATOR = "__"
 #: The version under which a function's domain is imported.
 FUNCTION_DOMAIN_VERSION = 1
 
@@ -89,7 +91,7 @@ def call_function(
     scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
     scope.program.dtypes.update(body.dtypes)
     place = scope.place()
-    wish = snake_case(function.name)
+    wish = snake_case(function.name.partition(FORM_SEPARATOR)[0] or function.name)
     results = [scope.new_value(wish, known) for known in outputs]
     given = [None if each is None else scope.own(each) for each in inputs]
     if body.weights:

@@ -79,7 +79,7 @@ class Program:
             if equal is not None:
                 return equal
         known = known_of_array(array)
-        wish = _name_of(array) or ("const" if array.size <= 1 else "weight")
+        wish = name_of(array) or ("const" if array.size <= 1 else "weight")
         value = ValueRecord(self.names.unique(wish), known.type)
         if key is not None:
             array = array.copy()  # which the user may change afterwards
@@ -166,7 +166,7 @@ def known_of_array(array: np.ndarray[Any, Any]) -> Known:
     )
 
 
-def _name_of(array: np.ndarray[Any, Any]) -> str | None:
+def name_of(array: np.ndarray[Any, Any]) -> str | None:
     """The variable that the user's code calls this array by, so that the model calls it so, too."""
     frame = caller_frame()
     if frame is None:

@@ -6,12 +6,15 @@ import math
 
 import onnx_ir as ir
 
+from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.inspection.node import Graph, Node, NodeValue
 from onnxsmith.types.value_types import TensorType
 
+_LONGEST_NAME = 60
 
-def peak_activation_bytes(graph: Graph) -> int | None:
-    """The most bytes that inputs and results take at one time; None where a size is not known.
+
+def peak_activation_bytes(graph: Graph) -> int | str:
+    """The most bytes that inputs and results take at one time; where a size is not known, which, in words.
 
     A value is there from its node on, to the last node that takes it. Values inside bodies are not counted.
     """
@@ -21,7 +24,7 @@ def peak_activation_bytes(graph: Graph) -> int | None:
             continue
         size = _bytes(value)
         if size is None:
-            return None
+            return printable(f"{clipped(value.name, _LONGEST_NAME)!r} is {value.type!r}")
         sizes[value.ir] = size
     order = {node.ir: number for number, node in enumerate(graph.nodes)}
     values = (*graph.inputs, *(each for node in graph.nodes for each in node.outputs))

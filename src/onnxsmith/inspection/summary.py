@@ -58,6 +58,8 @@ class Summary:
     #: The most bytes that values inside the model take at one time, in the order of the file, weights not included;
     #: None where a size is not known.
     activation_bytes: int | None = None
+    #: The value whose size is not known, and its type, in words.
+    activation_unknown: str = ""
 
     def __str__(self) -> str:
         rows = [("operator", "nodes", "flops"), *_rows(self.operators[:_SHOWN_OPERATORS])]
@@ -70,6 +72,8 @@ class Summary:
         ]
         if self.activation_bytes is not None:
             lines.append(f"values on the way: {self.activation_bytes:,} bytes at the most")
+        else:
+            lines.append(f"values on the way: not known, since {self.activation_unknown}")
         if self.uncounted:
             names = ", ".join(f"{name} ({count})" for name, count in self.uncounted.items())
             lines.append(f"not counted: {clipped(names, 300)}")
@@ -127,6 +131,7 @@ def summary(model: Model, **sizes: int) -> Summary:
         for name, number in by_operator.items()
     ]
     operators.sort(key=lambda each: (-_weight(each.flops), -each.nodes, each.operator))
+    peak = peak_activation_bytes(nodes.graph)
     return Summary(
         nodes=len(nodes),
         functions=len(nodes.functions),
@@ -136,7 +141,8 @@ def summary(model: Model, **sizes: int) -> Summary:
         flops=total,
         uncounted=dict(sorted(count.uncounted.items())),
         has_loops=any(is_control_flow(each) and each.op_type != "If" for each in nodes),
-        activation_bytes=peak_activation_bytes(nodes.graph),
+        activation_bytes=peak if isinstance(peak, int) else None,
+        activation_unknown=peak if isinstance(peak, str) else "",
     )
 
 

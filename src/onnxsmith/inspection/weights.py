@@ -54,8 +54,9 @@ class WeightInfo:
 class ModelWeights(Mapping[str, Elements]):
     """Arrays by name, each read when it is asked for; they cannot be changed.
 
-    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
-    body's address, `12.then_branch/w`.
+    The names are those of the model's initializers, and of what its `Constant` nodes give: which of the two holds a
+    tensor says nothing of it, and functions have no initializers. One inside a body whose name an outer one has is
+    called by the body's address, `12.then_branch/w`; one of a function always so, `domain::layer/w`.
     """
 
     def __init__(self, model: Model) -> None:
@@ -65,12 +66,19 @@ class ModelWeights(Mapping[str, Elements]):
         for node in nodes:
             for body in node.bodies:
                 self._enter(body)
+        for node in nodes:
+            attribute = node.ir.attributes.get("value") if node.operator == "Constant" else None
+            if attribute is not None and attribute.type == ir.AttributeType.TENSOR and not attribute.is_ref():
+                self._put(node.graph, node.ir.outputs[0].name or "", attribute.as_tensor())
 
     def _enter(self, graph: Graph) -> None:
         for name, value in graph.ir.initializers.items():
             if value.const_value is not None:
-                key = f"{graph.address}/{name}" if name in self._tensors else name
-                self._tensors[key] = value.const_value
+                self._put(graph, name, value.const_value)
+
+    def _put(self, graph: Graph, name: str, tensor: ir.TensorProtocol) -> None:
+        is_apart = name in self._tensors or "::" in graph.address
+        self._tensors[f"{graph.address}/{name}" if is_apart else name] = tensor
 
     @boundary
     def __getitem__(self, name: str) -> Elements:

@@ -18,11 +18,11 @@ from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.attributes import attribute_of
-from onnxsmith.passes.edits import EditLog, noted
+from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
 from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
-from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, used_names
+from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, names_in
 
 #: Constants up to this many bytes are shared by content.
 _SHARED_BYTES = 1024
@@ -56,7 +56,7 @@ class Editor:
         self.gone: set[ir.Node] = set()
         #: Nodes of constants that cannot be run beforehand, so that nobody tries again.
         self.unfoldable: set[ir.Node] = set()
-        self._names = used_names(model)
+        self._names: set[str] = set()
         self._counts: dict[str, int] = {}
         self._arrays: dict[ir.Value, Array] = {}
         self._shared: dict[tuple[ir.DataType, tuple[int, ...], bytes], ir.Value] = {}
@@ -64,6 +64,7 @@ class Editor:
         self._functions = {function.graph: function for function in model.functions.values()}
         self._outer: dict[ir.Graph, ir.Node] = {}
         for root in self.roots():
+            self._names.update(names_in(root))
             for node in root.all_nodes():
                 for graph in inner_graphs(node):
                     self._outer[graph] = node
@@ -96,6 +97,11 @@ class Editor:
                 if node not in self.gone:
                     yield node
 
+    def function_around(self, node: ir.Node) -> ir.Function | None:
+        """The function that a node is in."""
+        root = self.root_of(node.graph)
+        return None if root is None else self._functions.get(root)
+
     def root_of(self, graph: ir.Graph | None) -> ir.Graph | None:
         """The main graph, or that of a function, that a graph is in."""
         while graph is not None and graph in self._outer:
@@ -104,8 +110,7 @@ class Editor:
 
     def version(self, node: ir.Node, domain: str = "") -> int:
         """The version of a domain that a node is in."""
-        root = self.root_of(node.graph)
-        function = None if root is None else self._functions.get(root)
+        function = self.function_around(node)
         imports = self.model.opset_imports if function is None else function.opset_imports
         return imports.get(domain, 0)
 
@@ -286,7 +291,8 @@ class Editor:
         infer_types(self, made)
         value = None if made else next((each.name for each in touched), None)
         before = (*removed.notes, *(note for note, _ in renamed))
-        after = (*made, *(each for _, each in renamed if each not in self.gone))
+        inside = (each for function in attempt.functions for each in function.graph.all_nodes())
+        after = (*made, *(each for _, each in renamed if each not in self.gone), *inside)
         self.log.add(
             Edit(self.pass_name, rule, before, tuple([noted(each, self.path(each)) for each in after]), value)
         )
@@ -429,6 +435,13 @@ class Editor:
         graph.remove(nodes)
         outer.insert_before(around, nodes)
 
+    def add_function(self, function: ir.Function) -> None:
+        """Give the model a function that it does not have."""
+        self.model.functions[function.identifier()] = function
+        self._functions[function.graph] = function
+        self._names.update(names_in(function.graph))
+        self.adopt(function.graph)
+
     def adopt(self, graph: ir.Graph) -> None:
         """Take note of the graphs inside new nodes of a graph."""
         for node in graph:
@@ -457,31 +470,10 @@ class Editor:
                 each.name = self.fresh_name(f"{stem}/{own}" if stem else own)
 
 
-class Removed:
-    """What was taken out, and whom that concerns."""
-
-    def __init__(self) -> None:
-        self.notes: list[NodeNote] = []
-        self.metadata: list[Mapping[str, str]] = []
-        #: Nodes that made what is read no more, or are now alone in reading it.
-        self.neighbours: list[ir.Node] = []
-
-
-class Replaced:
-    """What a change made, and which values and nodes it concerns."""
-
-    def __init__(
-        self, made: Sequence[ir.Node], values: Sequence[ir.Value], neighbours: Sequence[ir.Node]
-    ) -> None:
-        self.made = made
-        self.values = values
-        self.neighbours = neighbours
-
-
 class Attempt:
     """One try of one rule at one node: the node, what is known around it, and the nodes that the rule makes."""
 
-    __slots__ = ("edit", "made", "node", "others")
+    __slots__ = ("edit", "functions", "made", "node", "others")
 
     def __init__(self, edit: Editor, node: ir.Node) -> None:
         self.edit = edit
@@ -489,6 +481,8 @@ class Attempt:
         self.made: list[ir.Node] = []
         #: Outputs of other nodes that are replaced as well, and by what.
         self.others: dict[ir.Value, ir.Value] = {}
+        #: Functions that the model has now, for what was made.
+        self.functions: list[ir.Function] = []
 
     @property
     def version(self) -> int:

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.passes.values import inner_graphs
+
+#: The pass that converts to another opset. Its changes are of use all together, or not at all.
+CONVERSION = "versions"
 
 
 class EditLog:
@@ -34,6 +37,27 @@ class EditLog:
     def finished(self) -> tuple[Edit, ...]:
         """All of it."""
         return tuple(self._edits)
+
+
+class Removed:
+    """What was taken out, and whom that concerns."""
+
+    def __init__(self) -> None:
+        self.notes: list[NodeNote] = []
+        self.metadata: list[Mapping[str, str]] = []
+        #: Nodes that made what is read no more, or are now alone in reading it.
+        self.neighbours: list[ir.Node] = []
+
+
+class Replaced:
+    """What a change made, and which values and nodes it concerns."""
+
+    def __init__(
+        self, made: Sequence[ir.Node], values: Sequence[ir.Value], neighbours: Sequence[ir.Node]
+    ) -> None:
+        self.made = made
+        self.values = values
+        self.neighbours = neighbours
 
 
 def noted(node: ir.Node, path: Sequence[str] = ()) -> NodeNote:

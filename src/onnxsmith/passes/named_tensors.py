@@ -30,3 +30,11 @@ def named_tensor(tensor: ir.TensorProtocol, name: str) -> ir.TensorProtocol:
         )
     result.name = name
     return result
+
+
+def rename_value(value: ir.Value, name: str) -> None:
+    """Give a value another name; a tensor that it holds may be another model's, too, and keeps its own there."""
+    tensor = value.const_value
+    value.const_value = None  # onnx-ir would rename it
+    value.name = name
+    value.const_value = None if tensor is None else named_tensor(tensor, name)

@@ -15,7 +15,6 @@ from onnxsmith.errors import (
     CallError,
     VersionConversionError,
 )
-from onnxsmith.graphs import soundness
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -40,20 +39,22 @@ from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.cleanup.subexpressions import share_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import EditLog
-from onnxsmith.passes.fusions.activations import ACTIVATIONS
+from onnxsmith.passes.fusions.activations import activations
 from onnxsmith.passes.fusions.attention import ATTENTION
 from onnxsmith.passes.fusions.microsoft import DOMAIN, fuse_for_runtime
-from onnxsmith.passes.fusions.normalisation import NORMALISATION
+from onnxsmith.passes.fusions.normalisation import normalisations
+from onnxsmith.passes.fusions.products import products
 from onnxsmith.passes.fusions.rotary import ROTARY
-from onnxsmith.passes.fusions.weights import LAYERS, PRODUCTS
+from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.inlining import inline_functions
+from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
 from onnxsmith.passes.values import fixed_shape
 from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.convert import converted
-from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, rule_table
+from onnxsmith.passes.worklist import NamedRule, Rules, Worklist, joined, rule_table
 from onnxsmith.schema.default_version import default_opset_version
 
 #: Rounds of rules and common subexpressions; each finds what the other one has laid open.
@@ -63,8 +64,9 @@ _MOST_ROUNDS = 10
 _LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos", 23))
 
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS)
-_IN_MODULES = rule_table(ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
-_FUSIONS = rule_table(LAYERS, ACTIVATIONS, NORMALISATION, ROTARY, ATTENTION, PRODUCTS)
+#: Fusions that are no rules of two functions; where modules become functions, weights stay in theirs.
+_IN_MODULES = rule_table(ROTARY, ATTENTION)
+_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 
@@ -237,8 +239,7 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
     if version == now or not now:
         return held.copy()
     try:
-        with soundness.blaming(held.ir):
-            return Held(converted(held.ir, {"": version}, log), dict(held.special))
+        return Held(converted(held.ir, {"": version}, log), dict(held.special))
     except VersionConversionError as error:
         if isinstance(opset, int):
             raise
@@ -255,14 +256,15 @@ def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
         edit = Editor(model, keeps_weights=True)
         for _ in range(_MOST_ROUNDS):
             clean_up(edit, shares_nodes=not keeps_modules)
-            if not fuse(edit, _IN_MODULES if keeps_modules else _FUSIONS) and not leave_loops(edit):
+            if not fuse(edit, _IN_MODULES if keeps_modules else _BY_HAND) and not leave_loops(edit):
                 break
 
 
-def fuse(edit: Editor, rules: Rules = _FUSIONS) -> int:
+def fuse(edit: Editor, by_hand: Rules = _BY_HAND) -> int:
     """Let several nodes be one, where ONNX has that one; returns how often."""
     edit.pass_name = "fusion"
-    return Worklist(edit, rules).run()
+    rules = Application(edit, is_forgiving=True).table([*activations(), *normalisations(), *products()])
+    return Worklist(edit, joined(by_hand, rules)).run()
 
 
 def leave_loops(edit: Editor) -> int:

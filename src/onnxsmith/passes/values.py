@@ -153,16 +153,14 @@ def node_count(graph: ir.Graph | ir.Function) -> int:
     return sum(1 for node in graph.all_nodes() if node.op_type != "Constant" or node.domain)
 
 
-def used_names(model: ir.Model) -> set[str]:
-    """The names of all values and nodes of a model."""
-    roots = [model.graph, *(function.graph for function in model.functions.values())]
+def names_in(root: ir.Graph) -> set[str]:
+    """The names of all values and nodes of a graph and of those inside it."""
     names: set[str] = set()
-    for root in roots:
-        for graph in (root, *root.subgraphs()):
-            names.update(each.name for each in graph.inputs if each.name)
-            names.update(graph.initializers)
-            for node in graph:
-                names.update([each.name for each in node.outputs if each.name])
-                if node.name:
-                    names.add(node.name)
+    for graph in (root, *root.subgraphs()):
+        names.update(each.name for each in graph.inputs if each.name)
+        names.update(graph.initializers)
+        for node in graph:
+            names.update([each.name for each in node.outputs if each.name])
+            if node.name:
+                names.add(node.name)
     return names

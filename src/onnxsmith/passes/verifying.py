@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
+from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.passes.surgery.holding import read
+from onnxsmith.passes.edits import CONVERSION, noted
+from onnxsmith.passes.surgery.adding_outputs import with_outputs
+from onnxsmith.passes.surgery.holding import read, values_by_name
 from onnxsmith.passes.values import Array, is_random
 from onnxsmith.types.dtypes import DType
 
@@ -100,18 +103,29 @@ def verify_passes(
     model: Model,
     result: PassedModel,
     given: GivenInputs | None,
-    again: Callable[[int], PassedModel],
+    again: Callable[[int], PassedModel] | None,
     called: str,
     remedy: str,
 ) -> None:
     """Note in its report whether a model that passes have made gives what it gave. Raises VerificationError.
 
     `again` makes the model with the first so many of the changes: the error names the first that is one too many.
+    It is None for a conversion, which is all or nothing: the error names the first node that gives something else.
     """
     found = verdict_on(model, result, given)
     result.report.verification = found.text
     if found.is_equal is not False:
         return
+    count = len(result.report.edits)
+    last, count = (result, count) if again is None else _with_fewest_changes(model, result, given, again)
+    culprit = _culprit(model, last, count, given)
+    raise VerificationError(f"the {called} model is not the same: {found.text}{culprit}", help=remedy)
+
+
+def _with_fewest_changes(
+    model: Model, result: PassedModel, given: GivenInputs | None, again: Callable[[int], PassedModel]
+) -> tuple[PassedModel, int]:
+    """The model with the changes up to the first that makes a difference, and how many were asked for."""
     fewest, most, last = 0, len(result.report.edits), result
     while most - fewest > 1:
         middle = (fewest + most) // 2
@@ -120,13 +134,59 @@ def verify_passes(
             most, last = middle, tried
         else:
             fewest = middle
+    return last, most
+
+
+def _culprit(model: Model, last: PassedModel, count: int, given: GivenInputs | None) -> str:
+    """Which change made the difference, for the end of a message."""
     edits = last.report.edits
-    culprit = ""
-    if edits:
-        edit = edits[-1]
-        culprit = f"; it is the change {len(edits)}, of the pass {edit.pass_name}, by the rule '{edit.rule}':"
-        culprit += f" {edit.change}"
-    raise VerificationError(f"the {called} model is not the same: {found.text}{culprit}", help=remedy)
+    converted = [each for each in edits if each.pass_name == CONVERSION]
+    if count > len(converted):
+        return _told(len(edits), edits[-1])
+    # A conversion comes first, and whole: the difference is there without any change after it.
+    node = _first_apart(model, last, given)
+    if node is None:
+        return ""
+    for position, edit in enumerate(converted):
+        if any(_concerns(each, node) for each in edit.before):
+            return _told(position + 1, edit)
+    return f"; it begins at {noted(node)}, which was left as it is"
+
+
+def _told(position: int, edit: Edit) -> str:
+    return f"; it is the change {position}, of the pass {edit.pass_name}, by the rule '{edit.rule}': {edit.change}"
+
+
+def _concerns(note: NodeNote, node: ir.Node) -> bool:
+    """Whether a note is that of a node, or of one in the graphs and functions that it stands for."""
+    if note.path:
+        return note.path[0] in (node.name, node.op_type)
+    return not {*note.outputs}.isdisjoint(each.name for each in node.outputs)
+
+
+def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.Node | None:
+    """The first node of the main graph that gives something else; None where that cannot be found out."""
+    nodes = list(read(before).ir.graph)
+    kept = values_by_name(read(after).ir.graph)
+    own = {port.name for port in before.outputs}
+    made = dict.fromkeys(each.name for node in nodes for each in node.outputs if each.name in kept)
+    names = [name for name in made if name and name not in own]
+    try:
+        one, other = (with_outputs(each, names) if names else each for each in (before, after))
+        for inputs in _tried(before, given):
+            apart = _names_apart(one, other, inputs)
+            if apart:
+                return next(
+                    (node for node in nodes if any(each.name in apart for each in node.outputs)), None
+                )
+    except OnnxsmithError:  # with so many outputs a model may not run, though it does without
+        return None
+    return None
+
+
+def _names_apart(one: Model, other: Model, inputs: Mapping[str, RunValue]) -> set[str]:
+    results = zip(one.outputs, _results(one, inputs), _results(other, inputs), strict=True)
+    return {port.name for port, left, right in results if _apart(left, right) is not None}
 
 
 def _nodes(model: Model) -> Iterator[ir.Node]:
@@ -151,19 +211,30 @@ def _results(model: Model, inputs: Mapping[str, RunValue]) -> Sequence[RunValue]
 def _difference(model: Model, wanted: Sequence[RunValue], found: Sequence[RunValue]) -> str | None:
     """In which output the results differ, and by how much; None where they are equal."""
     for port, left, right in zip(model.outputs, wanted, found, strict=True):
-        pairs = (
-            zip(left, right, strict=False)
-            if isinstance(left, list) and isinstance(right, list)
-            else [(left, right)]
-        )
-        for one, other in pairs:
-            told = _apart(np.asarray(one), np.asarray(other))
-            if told is not None:
-                return f"output '{port.name}' differs: {told}"
+        told = _apart(left, right)
+        if told is not None:
+            return f"output '{port.name}' differs: {told}"
     return None
 
 
-def _apart(left: Array, right: Array) -> str | None:
+def _apart(left: RunValue, right: RunValue) -> str | None:
+    """How two results differ, sequences by their elements and maps by their keys; None where they do not."""
+    if isinstance(left, list) and isinstance(right, list):
+        if len(left) != len(right):
+            return f"a sequence of {len(left)} became one of {len(right)}"
+        return next((told for pair in zip(left, right, strict=True) if (told := _apart(*pair))), None)
+    if isinstance(left, dict) and isinstance(right, dict):
+        if left.keys() != right.keys():
+            return "the keys of a map are others"
+        return next((told for key in left if (told := _apart(left[key], right[key]))), None)
+    if left is None or right is None:
+        return None if left is right else "an optional is empty in one of them"
+    if isinstance(left, float) and isinstance(right, float):  # of a map, whose numbers are FLOAT
+        return _arrays_apart(np.asarray(left, np.float32), np.asarray(right, np.float32))
+    return _arrays_apart(np.asarray(left), np.asarray(right))
+
+
+def _arrays_apart(left: Array, right: Array) -> str | None:
     if left.shape != right.shape or left.dtype != right.dtype:
         return f"{left.dtype} of shape {left.shape} became {right.dtype} of shape {right.shape}"
     if (

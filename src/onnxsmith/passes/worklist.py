@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
-from onnxsmith.passes.editor import Attempt, Editor, Replaced, Rule
+from onnxsmith.passes.editor import Attempt, Editor, Rule
+from onnxsmith.passes.edits import Replaced
 from onnxsmith.passes.values import inner_graphs
 from onnxsmith.runtime.adapting import FACT_KEY
 
@@ -27,10 +28,25 @@ class NamedRule:
 
     name: str
     rule: Rule
+    #: It has nothing to say unless, for each of these sets, an input of the node is made by an operator in it.
+    needs: tuple[frozenset[str], ...] = ()
+
+    def may_apply(self, makers: frozenset[str]) -> bool:
+        """Whether it may have something to say of a node whose inputs are made by these operators."""
+        return all(not each.isdisjoint(makers) for each in self.needs)
 
 
 #: Rules by domain and operator.
 Rules: TypeAlias = Mapping[tuple[str, str], Sequence[NamedRule]]
+
+
+def joined(*tables: Rules) -> dict[tuple[str, str], list[NamedRule]]:
+    """One table of several, those of the first before those of the others."""
+    result: dict[tuple[str, str], list[NamedRule]] = {}
+    for table in tables:
+        for key, rules in table.items():
+            result.setdefault(key, []).extend(rules)
+    return result
 
 
 def rule_table(*tables: Mapping[str, Sequence[Rule]]) -> dict[tuple[str, str], list[NamedRule]]:
@@ -51,6 +67,9 @@ class Worklist:
         self._edit = edit
         self._rules = {key: (*every, *found) for key, found in rules.items()}
         self._every = tuple(every)
+        #: The operators that have rules which need others around them; and those that may apply, once they were asked.
+        self._choosy = {key for key, found in self._rules.items() if any(each.needs for each in found)}
+        self._chosen: dict[tuple[tuple[str, str], frozenset[str]], tuple[NamedRule, ...]] = {}
         self._queue: deque[ir.Node] = deque()
         self._queued: set[ir.Node] = set()
         #: Whether it came to an end by itself.
@@ -79,8 +98,7 @@ class Worklist:
     def _look(self, node: ir.Node) -> bool:
         if FACT_KEY in node.metadata_props:
             return False  # it was put in for a runtime, which gets something wrong without it
-        key = (node.domain, node.op_type)
-        for each in self._rules.get(key, self._every):
+        for each in self._candidates(node):
             attempt = Attempt(self._edit, node)
             outcome = each.rule(attempt)
             if outcome is None:
@@ -95,6 +113,24 @@ class Worklist:
                 self._add([around])  # rules look into the bodies of loops
             return True
         return False
+
+    def _candidates(self, node: ir.Node) -> Sequence[NamedRule]:
+        """The rules that may have something to say of a node."""
+        key = (node.domain, node.op_type)
+        rules = self._rules.get(key, self._every)
+        if key not in self._choosy:
+            return rules
+        makers = frozenset(
+            [
+                maker.op_type
+                for each in node.inputs
+                if each is not None and (maker := each.producer()) is not None
+            ]
+        )
+        chosen = self._chosen.get((key, makers))
+        if chosen is None:
+            chosen = self._chosen[key, makers] = tuple([each for each in rules if each.may_apply(makers)])
+        return chosen
 
     def _follow(self, done: Replaced) -> None:
         self._add(done.made)

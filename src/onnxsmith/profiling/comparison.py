@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onnxsmith.profiling.kernel import Kernel
+from onnxsmith.profiling.kernel import Kernel, described_lines, described_nodes, lines_of
+from onnxsmith.profiling.pairing import paired
 from onnxsmith.profiling.quantities import Times, columns, described_seconds
-from onnxsmith.profiling.rows import ProfileGrouping, ProfileRow, grouped, total_of
+from onnxsmith.profiling.rows import ProfileGrouping, grouped, total_of
 
 #: How many rows a table has unless somebody asks for more.
 _SHOWN = 20
@@ -26,15 +27,15 @@ class ComparedRow:
 
     @property
     def difference(self) -> float:
-        """By how many seconds the mean rose."""
-        return _mean(self.after) - _mean(self.before)
+        """By how many seconds the median rose."""
+        return _median(self.after) - _median(self.before)
 
     @property
     def ratio(self) -> float | None:
-        """The mean after, as a multiple of the mean before; None where one is not there."""
-        if self.before is None or self.after is None or not self.before.mean:
+        """The median after, as a multiple of that before; None where one is not there."""
+        if self.before is None or self.after is None or not self.before.median:
             return None
-        return self.after.mean / self.before.mean
+        return self.after.median / self.before.median
 
     @property
     def is_clear(self) -> bool:
@@ -88,43 +89,54 @@ class ProfileComparison:
 
 def compared(
     before: Sequence[Kernel], after: Sequence[Kernel], by: ProfileGrouping
-) -> tuple[tuple[ComparedRow, ...], ComparedRow]:
-    """The groups of two profiles side by side, and the totals."""
-    mine: dict[Hashable, ProfileRow] = {row.key: row for row in grouped(before, by)}
-    theirs: dict[Hashable, ProfileRow] = {row.key: row for row in grouped(after, by)}
+) -> tuple[ComparedRow, ...]:
+    """The kernels of two profiles side by side: a row has all that stand for the same in both."""
     rows: list[ComparedRow] = []
-    for key in dict.fromkeys((*mine, *theirs)):
-        one, other = mine.get(key), theirs.get(key)
-        label = next(row.label for row in (other, one) if row is not None)
-        rows.append(
-            ComparedRow(label, None if one is None else one.times, None if other is None else other.times)
-        )
-    total = ComparedRow("all kernels", total_of(before), total_of(after))
-    return tuple(sorted(rows, key=lambda row: -abs(row.difference))), total
+    for group in paired(before, after, by):
+        label = _label(group, by)
+        mine, theirs = (total_of(each) if each else None for each in group)
+        rows.append(ComparedRow(label, mine, theirs))
+    return tuple(sorted(rows, key=lambda row: -abs(row.difference)))
+
+
+def _label(group: tuple[Sequence[Kernel], Sequence[Kernel]], by: ProfileGrouping) -> str:
+    """What a row is called: all lines or nodes that the first model has for it."""
+    shown = group[0] or group[1]
+    if by == "operator":
+        return " / ".join(dict.fromkeys(each.operator for side in group for each in side))
+    (first, *_) = grouped(shown, by)
+    if by == "line":
+        return described_lines(lines_of(node for each in shown for node in each.nodes)) or first.label
+    if by == "node":
+        nodes = dict.fromkeys(node for each in shown for node in each.nodes)
+        return described_nodes(nodes) or first.label
+    return first.label
 
 
 def best_grouping(before: Sequence[Kernel], after: Sequence[Kernel]) -> ProfileGrouping:
-    """What two profiles have in common: lines, nodes where both are of one model, else operators."""
-    places = [
-        {(node.address, node.operator) for each in side for node in each.nodes} for side in (before, after)
-    ]
-    if places[0] == places[1]:
-        return "line" if _have_lines(before) else "node"
-    return "line" if _have_lines(before) and _have_lines(after) else "operator"
+    """What two profiles have in common: lines, else nodes, else operators."""
+    if _have_lines(before) and _have_lines(after):
+        return "line"
+    both = [each for group in paired(before, after, "node") if all(group) for side in group for each in side]
+    every = [*before, *after]
+    return "node" if _seconds(both) > _seconds(every) / 2 else "operator"
+
+
+def _seconds(kernels: Iterable[Kernel]) -> float:
+    return sum(each.times.median for each in kernels)
 
 
 def _have_lines(kernels: Sequence[Kernel]) -> bool:
-    known = sum(each.times.mean for each in kernels if each.lines)
-    return known > sum(each.times.mean for each in kernels) / 2
+    return _seconds(each for each in kernels if each.lines) > _seconds(kernels) / 2
 
 
-def _mean(times: Times | None) -> float:
-    return 0.0 if times is None else times.mean
+def _median(times: Times | None) -> float:
+    return 0.0 if times is None else times.median
 
 
 def _numbers(row: ComparedRow) -> tuple[str, str, str, str]:
     before, after = (
-        "–" if each is None else described_seconds(each.mean) for each in (row.before, row.after)
+        "–" if each is None else described_seconds(each.median) for each in (row.before, row.after)
     )
     sign = "+" if row.difference > 0 else ""
     ratio = "new" if row.before is None else "gone" if row.after is None else "–"

@@ -21,8 +21,19 @@ class ProfiledNode:
     address: str
     operator: str
     name: str
-    #: Where it was written; what only the model's file says is a claim, and nothing of it is read.
-    source: Span | None
+    #: Where it was written, all places of one that passes made of several nodes. What only the model's file says is a
+    #: claim, and nothing of it is read.
+    sources: tuple[Span, ...] = ()
+    #: The calls of functions that it stands in, outermost first.
+    calls: tuple[ProfiledNode, ...] = ()
+    #: What it takes and gives, by name.
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> Span | None:
+        """The first place that it was written at."""
+        return self.sources[0] if self.sources else None
 
     def __str__(self) -> str:
         return printable(f"{self.operator} '{clipped(self.name or self.address, _LONGEST_NAME)}'")
@@ -46,8 +57,8 @@ class SourceLine:
 class Kernel:
     """What ONNX Runtime ran for one node of its own graph, in all its executions.
 
-    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it inserted, to change a
-    layout or an element type, stands for none: `nodes` are then the ones that it was inserted for.
+    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
+    layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
     """
 
     #: The operator as ONNX Runtime has it, which of fused nodes is one of its own.
@@ -55,6 +66,7 @@ class Kernel:
     provider: str
     #: The first is the one whose result it gives.
     nodes: tuple[ProfiledNode, ...]
+    #: Whether ONNX Runtime added it.
     is_inserted: bool
     #: The time of all executions of a run together. Of control flow it is what the kernels inside did not take.
     times: Times
@@ -76,17 +88,28 @@ class Kernel:
         """The lines of Python that it stands for, in order."""
         return lines_of(self.nodes)
 
+    @property
+    def calls_around(self) -> tuple[ProfiledNode, ...]:
+        """The calls of functions that it ran in, outermost first: those that all its nodes stand in."""
+        paths = [each.calls for each in self.nodes]
+        common = 0
+        while paths and all(len(path) > common and path[common] == paths[0][common] for path in paths):
+            common += 1
+        return paths[0][:common] if paths else ()
+
 
 def lines_of(nodes: Iterable[ProfiledNode]) -> tuple[SourceLine, ...]:
     """The lines that nodes were written in, each once, in the order of files and lines."""
-    spans = [each.source for each in nodes if each.source is not None]
+    spans = [span for each in nodes for span in each.sources]
     lines = {SourceLine(each.file, each.line, each.function, each.claimed_by) for each in spans}
     return tuple(sorted(lines, key=lambda each: (each.file, each.number, each.function)))
 
 
 def described_nodes(nodes: Iterable[ProfiledNode]) -> str:
     """A few nodes in words."""
-    texts = [str(each) for each in reversed(tuple(nodes))]  # the one that gives the result comes first
+    texts = list(
+        dict.fromkeys(str(each) for each in reversed(tuple(nodes)))
+    )  # the one that gives the result comes first
     more = len(texts) - _SHOWN
     return " + ".join([*texts[:_SHOWN], f"{more} more"] if more > 0 else texts)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.profiling.kernel import Kernel, SourceLine
+from onnxsmith.profiling.kernel import Kernel, SourceLine, lines_of
 from onnxsmith.profiling.quantities import Times, described_seconds, described_share
 from onnxsmith.profiling.rows import ProfileRow, grouped, total_of
 from onnxsmith.source import parse
@@ -27,6 +27,8 @@ class _Cost:
     kernels: list[Kernel] = field(default_factory=list[Kernel])
     #: The lines that its kernels are told at, where it was fused with them.
     told_at: set[int] = field(default_factory=set[int])
+    #: What ran in the functions that it calls, which is told at their lines.
+    inside: dict[int, Kernel] = field(default_factory=dict[int, Kernel])
 
 
 def listing(kernels: Sequence[Kernel], total: Times) -> str:
@@ -35,6 +37,7 @@ def listing(kernels: Sequence[Kernel], total: Times) -> str:
     for row in grouped(kernels, "line"):
         if row.lines:
             _note(row, by_file)
+    _note_calls(kernels, by_file)
     blocks = [
         block
         for (file, claimed_by), costs in by_file.items()
@@ -49,12 +52,20 @@ def listing(kernels: Sequence[Kernel], total: Times) -> str:
 def _note(row: ProfileRow, by_file: dict[tuple[str, str], dict[int, _Cost]]) -> None:
     """Tell a row at the line that gives its result, and say so at the others."""
     first = next(each.source for each in row.nodes if each.source is not None)
-    for line in row.lines:
-        cost = by_file.setdefault((line.file, line.claimed_by), {}).setdefault(line.number, _Cost())
-        if (line.file, line.number) == (first.file, first.line):
+    for file, claimed_by, number in {(each.file, each.claimed_by, each.number) for each in row.lines}:
+        cost = by_file.setdefault((file, claimed_by), {}).setdefault(number, _Cost())
+        if (file, number) == (first.file, first.line):
             cost.kernels.extend(row.kernels)
         else:
             cost.told_at.add(first.line)
+
+
+def _note_calls(kernels: Iterable[Kernel], by_file: dict[tuple[str, str], dict[int, _Cost]]) -> None:
+    """Say at lines that call functions how long what they call took."""
+    for kernel in kernels:
+        for line in lines_of(kernel.calls_around):
+            cost = by_file.setdefault((line.file, line.claimed_by), {}).setdefault(line.number, _Cost())
+            cost.inside[id(kernel)] = kernel
 
 
 def _claimed(file: str, claimed_by: str, costs: Mapping[int, _Cost], total: Times) -> Iterable[Sequence[str]]:
@@ -95,9 +106,13 @@ def _blocks(text: Sequence[str], numbers: Sequence[int]) -> list[tuple[int, int]
 def _cost(cost: _Cost, total: Times) -> str:
     if cost.kernels:
         return _numbers(total_of(cost.kernels), total)
+    if cost.inside and not cost.told_at:
+        times = total_of(cost.inside.values())
+        share = f"({described_share(times.median, total.median)}"
+        return f"{share:>7} {described_seconds(times.median) + ')':>10}"
     told_at = f"with {', '.join(map(str, sorted(cost.told_at)))}" if cost.told_at else ""
     return f"{told_at:>18}"
 
 
 def _numbers(times: Times, total: Times) -> str:
-    return f"{described_share(times.mean, total.mean):>7} {described_seconds(times.mean):>10}"
+    return f"{described_share(times.median, total.median):>7} {described_seconds(times.median):>10}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from onnxsmith.view import Overlay
 
 #: How many rows a table has unless somebody asks for more.
 _SHOWN = 20
+_SHOWN_OPERATORS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +63,29 @@ class Profile:
     @property
     def total(self) -> Times:
         """All kernels together."""
-        return total_of(self.kernels) if self.kernels else Times((0.0,) * len(self.profiled.per_run))
+        return self._time_of(self.kernels)
 
     @property
     def inserted(self) -> Times:
-        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
-        found = [each for each in self.kernels if each.is_inserted]
-        return total_of(found) if found else Times((0.0,) * len(self.profiled.per_run))
+        """The kernels that ONNX Runtime inserted for no node that is known: no line has their time."""
+        return self._time_of([each for each in self.kernels if not each.nodes])
+
+    @property
+    def moving(self) -> Times:
+        """The kernels that ONNX Runtime added around nodes, to change a layout or an element type.
+
+        They count with the nodes and lines that they were added for.
+        """
+        return self._time_of([each for each in self.kernels if each.is_inserted and each.nodes])
+
+    def _time_of(self, kernels: Sequence[Kernel]) -> Times:
+        return total_of(kernels) if kernels else Times((0.0,) * len(self.profiled.per_run))
 
     @boundary
     def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
-        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+        """The kernels in groups by "line", "node", "operator" or "call", the most expensive first.
+
+        Calls are those of the model's functions: all that ran in one is a group, and so is what ran in none.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
@@ -84,13 +98,13 @@ class Profile:
     def best_grouping(self) -> ProfileGrouping:
         """By line where most of the time has lines, else by node."""
         known = [each for each in self.kernels if each.lines]
-        return "line" if known and total_of(known).mean > self.total.mean / 2 else "node"
+        return "line" if known and total_of(known).median > self.total.median / 2 else "node"
 
     @boundary
     def table(self, by: ProfileGrouping | None = None, limit: int | None = _SHOWN) -> str:
         """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
 
-        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        Share of the time in kernels; median, standard deviation and least of the runs; how many kernels ran in a run;
         bytes of their results.
         """
         what = by or self.best_grouping
@@ -122,7 +136,9 @@ class Profile:
     def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
         """This profile and a later one beside each other, the largest difference first.
 
-        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+        By line where both have lines, else by node where the nodes of one are found in the other, else by operator,
+        unless `by` says it. Nodes are found by their names and by what they give. What is fused in one of the models is
+        told together in both, and a node that one of them does not have with what reads it.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
@@ -136,7 +152,8 @@ class Profile:
                 culprit=("input", 0),
             )
         what = _checked(by) if by is not None else best_grouping(self.kernels, after.kernels)
-        rows, total = compared(self.kernels, after.kernels, what)
+        rows = compared(self.kernels, after.kernels, what)
+        total = ComparedRow("all kernels", self.total, after.total)
         plain = ComparedRow("a run without the profile", self.plain, after.plain)
         called = (self.circumstances.called, after.circumstances.called)
         return ProfileComparison(what, rows, total, plain, called)
@@ -146,32 +163,37 @@ class Profile:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in told.inputs)
         how = "made-up inputs " if told.are_made_up else ""
         threads = f"{told.threads} thread{'s' * (told.threads != 1)}"
-        kernels, inserted = self.total, self.inserted
+        kernels = self.total
         lines = [
             f"profile of {told.called} on {how}({inputs})",
             f"{told.runtime}, {', '.join(told.providers)}, {threads}; {told.runs} runs after {told.warm_up} to warm up",
             f"a run takes {_spread(self.plain)}, and {_spread(self.profiled)} while it is profiled",
             f"kernels take {_spread(kernels)} of that",
         ]
-        if inserted.mean:
-            share = described_share(inserted.mean, kernels.mean)
-            lines[-1] += f", {share} of it in kernels that the runtime inserted"
+        for times, what in ((self.moving, "added around nodes"), (self.inserted, "inserted, for no node")):
+            if times.mean:
+                share = described_share(times.mean, kernels.mean)
+                lines[-1] += f", {share} in kernels that the runtime {what}"
         return [*lines, *told.notes]
 
     def __repr__(self) -> str:
-        return f"<{self._summary()[0]}: {described_seconds(self.total.mean)} in {len(self.kernels)} kernels>"
+        return (
+            f"<{self._summary()[0]}: {described_seconds(self.total.median)} in {len(self.kernels)} kernels>"
+        )
+
+    def described(self, limit: int = _SHOWN) -> str:
+        """What `print` shows: the summary, the lines or else the nodes that take the most time, and the operators."""
+        operators = self.table("operator", min(limit, _SHOWN_OPERATORS))
+        return "\n\n".join([self.summary(), self.table(None, limit), operators])
 
     def __str__(self) -> str:
-        parts = [self.summary(), self.table()]
-        if self.best_grouping != "operator":
-            parts.append(self.table("operator", 8))
-        return "\n\n".join(parts)
+        return self.described()
 
     def _repr_html_(self) -> str:
         lines = "<br>".join(html.escape(each) for each in self._summary())
         by = self.best_grouping
         tables = html_table(self.by(by), by, self.total, _SHOWN)
-        operators = html_table(self.by("operator"), "operator", self.total, 8)
+        operators = html_table(self.by("operator"), "operator", self.total, _SHOWN_OPERATORS)
         return f"<p>{lines}</p>{tables}{operators}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -190,6 +212,7 @@ class Profile:
             "profiled": self.profiled.as_dict(),
             "total": self.total.as_dict(),
             "inserted": self.inserted.as_dict(),
+            "moving": self.moving.as_dict(),
             "kernels": [_kernel_as_dict(each) for each in self.kernels],
         }
 
@@ -197,13 +220,13 @@ class Profile:
 def _checked(by: ProfileGrouping) -> ProfileGrouping:
     if by not in GROUPINGS:
         raise AttributeValueError(
-            f"kernels are grouped by line, node or operator, not by {by!r}", culprit=("attribute", "by")
+            f"kernels are grouped by line, node, operator or call, not by {by!r}", culprit=("attribute", "by")
         )
     return by
 
 
 def _spread(times: Times) -> str:
-    return f"{described_seconds(times.mean)} ± {described_seconds(times.deviation)}"
+    return f"{described_seconds(times.median)} ± {described_seconds(times.deviation)}"
 
 
 def _kernel_as_dict(kernel: Kernel) -> dict[str, Any]:
@@ -222,6 +245,7 @@ def _kernel_as_dict(kernel: Kernel) -> dict[str, Any]:
                 "address": each.address,
                 "operator": each.operator,
                 "name": each.name,
+                "calls": [call.address for call in each.calls],
                 "source": None if each.source is None else each.source.stored,
                 "claimed_by": None if each.source is None else each.source.claimed_by or None,
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,11 @@ class Times:
     def mean(self) -> float:
         """The arithmetic mean of the runs."""
         return sum(self.per_run) / len(self.per_run) if self.per_run else 0.0
+
+    @property
+    def median(self) -> float:
+        """The run in the middle: one that was disturbed does not move it."""
+        return statistics.median(self.per_run) if self.per_run else 0.0
 
     @property
     def minimum(self) -> float:
@@ -35,6 +41,7 @@ class Times:
     def as_dict(self) -> dict[str, float | list[float]]:
         """Plain values, for JSON."""
         return {
+            "median": self.median,
             "mean": self.mean,
             "min": self.minimum,
             "deviation": self.deviation,
@@ -43,7 +50,7 @@ class Times:
 
     def __repr__(self) -> str:
         spread = f" ± {described_seconds(self.deviation)}" if len(self.per_run) > 1 else ""
-        return f"<{described_seconds(self.mean)}{spread}, least {described_seconds(self.minimum)}>"
+        return f"<{described_seconds(self.median)}{spread}, least {described_seconds(self.minimum)}>"
 
 
 def described_seconds(seconds: float) -> str:

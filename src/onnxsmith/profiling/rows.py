@@ -1,4 +1,4 @@
-"""Kernels in groups: those of a line, of a node, or of an operator, with the time of all together."""
+"""Kernels in groups: those of a line, a node, an operator or a call, with the time of all together."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from onnxsmith.profiling.kernel import (
 from onnxsmith.profiling.quantities import Times
 
 #: What kernels may be put together by.
-ProfileGrouping: TypeAlias = Literal["line", "node", "operator"]
-GROUPINGS: tuple[ProfileGrouping, ...] = ("line", "node", "operator")
+ProfileGrouping: TypeAlias = Literal["line", "node", "operator", "call"]
+GROUPINGS: tuple[ProfileGrouping, ...] = ("line", "node", "operator", "call")
 
 _NO_LINE = "no line known"
 _INSERTED = "inserted by the runtime"
+_NO_CALL = "not in a function"
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """Kernels that are told together: those of a line, of a node, or of an operator."""
+    """Kernels that are told together: those of a line, of a node, of an operator, or of a call of a function."""
 
-    #: What they have in common, the same in every profile: lines, addresses, or an operator.
+    #: What they have in common, the same in every profile of the model: lines, addresses, or an operator.
     key: Hashable
     label: str
     kernels: tuple[Kernel, ...]
@@ -66,7 +67,7 @@ def grouped(kernels: Iterable[Kernel], by: ProfileGrouping) -> tuple[ProfileRow,
     for kernel in kernels:
         groups.setdefault(key(kernel), []).append(kernel)
     rows = [ProfileRow(each, label(kernels[0]), tuple(kernels)) for each, kernels in groups.items()]
-    return tuple(sorted(rows, key=lambda row: -row.times.mean))
+    return tuple(sorted(rows, key=lambda row: -row.times.median))
 
 
 def total_of(kernels: Iterable[Kernel]) -> Times:
@@ -76,7 +77,11 @@ def total_of(kernels: Iterable[Kernel]) -> Times:
 
 
 def _node_key(kernel: Kernel) -> Hashable:
-    return tuple(sorted(each.address for each in kernel.nodes))
+    return tuple(sorted({each.address for each in kernel.nodes}))
+
+
+def _call_label(kernel: Kernel) -> str:
+    return " / ".join(map(str, kernel.calls_around)) or (_NO_CALL if kernel.nodes else _INSERTED)
 
 
 def _node_label(kernel: Kernel) -> str:
@@ -98,4 +103,8 @@ _GROUPINGS: dict[ProfileGrouping, _KeyAndLabel] = {
     "line": (_line_key, _line_label),
     "node": (_node_key, _node_label),
     "operator": (lambda kernel: kernel.operator, lambda kernel: kernel.operator),
+    "call": (
+        lambda kernel: tuple(each.address for each in kernel.calls_around) or bool(kernel.nodes),
+        _call_label,
+    ),
 }

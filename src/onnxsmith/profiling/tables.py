@@ -14,8 +14,8 @@ from onnxsmith.profiling.quantities import (
 )
 from onnxsmith.profiling.rows import ProfileGrouping, ProfileRow
 
-_HEAD = ("share", "mean", "± ", "least", "calls", "results")
-_TITLES: dict[ProfileGrouping, str] = {"line": "line", "node": "node", "operator": "kernel"}
+_HEAD = ("share", "median", "± ", "least", "calls", "results")
+_TITLES: dict[ProfileGrouping, str] = {"line": "line", "node": "node", "operator": "kernel", "call": "call"}
 #: Inserted kernels are marked so in tables.
 _MARK = " (+ inserted)"
 
@@ -47,15 +47,15 @@ def _cut(rows: Sequence[ProfileRow], limit: int | None) -> tuple[Sequence[Profil
 
 
 def _rest(rows: Sequence[ProfileRow], total: Times) -> str:
-    share = described_share(sum(row.times.mean for row in rows), total.mean)
+    share = described_share(sum(row.times.median for row in rows), total.median)
     return f"and {len(rows)} more, {share}"
 
 
 def _numbers(row: ProfileRow, total: Times) -> tuple[str, ...]:
     times = row.times
     return (
-        described_share(times.mean, total.mean),
-        described_seconds(times.mean),
+        described_share(times.median, total.median),
+        described_seconds(times.median),
         described_seconds(times.deviation),
         described_seconds(times.minimum),
         f"{row.calls:g}" if row.calls == int(row.calls) else f"{row.calls:.1f}",
@@ -65,9 +65,10 @@ def _numbers(row: ProfileRow, total: Times) -> tuple[str, ...]:
 
 def _label(row: ProfileRow, by: ProfileGrouping) -> str:
     kernels = [each for each in row.kernels if not each.is_inserted]
-    mark = _MARK if len(kernels) < len(row.kernels) and by != "operator" and row.nodes else ""
+    is_marked = len(kernels) < len(row.kernels) and by in ("line", "node") and row.nodes
+    mark = _MARK if is_marked else ""
     operators = list(dict.fromkeys(each.operator for each in kernels or row.kernels))
-    if by == "line":
+    if by in ("line", "call"):
         return f"{row.label}  {', '.join(operators[:4])}{', …' * (len(operators) > 4)}{mark}"
     if by == "node" and len(row.nodes) > 1:
         return f"{row.label}  as {', '.join(operators)}{mark}"

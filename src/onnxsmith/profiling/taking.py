@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs
 from onnxsmith.profiling.attributing import Attribution, Attributor
 from onnxsmith.profiling.events import KernelEvent, RunEvents, read_runs
-from onnxsmith.profiling.kernel import Kernel, ProfiledNode
+from onnxsmith.profiling.kernel import Kernel, ProfiledNode, described_nodes
 from onnxsmith.profiling.matching import Occurrence, occurrences
 from onnxsmith.profiling.places import nodes_by_address
 from onnxsmith.profiling.profile import Circumstances, Profile
@@ -37,6 +38,7 @@ from onnxsmith.runtime.settings import Provider, using
 _MICROSECOND = 1e-6
 #: A run that takes so many times as long while it is profiled says little of small kernels.
 _DEAR = 2
+_LOOPS = ("Loop", "Scan")
 _NAMELESS = Attribution((), is_inserted=True)
 
 
@@ -105,7 +107,11 @@ def profile(
         )
     found = nodes_by_address(model)
     attributor = Attributor(recording.told, recording.optimized, tags)
-    kernels = _kernels(profiled, recording, attributor, [found[each] for each in tags.addresses])
+    known = [
+        replace(found[address], calls=tuple(found[each] for each in calls)) if calls else found[address]
+        for address, calls in zip(tags.addresses, tags.calls, strict=True)
+    ]
+    kernels = _kernels(profiled, recording, attributor, known)
     plain = Times(recording.plain_seconds)
     whole = Times(tuple(each.duration * _MICROSECOND for each in profiled))
     circumstances = Circumstances(
@@ -117,7 +123,7 @@ def profile(
         warm_up=warm_up,
         inputs=tuple((port.name, _described(feed)) for port, feed in zip(run.inputs, feeds, strict=True)),
         are_made_up=inputs is None and bool(feeds),
-        notes=tuple(_notes(len(profiled), runs, plain, whole)),
+        notes=(*_notes(len(profiled), runs, plain, whole), *_idle(kernels)),
     )
     return Profile(kernels, plain, whole, circumstances)
 
@@ -127,6 +133,15 @@ def _notes(kept: int, runs: int, plain: Times, whole: Times) -> Iterator[str]:
         yield f"ONNX Runtime keeps a million events: {kept} of {runs} runs are in the profile"
     if whole.minimum > _DEAR * plain.minimum:
         yield "most of that is the cost of the profile, which makes small kernels look larger than they are"
+
+
+def _idle(kernels: Sequence[Kernel]) -> Iterator[str]:
+    """Loops that did nothing: their bodies are no part of the profile."""
+    for kernel in kernels:
+        if kernel.operator in _LOOPS and not kernel.has_bodies:
+            yield (
+                f"{described_nodes(kernel.nodes)} made no turn on these inputs: nothing is known of what is inside"
+            )
 
 
 def _kernels(

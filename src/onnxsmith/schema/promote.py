@@ -169,6 +169,12 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
         if typed:
             raise list_of_tensors(place)
     elif _has_array(value):
+        if hasattr(value, "tensor"):
+            raise InputTypeError(
+                f"{place.owner} computes as ONNX does, and {place.name} is an array that computes as numpy does",
+                help="hand its tensor over: x.tensor; xp.asarray(t) leads back",
+                culprit=place.culprit,
+            )
         array: np.ndarray[Any, Any] = np.asarray(value)
         _array_dtype(array, place)
         return array

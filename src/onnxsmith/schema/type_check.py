@@ -41,7 +41,8 @@ def check_types(op: OperatorDef, types: Sequence[AnyValueType | None]) -> None:
     _checked[key] = True
 
 
-def _spelling(onnx_name: str) -> str:
+def spelled(onnx_name: str) -> str:
+    """ONNX's name of a type as people write it: float32 for tensor(float)."""
     parsed = parse_onnx_type(onnx_name)
     if isinstance(parsed, TensorType) and parsed.dtype is not None:
         return parsed.dtype.spelling
@@ -49,12 +50,12 @@ def _spelling(onnx_name: str) -> str:
 
 
 def _not_allowed(op: OperatorDef, parameter: Parameter, position: int, name: str) -> DTypeNotAllowedError:
-    listed = sorted((_spelling(each) for each in parameter.types), key=_spelling_order)
+    listed = sorted((spelled(each) for each in parameter.types), key=_spelling_order)
     help_text = f"'{parameter.name}' may be " + ", ".join(listed)
     if name.startswith("tensor(") and any(each.startswith("tensor(") for each in parameter.types):
         help_text += "; convert with x.astype(…)"
     return DTypeNotAllowedError(
-        f"{op.qualified_name} does not take {_spelling(name)} as '{parameter.name}'",
+        f"{op.qualified_name} does not take {spelled(name)} as '{parameter.name}'",
         help=help_text,
         culprit=("input", position),
     )
@@ -77,7 +78,7 @@ def _mixed(op: OperatorDef, first: tuple[int, str], second: tuple[int, str]) -> 
         left, right = f"{left}[{first_position}]", f"{right}[{second_position}]"
     return MixedDTypesError(
         f"{op.qualified_name} needs '{left}' and '{right}' to have one element type, "
-        f"got {_spelling(first_name)} and {_spelling(second_name)}",
+        f"got {spelled(first_name)} and {spelled(second_name)}",
         help="ONNX does not promote element types; convert one of them with x.astype(…)"
         + (_FLOAT64 if {first_name, second_name} == {"tensor(float)", "tensor(double)"} else ""),
         culprit=("input", second_position),

@@ -9,7 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.operators import PortableOperators, portable_operators
+from onnxsmith.core.recording import RecordedFunction
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.origins import SOURCE_KEY, written
@@ -101,7 +103,23 @@ class TorchTarget(GraphTarget):
         results = super().emit(op, version, inputs, attributes, output_count, outputs)
         if key is not None:
             self._made[key] = results
+        self._note(self.nodes[-1], snake_case(op.name))
+        return results
+
+    def call_function(
+        self,
+        function: RecordedFunction,
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, Any],
+        outputs: Sequence[Known],
+    ) -> tuple[Value, ...]:
+        results = super().call_function(function, inputs, attributes, outputs)
         node = self.nodes[-1]
+        self._note(node, node.name)
+        return results
+
+    def _note(self, node: NodeRecord, name: str) -> None:
+        """Write down which node of torch's graph a node was made for, and which module it is part of."""
         origin = self.origin
         if self.modules is not None:
             self.modules[node] = origin.modules
@@ -109,13 +127,12 @@ class TorchTarget(GraphTarget):
         node.metadata = metadata
         if self.has_metadata:
             if origin.scope:
-                node.name = self.program.node_names.unique(origin.scope + snake_case(op.name))
+                node.name = self.program.node_names.unique(origin.scope + name)
             if origin.source:
                 span = STATEMENT.get()
                 metadata[SOURCE_KEY] = origin.source if span is None else written(origin.source, span)
             if origin.name:
                 metadata[NODE_KEY] = origin.name
-        return results
 
 
 def current_target() -> TorchTarget:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import onnx_ir as ir
 import torch
 
+from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.algorithms.values import SIZE_READER
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import ExportError, boundary
@@ -42,6 +43,8 @@ from onnxsmith.torch.verifying import Verification
 from onnxsmith.tracing.trace import PRODUCER
 
 Runtime: TypeAlias = Literal["onnxruntime"]
+#: What becomes functions of the model.
+Functions: TypeAlias = Literal["modules", "algorithms"]
 
 _OLDEST_OPSET = 18
 #: The element types that `fallback_dtype` is for.
@@ -54,7 +57,7 @@ class Options:
 
     dynamic_shapes: Any = None
     opset_version: int | None = None
-    functions: Literal["modules"] | None = None
+    functions: Functions | None = None
     input_names: Sequence[str] | None = None
     output_names: Sequence[str] | None = None
     translations: Mapping[Any, Any] | None = None
@@ -74,7 +77,7 @@ def translate(
     *,
     dynamic_shapes: Any = None,
     opset_version: int | None = None,
-    functions: Literal["modules"] | None = None,
+    functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     translations: Mapping[Any, Any] | None = None,
@@ -130,11 +133,13 @@ class Translator:
             self.state,
             origin=origin,
             has_metadata=options.metadata,
-            keeps_modules=options.functions is not None,
+            keeps_modules=options.functions == "modules",
         )
+        if options.functions != "algorithms":
+            inline_algorithms(self.scope)
         self.sizes = Sizes({})
         self.dispatcher = Dispatcher(self.state, self.sizes, origin, by_overload(options.translations or {}))
-        self.dispatcher.keeps_modules = options.functions is not None
+        self.dispatcher.keeps_modules = options.functions == "modules"
         self.ports = Ports(program, options, self.scope, self.dispatcher, self.report)
 
     def model(self) -> ExportedModel:
@@ -173,7 +178,7 @@ class Translator:
         for node, calls in (modules or {}).items():
             notes_of(node)[MODULES_KEY] = calls
         polish(model, keeps_modules=modules is not None)
-        if self.options.functions is not None:
+        if self.options.functions == "modules":
             outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
@@ -236,10 +241,11 @@ def _check(options: Options) -> None:
         raise ExportError(
             f"opset_version={options.opset_version} is too old for a PyTorch module", help="use 18 or later"
         )
-    if options.functions not in (None, "modules"):
+    if options.functions not in (None, "modules", "algorithms"):
         raise ExportError(
             f"functions={options.functions!r} is not known",
-            help='functions="modules" makes each nn.Module class a function; without it the graph is flat',
+            help='functions="modules" makes each nn.Module class a function, functions="algorithms" each algorithm, '
+            "such as a sort; without it the graph is flat",
         )
     if options.runtime not in (None, "onnxruntime"):
         raise ExportError(

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
+from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of, settled_scope
 from onnxsmith.view.description import Description, Graph
 from onnxsmith.view.layering import Net
-from onnxsmith.view.ordering import Arrangement, arrange
+from onnxsmith.view.ordering import Arrangement, Effort, arrange
 
 #: A box of fewer nodes than this is not drawn: they stand in the box around.
 _FEWEST_NODES = 2
@@ -40,7 +40,7 @@ class Box:
     parent: int
     path: Scope
     items: list[Item] = field(default_factory=list[Item])
-    #: All nodes in it and in the boxes inside.
+    #: All nodes in it and in the boxes inside, constants that stand in others too.
     node_count: int = 0
     first_node: int = -1
     arrangement: Arrangement | None = None
@@ -56,6 +56,7 @@ class Boxes:
         ]
         #: The box that each node stands in; -1 for a folded constant.
         self.box_of: list[int] = [-1] * len(description.nodes)
+        self._effort = Effort()
         with collection_paused():
             for number, graph in enumerate(description.graphs):
                 self._fill(number, graph)
@@ -88,6 +89,7 @@ class Boxes:
         for node, scope in modules.scopes.items():
             self.box_of[node] = box_for(scope)
         self._count(nodes)
+        self._count_folded(number, graph)
 
     def _lines(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
         described = self.description.nodes
@@ -112,6 +114,11 @@ class Boxes:
                 taking = [found[each] for value in outputs for each in users.get(value, ())]
                 if taking:
                     found[node] = common_scope(taking)
+        made = {value: node for node in nodes for value in described[node].outputs}
+        for node in nodes:
+            taking = [found[each] for value in described[node].outputs for each in users.get(value, ())]
+            makers = [found[made[value]] for value in described[node].inputs if value in made]
+            found[node] = settled_scope(found[node], taking, makers)
         return found
 
     def _class(self, nodes: Sequence[int], scope: Scope) -> str:
@@ -136,6 +143,21 @@ class Boxes:
                     held.items.append(item)
                     item = Item("box", box)
                 box = held.parent
+
+    def _count_folded(self, number: int, graph: Graph) -> None:
+        """Count constants where the first node stands that takes them; in the graph's box where bodies do."""
+        described = self.description.nodes
+        takers: dict[int, int] = {}
+        for node in graph.nodes:
+            for value in described[node].inputs:
+                takers.setdefault(value, node)
+        for node in graph.nodes:
+            if described[node].is_folded:
+                taker = takers.get(described[node].outputs[0])
+                box = number if taker is None else self.box_of[taker]
+                while box >= 0:
+                    self.boxes[box].node_count += 1
+                    box = self.boxes[box].parent
 
     # -- lines -------------------------------------------------------------------------------------------
 
@@ -171,7 +193,7 @@ class Boxes:
         ages = [self._age(item) for item in box.items]
         tops = [] if is_main else [index[each] for each in box.items if each.kind == "input"]
         bottoms = [] if is_main else [index[each] for each in box.items if each.kind == "output"]
-        box.arrangement = arrange(len(box.items), nets, ages, tops, bottoms)
+        box.arrangement = arrange(len(box.items), nets, ages, tops, bottoms, self._effort)
 
     def _age(self, item: Item) -> float:
         match item.kind:

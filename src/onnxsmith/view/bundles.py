@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.node_counts import node_count
 from onnxsmith.view import notebook, writing
 from onnxsmith.view.content import Viewed
 from onnxsmith.view.showing import viewed
@@ -31,7 +32,7 @@ def model_bundle(
 
     result = {"text/plain": repr(model)}
     shown = _viewed(model)
-    count = 0 if shown is None else sum(1 for _ in shown.model.graph.all_nodes())
+    count = 0 if shown is None else node_count(shown.model)
     if is_wanted("text/html"):
         result["text/html"] = summary(model) + _page(shown, count)
     if shown is not None and count <= _MOST_PICTURE_NODES and is_wanted("image/svg+xml"):

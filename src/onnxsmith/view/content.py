@@ -14,11 +14,13 @@ from onnxsmith.core.collection import collection_paused
 from onnxsmith.decompiling import node_statements
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.node_counts import node_count
 from onnxsmith.view.attribute_texts import elements_text
 from onnxsmith.view.boxes import Boxes
 from onnxsmith.view.description import Description, Value
 from onnxsmith.view.overlays import Note, Overlay
 from onnxsmith.view.page_data import Json, Strings, structure_data
+from onnxsmith.view.side_by_side import SideBySide
 from onnxsmith.view.sources import Sources, sources_of
 from onnxsmith.view.statistics import Statistics, statistics_of
 from onnxsmith.view.value_types import value_types
@@ -44,6 +46,22 @@ class Viewed:
     has_source: bool = True
     statistics: StatisticsWish = "sample"
     overlay: Overlay | None = None
+    #: How many weights there are, and elements in them.
+    weights: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedPair:
+    """Two models that are to be shown beside each other."""
+
+    first: Viewed
+    second: Viewed
+    both: SideBySide
+
+    @property
+    def title(self) -> str:
+        """What the page is called."""
+        return f"{self.first.title} → {self.second.title}"
 
 
 def describe(model: ir.Model) -> tuple[Description, Boxes]:
@@ -53,31 +71,38 @@ def describe(model: ir.Model) -> tuple[Description, Boxes]:
         return description, Boxes(description)
 
 
-def page_content(viewed: Viewed) -> dict[str, Json]:
-    """What the page is given."""
+def page_content(viewed: Viewed | ViewedPair) -> dict[str, Json]:
+    """What the page is given: one model, or two and what differs between them. Texts are shared by all of it."""
+    strings = Strings()
     with collection_paused():
-        description, boxes = describe(viewed.model)
-        strings = Strings()
-        content = structure_data(description, boxes, strings)
-        content["info"] = _info(viewed, description)
-        content["weights"] = _weights(description, viewed, strings)
-        content["code"] = _code(viewed.model, description, strings)
-        content["sources"] = _sources(description, viewed, strings)
-        content["overlay"] = (
-            None if viewed.overlay is None else _overlay(viewed.overlay, description, strings)
-        )
-        content["strings"] = strings.all
-    return content
+        if isinstance(viewed, Viewed):
+            models, both = [_model(viewed, strings)[0]], None
+        else:
+            one, first = _model(viewed.first, strings)
+            two, second = _model(viewed.second, strings)
+            models, both = [one, two], _both(viewed.both, (first, second), strings)
+    return {"models": models, "both": both, "strings": strings.all}
+
+
+def _model(viewed: Viewed, strings: Strings) -> tuple[dict[str, Json], Description]:
+    description, boxes = describe(viewed.model)
+    content = structure_data(description, boxes, strings)
+    content["info"] = _info(viewed)
+    content["weights"] = _weights(description, viewed, strings)
+    content["code"] = _code(viewed.model, description, strings)
+    content["sources"] = _sources(description, viewed, strings)
+    content["overlay"] = None if viewed.overlay is None else _overlay(viewed.overlay, description, strings)
+    return content, description
 
 
 # ---- the model as a whole ----
 
 
-def _info(viewed: Viewed, description: Description) -> Mapping[str, Json]:
+def _info(viewed: Viewed) -> Mapping[str, Json]:
     model = viewed.model
-    nodes = sum(not each.is_folded for each in description.nodes)
-    weights = [each.tensor for each in description.values if each.tensor is not None and not each.constant]
-    elements = sum(each.size for each in weights)
+    nodes = node_count(model)
+    count = f"{nodes:,} nodes" if nodes != 1 else "1 node"
+    weights, elements = viewed.weights
     opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in model.opset_imports.items())
     producer = " ".join(part for part in (model.producer_name, model.producer_version) if part)
     facts = [
@@ -85,14 +110,13 @@ def _info(viewed: Viewed, description: Description) -> Mapping[str, Json]:
         ("IR version", str(model.ir_version)),
         ("made by", producer),
         ("graph", model.graph.name or ""),
-        ("nodes", f"{len(description.nodes):,}"),
-        ("weights", f"{len(weights):,} with {elements:,} elements" if weights else "none"),
+        ("nodes", f"{nodes:,}"),
+        ("weights", f"{weights:,} with {elements:,} elements" if weights else "none"),
     ]
     metadata = [
         ("doc string", model.doc_string or model.graph.doc_string or ""),
         *model.metadata_props.items(),
     ]
-    count = f"{nodes:,} nodes" if nodes != 1 else "1 node"
     parameters = f" · {_rounded(elements)} parameters" if elements >= _FEWEST_PARAMETERS else ""
     return {
         "title": viewed.title,
@@ -200,7 +224,12 @@ def _sources(description: Description, viewed: Viewed, strings: Strings) -> Json
     found = sources_of(description, called) if viewed.has_source else Sources()
     return {
         "files": [
-            {"name": strings(each.name), "first": each.first, "lines": [strings(line) for line in each.lines]}
+            {
+                "name": strings(each.name),
+                "first": each.first,
+                "total": each.total,
+                "lines": [strings(line) for line in each.lines],
+            }
             for each in found.files
         ],
         "spans": {
@@ -236,5 +265,35 @@ def _overlay(overlay: Overlay, description: Description, strings: Strings) -> Js
                 "notes": notes(each.notes) if each.notes else None,
             }
             for each in overlay.steps
+        ],
+    }
+
+
+def _both(
+    both: SideBySide, descriptions: tuple[Description, Description], strings: Strings
+) -> Mapping[str, Json]:
+    numbers = descriptions[0].by_address, descriptions[1].by_address
+    pairs = [
+        number
+        for one, other in both.pairs.items()
+        if one in numbers[0] and other in numbers[1]
+        for number in (numbers[0][one], numbers[1][other])
+    ]
+    return {
+        "title": strings(clipped(printable(both.title), 300)),
+        "called": [strings(clipped(printable(each), 100)) for each in both.called],
+        "pairs": pairs,
+        "rows": [
+            [
+                each.kind,
+                strings(clipped(printable(each.group), 60)),
+                strings(clipped(printable(each.text), 300)),
+                [strings(clipped(printable(line), 600)) for line in each.details],
+                *(
+                    [held[address] for address in addresses if address in held]
+                    for held, addresses in zip(numbers, (each.before, each.after), strict=True)
+                ),
+            ]
+            for each in both.rows
         ],
     }

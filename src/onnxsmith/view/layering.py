@@ -70,12 +70,17 @@ def sorted_items(wires: Wires, ages: Sequence[float]) -> list[int]:
 
 
 def assign_layers(
-    wires: Wires, ages: Sequence[float], tops: Sequence[int], bottoms: Sequence[int]
+    wires: Wires,
+    ages: Sequence[float],
+    tops: Sequence[int],
+    bottoms: Sequence[int],
+    *,
+    moves_all: bool = False,
 ) -> list[int]:
     """The layer of each item; `tops` are all in the first one and `bottoms` in the last.
 
     Longest paths first. Then an item that takes fewer values than it gives moves down to the first that takes one: so
-    constants and inputs stand by their users, and fewer lines run beside others.
+    constants and inputs stand by their users, and fewer lines run beside others. With `moves_all` the others do, too.
     """
     order = sorted_items(wires, ages)
     rank = [0] * wires.count
@@ -102,7 +107,7 @@ def assign_layers(
     for item in reversed(order):
         if is_top[item] or is_bottom[item] or not forward[item]:
             continue
-        if len(forward[item]) >= len(backward[item]):
+        if moves_all or len(forward[item]) >= len(backward[item]):
             layer[item] = max(layer[item], min(layer[target] for target in forward[item]) - 1)
     deepest = max((layer[item] for item in order if not is_bottom[item]), default=0)
     for item in bottoms:

@@ -1,7 +1,8 @@
 """The order of items in each layer, with few crossings: barycentre sweeps, then exchanges of neighbours.
 
 Long lines pass through the layers between as *bends*, items of no size that are put in order with the others. The
-lines of one value share theirs.
+lines of one value share theirs. Where lines still cross, other layers and other orders to begin with are tried, as long
+as there is `Effort` left.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import NamedTuple
 
 from onnxsmith.view.layering import Net, Wires, assign_layers
@@ -25,6 +27,15 @@ _SMALL = 15_000
 _POLISHING = 6
 #: Two neighbours with more pairs of lines than this stay as they are.
 _MOST_PAIRS = 4096
+
+
+@dataclass(slots=True)
+class Effort:
+    """How much may still be tried for fewer crossings, in pieces of lines that are put in order: for all of a model."""
+
+    left: int = 6_000
+    #: Orders to begin with that are tried for one box at the most.
+    most: int = 10
 
 
 @dataclass(slots=True)
@@ -46,6 +57,7 @@ def arrange(
     ages: Sequence[float],
     tops: Sequence[int] = (),
     bottoms: Sequence[int] = (),
+    effort: Effort | None = None,
 ) -> Arrangement:
     """Layers and order of the items of a box.
 
@@ -54,11 +66,42 @@ def arrange(
     """
     if not count:
         return Arrangement(0, [], [], [])
-    layer = assign_layers(Wires(count, nets), ages, tops, bottoms)
-    kept, cuts = _kept(nets, layer, count)
-    segments = _with_bends(kept, layer, count)
-    sweeper = _Sweeper(count, layer, segments, ages)
-    return Arrangement(count, sweeper.best(), segments, cuts)
+    wires = Wires(count, nets)
+    found: list[_Try] = []
+    for moves_all in (False, True):
+        layer = assign_layers(wires, ages, tops, bottoms, moves_all=moves_all)
+        kept, cuts = _kept(nets, layer, count)
+        segments = _with_bends(kept, layer, count)
+        sweeper = _Sweeper(count, layer, segments, ages)
+        found.append(_Try(*sweeper.best(), sweeper, segments, cuts))
+        if not found[-1].crossings or len(layer) > _SMALL:
+            break
+    best = min(found, key=lambda each: each.crossings)
+    if best.crossings and len(best.sweeper.layer) <= _SMALL:
+        best = _by_chance(best, Effort() if effort is None else effort)
+    return Arrangement(count, best.layers, best.segments, best.cuts)
+
+
+class _Try(NamedTuple):
+    """An order with its crossings, and what it is an order of."""
+
+    layers: list[list[int]]
+    crossings: int
+    sweeper: _Sweeper
+    segments: list[tuple[int, int, int]]
+    cuts: list[tuple[int, int, int]]
+
+
+def _by_chance(best: _Try, effort: Effort) -> _Try:
+    """The best of what shuffled beginnings lead to: whole groups that stand on the wrong side seldom find back."""
+    for seed in range(effort.most):
+        if not best.crossings or effort.left < len(best.segments):
+            break
+        effort.left -= len(best.segments)
+        layers, crossings = best.sweeper.from_chance(seed)
+        if crossings < best.crossings:
+            best = best._replace(layers=layers, crossings=crossings)
+    return best
 
 
 def _kept(
@@ -166,8 +209,8 @@ class _Sweeper:
         self.layers: list[list[int]] = []
         self.position = [0] * total
 
-    def best(self) -> list[list[int]]:
-        """The layers in the best order that is found, from one start or, of a small graph, several."""
+    def best(self) -> tuple[list[list[int]], int]:
+        """The layers in the best order that is found, from one start or, of a small graph, several; its crossings."""
         found, fewest = self._from(_STARTS[0])
         if len(self.layer) <= _SMALL:
             for start in _STARTS[1:]:
@@ -176,9 +219,13 @@ class _Sweeper:
                 other, crossings = self._from(start)
                 if crossings < fewest:
                     found, fewest = other, crossings
-        return found
+        return found, fewest
 
-    def _start(self, start: _Start) -> None:
+    def from_chance(self, seed: int) -> tuple[list[list[int]], int]:
+        """The best order that sweeps reach from one that a seed decides, the same each time, and its crossings."""
+        return self._from(_Start(True, seed % 2 == 0, False), Random(seed))
+
+    def _start(self, start: _Start, chance: Random | None) -> None:
         """Depth or breadth first, in the order of the file or against it: what belongs together begins together."""
         seen = [False] * len(self.layer)
         self.layers = [[] for _ in range(max(self.layer) + 1)]
@@ -194,7 +241,7 @@ class _Sweeper:
                     continue
                 seen[item] = True
                 self.layers[self.layer[item]].append(item)
-                after = follow[item]
+                after = follow[item] if chance is None else chance.sample(follow[item], len(follow[item]))
                 waiting.extend(reversed(after) if start.is_deep != start.is_reversed else after)
         for each in self.layers:
             self._index(each)
@@ -204,9 +251,9 @@ class _Sweeper:
         for number, item in enumerate(items):
             position[item] = number
 
-    def _from(self, start: _Start) -> tuple[list[list[int]], int]:
+    def _from(self, start: _Start, chance: Random | None = None) -> tuple[list[list[int]], int]:
         """The best order that sweeps reach from a start, and its crossings."""
-        self._start(start)
+        self._start(start, chance)
         is_small = len(self.position) <= _SMALL
         best, fewest = [list(each) for each in self.layers], self._crossings()
         worse = 0

@@ -32,6 +32,9 @@ _SCRIPTS = (
     "panel.js",
     "source.js",
     "walking.js",
+    "pane.js",
+    "together.js",
+    "changes.js",
     "main.js",
 )
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
-import re
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from onnxsmith.view.boxes import Box, Boxes, Item
 from onnxsmith.view.description import Description
+from onnxsmith.view.overlays import Note, NoteKind
 from onnxsmith.view.placing import Placement, place
+from onnxsmith.view.svg import card, cut, escaped, text_element, text_width
 
 #: What each picture has in it, so that one of ours is known from a stranger's.
 MARK = b"<!-- onnxsmith view -->"
@@ -31,6 +31,14 @@ _FAMILIES = {
     "control": ("◇", "#c0356f"),
     "constant": ("#", "#7d8592"),
     "quantization": ("q", "#c25a1c"),
+}
+#: Sign and colour of a note; heat has none of its own.
+_NOTES: dict[NoteKind, tuple[str, str]] = {
+    "added": ("+", "#1d8a4c"),
+    "removed": ("−", "#c93a3a"),
+    "changed": ("~", "#b26a00"),
+    "differs": ("!", "#c2255c"),
+    "heat": ("", "#d9480f"),
 }
 _STYLE = (
     "text{font-family:Inter,system-ui,'Segoe UI',Roboto,'Helvetica Neue','DejaVu Sans',Arial,sans-serif}"
@@ -69,19 +77,66 @@ class _Frame:
     placement: Placement | None = None
 
 
-def picture(description: Description, boxes: Boxes, title: str) -> str:
-    """The SVG text."""
-    return _Picture(description, boxes).draw(title)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One model of a picture: what is known of it, notes on its nodes by address, and what stands above it."""
+
+    description: Description
+    boxes: Boxes
+    notes: Mapping[str, Note]
+    called: str = ""
+
+
+def picture(parts: Sequence[Part], title: str) -> str:
+    """The SVG text: the models beside each other."""
+    pad, between = 28.0, 48.0
+    body: list[str] = []
+    left, tallest = pad, 0.0
+    for part in parts:
+        drawn = _Picture(part)
+        head = 30.0 if part.called else 0.0
+        if part.called:
+            body.append(text_element(left, pad + 14, cut(part.called, 60), 15, "#171c26", weight=600))
+        body += drawn.draw(left, pad + head)
+        width = max(drawn.width, text_width(cut(part.called, 60), 15, bold=True))
+        left, tallest = left + width + between, max(tallest, drawn.height + head)
+    width, height = round(left - between + pad), round(tallest + 2 * pad)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img">{MARK.decode()}<title>{escaped(title)}</title>'
+        f'<style>{_STYLE}</style><rect width="{width}" height="{height}" fill="#f6f7f9"/>'
+        + "".join(body)
+        + "</svg>\n"
+    )
 
 
 class _Picture:
-    def __init__(self, description: Description, boxes: Boxes) -> None:
-        self.description = description
-        self.boxes = boxes
+    def __init__(self, part: Part) -> None:
+        self.description = part.description
+        self.boxes = part.boxes
+        self.notes = part.notes
+        #: How many notes stand in each box.
+        self._noted: Counter[int] = Counter()
+        for address in part.notes:
+            number = part.description.by_address.get(address)
+            box = -1 if number is None else part.boxes.box_of[number]
+            while box >= 0:
+                self._noted[box] += 1
+                box = part.boxes.boxes[box].parent
         self.root = self._frame(0)
         self._open_first()
         self._compute(self.root)
         self.parts: list[str] = []
+
+    @property
+    def width(self) -> float:
+        """How wide the model is."""
+        return _placed(self.root).width
+
+    @property
+    def height(self) -> float:
+        """How tall it is."""
+        return _placed(self.root).height
 
     # -- what is open ------------------------------------------------------------------------------------
 
@@ -149,7 +204,8 @@ class _Picture:
         inside = [_placed(each) for each in opened.frames]
         width = sum(each.width + 2 * _MARGIN for each in inside)
         label = 18.0 if any(opened.titles) else 0.0
-        opened.width = max(width, _text_width(face.title + face.detail, 13) + 70)
+        head = text_width(face.title, 13, bold=True) + text_width(face.detail, 11)
+        opened.width = max(width, head + 60)
         opened.height = _HEADER + label + max((each.height for each in inside), default=0.0) + _MARGIN + 6
 
     def _face(self, frame: _Frame, item: Item) -> _Face:
@@ -160,7 +216,7 @@ class _Picture:
                 box = self.boxes.boxes[item.number]
                 count = "1 node" if box.node_count == 1 else f"{box.node_count:,} nodes"
                 detail = f"{box.detail} · {count}" if box.detail else count
-                width = max(120.0, _text_width(box.label, 13) + 46, _text_width(detail, 11) + 24)
+                width = max(120.0, text_width(box.label, 13, bold=True) + 46, text_width(detail, 11) + 24)
                 return _Face(box.label or "graph", detail, width=width, height=44, head=44)
             case _:
                 return self._port_face(frame, item.number)
@@ -169,10 +225,10 @@ class _Picture:
         value = self.description.values[number]
         if frame.box.parent >= 0:
             return _Face("")
-        name = _cut(value.name or "value", 30)
+        name = cut(value.name or "value", 30)
         if frame.number:
-            return _Face(name, width=_text_width(name, 11) + 18, height=20)
-        width = max(_text_width(name, 13), _text_width(value.short, 11)) + 30
+            return _Face(name, width=text_width(name, 11) + 18, height=20)
+        width = max(text_width(name, 13), text_width(value.short, 11)) + 30
         return _Face(name, value.short, width=width, height=40)
 
     def _node_face(self, number: int) -> _Face:
@@ -183,30 +239,24 @@ class _Picture:
             if value < 0 or not self.description.is_weight(value) or len(rows) == 4:
                 continue
             name = operator.inputs[position][0] if position < len(operator.inputs) else str(position)
-            rows.append((_cut(name, 12), _cut(self.description.values[value].short, 26)))
-        title, detail = _cut(operator.name, 26), _cut(node.summary, 30)
-        keys = max((_text_width(name, 10.5, mono=True) for name, _ in rows), default=0.0)
-        widest = max((_text_width(text, 10.5, mono=True) for _, text in rows), default=0.0)
+            rows.append((cut(name, 12), cut(self.description.values[value].short, 26)))
+        title, detail = cut(operator.name, 26), cut(node.summary, 30)
+        keys = max((text_width(name, 10.5, mono=True) for name, _ in rows), default=0.0)
+        widest = max((text_width(text, 10.5, mono=True) for _, text in rows), default=0.0)
         head = 38.0 if detail else 32.0
         width = max(
-            92.0, max(_text_width(title, 13), _text_width(detail, 11)) + _CHIP + 26, keys + widest + 26
+            92.0,
+            max(text_width(title, 13, bold=True), text_width(detail, 11)) + _CHIP + 26,
+            keys + widest + 26,
         )
         return _Face(title, detail, rows, width, head + (len(rows) * _ROW + 7 if rows else 0), head)
 
     # -- drawing -----------------------------------------------------------------------------------------
 
-    def draw(self, title: str) -> str:
-        """The whole text."""
-        placed, pad = _placed(self.root), 28
-        width, height = round(placed.width + 2 * pad), round(placed.height + 2 * pad)
-        self._draw(self.root, pad, pad, 0)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" role="img">{MARK.decode()}<title>{_escaped(title)}</title>'
-            f'<style>{_STYLE}</style><rect width="{width}" height="{height}" fill="#f6f7f9"/>'
-            + "".join(self.parts)
-            + "</svg>\n"
-        )
+    def draw(self, left: float, top: float) -> list[str]:
+        """The elements of the model, from a corner on."""
+        self._draw(self.root, left, top, 0)
+        return self.parts
 
     def _draw(self, frame: _Frame, left: float, top: float, depth: int) -> None:
         placed = _placed(frame)
@@ -225,8 +275,7 @@ class _Picture:
                 self._draw_item(item, face, x, y)
 
     def _draw_open(self, opened: _Open, face: _Face, x: float, y: float, depth: int) -> None:
-        self._text(x + 14, y + 20, face.title, 13, "#171c26", weight=600)
-        self._text(x + 22 + _text_width(face.title, 13), y + 20, face.detail, 11, "#525c6e")
+        self._text(x + 14, y + 20, face.title, 13, "#171c26", weight=600, beside=face.detail)
         label = 18.0 if any(opened.titles) else 0.0
         at = x + (opened.width - sum(_placed(each).width + 2 * _MARGIN for each in opened.frames)) / 2
         for inner, name in zip(opened.frames, opened.titles, strict=True):
@@ -251,6 +300,8 @@ class _Picture:
             self._card(x, y, face.width, face.height, 9, "#eef1f6")
             self._text(x + 12, y + 18, face.title, 13, "#171c26", weight=600)
             self._text(x + 12, y + 34, face.detail, 11, "#525c6e")
+            if self._noted[item.number]:
+                self._badge(x + face.width, y, str(self._noted[item.number]), "#2f6bff")
             return
         self._draw_node(item.number, face, x, y)
 
@@ -265,9 +316,12 @@ class _Picture:
         self._text(x + 6 + _CHIP / 2, y + 10.5 + chip / 2, sign, 13, "#fff", anchor="middle", weight=600)
         self._text(x + _CHIP + 14, y + (17 if face.detail else 20.5), face.title, 13, "#171c26", weight=600)
         self._text(x + _CHIP + 14, y + 31, face.detail, 11, "#525c6e")
+        note = self.notes.get(node.address)
+        if note is not None:
+            self._draw_note(note, face, x, y)
         if not face.rows:
             return
-        keys = max(_text_width(name, 10.5, mono=True) for name, _ in face.rows)
+        keys = max(text_width(name, 10.5, mono=True) for name, _ in face.rows)
         self.parts.append(
             f'<path d="M{x + 1:.1f} {y + face.head:.1f}h{face.width - 2:.1f}" stroke="#e3e6eb" fill="none"/>'
         )
@@ -275,6 +329,20 @@ class _Picture:
             at = y + face.head + 15 + position * _ROW
             self._text(x + 8, at, name, 10.5, "#778294", mono=True)
             self._text(x + 16 + keys, at, text, 10.5, "#525c6e", mono=True)
+
+    def _draw_note(self, note: Note, face: _Face, x: float, y: float) -> None:
+        """A frame in the note's colour, and its sign and word above the corner."""
+        sign, colour = _NOTES[note.kind]
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{face.width:.1f}" height="{face.height:.1f}" rx="8" '
+            f'fill="none" stroke="{colour}" stroke-width="2.5"/>'
+        )
+        self._badge(x + face.width, y, cut(f"{sign} {note.label}".strip(), 30), colour)
+
+    def _badge(self, right: float, y: float, text: str, colour: str) -> None:
+        width = text_width(text, 10, bold=True) + 14
+        self._card(right - width, y - 11, width, 16, 8, colour, colour)
+        self._text(right - width / 2, y + 0.5, text, 10, "#fff", anchor="middle", weight=600)
 
     def _lines(self, frame: _Frame, left: float, top: float) -> Iterator[str]:
         placed, count = _placed(frame), len(frame.box.items)
@@ -294,17 +362,14 @@ class _Picture:
                 path.append("m-4 -6l4 6l4 -6")
             text = self.description.values[value].short
             if a < count and value not in labels and text and frame.box.items[a].kind != "input":
-                labels[value] = _text_element(x1 + 7, y1 + 14, text, 10.5, "#778294", mono=True)
+                labels[value] = text_element(x1 + 7, y1 + 14, text, 10.5, "#778294", mono=True)
         yield f'<path d="{"".join(path)}" fill="none" stroke="#a5adbb" stroke-width="1.25"/>'
         yield from labels.values()
 
     def _card(
         self, x: float, y: float, width: float, height: float, radius: float, fill: str, line: str = "#c9ced8"
     ) -> None:
-        self.parts.append(
-            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{radius:g}" '
-            f'fill="{fill}" stroke="{line}"/>'
-        )
+        self.parts.append(card(x, y, width, height, radius, fill, line))
 
     def _text(
         self,
@@ -317,52 +382,14 @@ class _Picture:
         anchor: str = "",
         weight: int = 0,
         mono: bool = False,
+        beside: str = "",
     ) -> None:
         if text:
-            self.parts.append(_text_element(x, y, text, size, fill, anchor=anchor, weight=weight, mono=mono))
+            self.parts.append(
+                text_element(x, y, text, size, fill, anchor=anchor, weight=weight, mono=mono, beside=beside)
+            )
 
 
 def _placed(frame: _Frame) -> Placement:
     assert frame.placement is not None
     return frame.placement
-
-
-def _text_element(
-    x: float,
-    y: float,
-    text: str,
-    size: float,
-    fill: str,
-    *,
-    anchor: str = "",
-    weight: int = 0,
-    mono: bool = False,
-) -> str:
-    more = f' text-anchor="{anchor}"' if anchor else ""
-    more += f' font-weight="{weight}"' if weight else ""
-    more += ' class="m"' if mono else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}"{more}>{_escaped(text)}</text>'
-
-
-def _escaped(text: str) -> str:
-    # XML has no place for half a surrogate pair, however it is written.
-    return html.escape(text.encode("utf-8", "replace").decode())
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _text_width(text: str, size: float, *, mono: bool = False) -> float:
-    """About how wide a text is: without a browser nobody knows the reader's fonts."""
-    if mono:
-        return 0.61 * size * len(text)
-    narrow = sum(each in "iljtfrI.,:;'|()[]1 " for each in text)
-    wide = sum(each in "MWmw×@%" for each in text)
-    return size * (0.6 * len(text) - 0.26 * narrow + 0.22 * wide)
-
-
-def size_of(text: str) -> int:
-    """The longer side of a picture of ours."""
-    found = re.search(r'width="(\d+)" height="(\d+)"', text)
-    return 1 if found is None else max(map(int, found.groups()))

@@ -13,9 +13,11 @@ from onnxsmith.diagnostics import clipped, described_type, is_notebook, printabl
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.model import Model
+from onnxsmith.inspection import weights_of
 from onnxsmith.view import notebook, writing
-from onnxsmith.view.content import StatisticsWish, Viewed
+from onnxsmith.view.content import StatisticsWish, Viewed, ViewedPair
 from onnxsmith.view.overlays import Overlay
+from onnxsmith.view.side_by_side import SideBySide
 
 
 @boundary
@@ -46,6 +48,27 @@ def show(
     'model.html'
     """
     shown = viewed(model, source=source, statistics=statistics, overlay=overlay)
+    return _show(shown, path, overwrite=overwrite)
+
+
+def show_side_by_side(
+    models: tuple[Model, Model],
+    both: SideBySide,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    source: bool = True,
+    statistics: StatisticsWish = "sample",
+    overwrite: bool = False,
+) -> Path | None:
+    """Show two models beside each other, with what is said of both; where it goes is as for `show`."""
+    first, second = (
+        viewed(model, source=source, statistics=statistics, overlay=overlay)
+        for model, overlay in zip(models, both.overlays, strict=True)
+    )
+    return _show(ViewedPair(first, second, both), path, overwrite=overwrite)
+
+
+def _show(shown: Viewed | ViewedPair, path: str | os.PathLike[str] | None, *, overwrite: bool) -> Path | None:
     if path is not None:
         return writing.write(shown, path, overwrite=overwrite)
     if is_notebook():
@@ -76,10 +99,12 @@ def viewed(
     else:
         held = model.ir
     name = held.graph.name or "model" if model.place is None else model.place.name
-    return Viewed(held, clipped(printable(name), 100), model.place, source, statistics, overlay)
+    weights = weights_of(model)
+    title = clipped(printable(name), 100)
+    return Viewed(held, title, model.place, source, statistics, overlay, (len(weights), weights.size))
 
 
-def _open(shown: Viewed) -> Path:
+def _open(shown: Viewed | ViewedPair) -> Path:
     """Write the page to a new file among the temporary ones, and open it where there is a browser."""
     stem = "".join(each if each.isalnum() or each in "._-" else "_" for each in shown.title)[:60]
     folder = Path(tempfile.mkdtemp(prefix="onnxsmith-"))

@@ -13,7 +13,9 @@ from onnxsmith.errors import AttributeValueError, MissingDependencyError, ModelW
 from onnxsmith.graphs import existing_files, files
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.view import page_file, picture
-from onnxsmith.view.content import Viewed, describe, page_content
+from onnxsmith.view.content import Viewed, ViewedPair, describe, page_content
+from onnxsmith.view.overlays import Note
+from onnxsmith.view.svg import size_of
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_MARK = b"Software\x00onnxsmith view"
@@ -35,8 +37,8 @@ def check_format(place: Path) -> str:
     return ".html" if ending == ".htm" else ending
 
 
-def write(viewed: Viewed, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Write a model as a page or a picture, by the ending of the file, and give its path."""
+def write(viewed: Viewed | ViewedPair, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    """Write a model, or two, as a page or a picture, by the ending of the file, and give its path."""
     place = path_of(path)
     ending = check_format(place)
     files.check_place(place)
@@ -51,12 +53,24 @@ def write(viewed: Viewed, path: str | os.PathLike[str], *, overwrite: bool = Fal
     return place
 
 
-def made(viewed: Viewed, ending: str) -> bytes:
+def made(viewed: Viewed | ViewedPair, ending: str) -> bytes:
     """The bytes of a page (`.html`) or picture (`.svg`, `.png`)."""
     if ending == ".html":
         return page_file.page_text(page_content(viewed), viewed.title).encode("utf-8", "replace")
-    text = picture.picture(*describe(viewed.model), viewed.title)
+    text = _picture(viewed)
     return text.encode() if ending == ".svg" else _png(text)
+
+
+def _picture(viewed: Viewed | ViewedPair) -> str:
+    if isinstance(viewed, Viewed):
+        return picture.picture([_part(viewed, "")], viewed.title)
+    parts = zip((viewed.first, viewed.second), viewed.both.called, strict=True)
+    return picture.picture([_part(each, called) for each, called in parts], viewed.both.title)
+
+
+def _part(viewed: Viewed, called: str) -> picture.Part:
+    notes = dict[str, Note]() if viewed.overlay is None else viewed.overlay.notes
+    return picture.Part(*describe(viewed.model), notes, called)
 
 
 def _png(text: str) -> bytes:
@@ -68,7 +82,7 @@ def _png(text: str) -> bytes:
             "a PNG picture is drawn by resvg-py, which is not installed",
             help="pip install 'onnxsmith[view]', or write a .svg file, which needs nothing",
         ) from None
-    scale = 2.0 if picture.size_of(text) * 2 <= _MOST_PIXELS else _MOST_PIXELS / picture.size_of(text)
+    scale = 2.0 if size_of(text) * 2 <= _MOST_PIXELS else _MOST_PIXELS / size_of(text)
     drawn = bytes(resvg.svg_to_bytes(svg_string=text, zoom=1 if scale < 1 else int(scale)))
     return _marked(drawn)
 

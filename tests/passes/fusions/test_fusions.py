@@ -189,6 +189,38 @@ def test_a_table_with_other_halves_is_no_rotary_embedding() -> None:
     assert "RotaryEmbedding" not in operators(optimized(model, x, within=1e-5))
 
 
+TABLES = [rows(7, 4), rows(7, 4)]
+POSITIONS = np.arange(10).reshape(2, 5) % 7
+
+
+def embedded(x: Tensor, *positions: Tensor, **options: int) -> Tensor:
+    heads = op.Transpose(op.Reshape(x, [0, 0, 3, 8]), perm=[0, 2, 1, 3])
+    return op.RotaryEmbedding(heads, *TABLES, *positions, **options)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_rotary_embedding_before_heads_are_parted(interleaved: int) -> None:
+    x = rows(2, 5, 24)
+
+    def network(x: Tensor) -> Tensor:
+        y = embedded(x, POSITIONS, interleaved=interleaved)
+        return op.Reshape(op.Transpose(y, perm=[0, 2, 1, 3]), [0, 0, 24])
+
+    small = optimized(trace(network, FLOAT["N", 5, 24]), x, within=CLOSE)
+    assert operators(small) == ["RotaryEmbedding"]
+
+
+def test_heads_that_are_read_elsewhere_are_parted_once() -> None:
+    x = rows(2, 5, 24)
+
+    def network(x: Tensor) -> tuple[Tensor, Tensor]:
+        heads = op.Transpose(op.Reshape(x, [0, 0, 3, 8]), perm=[0, 2, 1, 3])
+        return op.RotaryEmbedding(heads, *TABLES, POSITIONS), op.Exp(heads)
+
+    small = optimized(trace(network, FLOAT["N", 5, 24]), x, within=CLOSE)
+    assert operators(small) == ["Exp", "Reshape", "RotaryEmbedding", "Transpose"]
+
+
 @pytest.mark.parametrize(("opset", "left"), [("keep", 5), (19, 5), (20, 1), ("runtime", 1)])
 def test_the_opset_decides_what_there_is(opset: int | Literal["keep", "runtime"], left: int) -> None:
     x = rows(3, 5)

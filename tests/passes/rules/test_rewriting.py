@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import onnxsmith
-from onnxsmith import FLOAT, Model, Rule, opset17, rewrite, trace
+from onnxsmith import DOUBLE, FLOAT, Model, Rule, opset17, rewrite, trace
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.origins import SOURCE_KEY
 
@@ -113,6 +113,30 @@ def test_a_condition_that_raises_refuses_and_is_reported() -> None:
     result = rewrite(trace(lambda x: op.Relu(x), FLOAT["N"]), rule)
     assert operators(result) == ["Relu"]
     assert "rule 'wrong' did not apply at 1 node: its condition raised KeyError" in str(result.report)
+
+
+def test_matches_that_a_condition_refuses_are_counted() -> None:
+    def network(x: Any) -> Any:
+        return op.Relu(op.Relu(op.Neg(op.Relu(op.Cast(x, to=DOUBLE)))))
+
+    rule = Rule(
+        lambda x: op.Relu(x), lambda x: op.Abs(x), when=lambda match: match.node == "relu_1", name="one"
+    )
+    result = rewrite(trace(network, FLOAT["N"]), rule)
+    assert operators(result).count("Relu") == 2
+    assert result.report.notes == ["rule 'one' did not apply at 2 nodes: its condition says no"]
+
+
+def test_a_refusal_is_forgotten_where_the_rule_applies_later() -> None:
+    rules = [
+        Rule(
+            lambda x: op.Relu(x), lambda x: op.Abs(x), when=lambda match: match["x"].name == "x", name="late"
+        ),
+        Rule(lambda x: op.Neg(op.Neg(x)), lambda x: x, name="first"),
+    ]
+    result = rewrite(trace(lambda x: op.Neg(op.Relu(op.Neg(op.Neg(x)))), FLOAT["N"]), rules)
+    assert operators(result) == ["Abs", "Neg"]
+    assert not result.report.notes
 
 
 def test_rules_that_feed_each_other() -> None:

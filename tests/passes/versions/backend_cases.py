@@ -118,7 +118,7 @@ def outcome(case: BackendCase, target: int) -> Outcome:
 def as_converted(case: BackendCase, model: Model, converted: Model, target: int) -> Outcome:
     """Judge a model that somebody made of a case for another opset: its form, and what it gives."""
     try:
-        _check_form(case, converted.proto, target)
+        check_form(case, converted.proto, target)
         actual = _results(converted, case)
     except NotRunnableError as error:
         return Outcome("wrong" if _is_runnable(model, case) else "unrunnable", str(error))
@@ -131,7 +131,7 @@ def as_converted(case: BackendCase, model: Model, converted: Model, target: int)
     return Outcome("good")
 
 
-def _check_form(case: BackendCase, proto: onnx.ModelProto, target: int) -> None:
+def check_form(case: BackendCase, proto: onnx.ModelProto, target: int) -> None:
     """The converted model is what it says: of the opset that it imports, by ONNX's own checker."""
     assert opset_of(proto) in (target, 0)
     onnx.checker.check_model(proto)

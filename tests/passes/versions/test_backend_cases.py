@@ -5,9 +5,13 @@ A fixed part of them; `python -m tests.passes.versions` takes all.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.passes.versions.backend_cases import backend_cases, newest, outcome
+from onnxsmith import Model
+from onnxsmith.errors import VersionConversionError
+from tests.passes.versions.backend_cases import backend_cases, check_form, newest, outcome
 from tests.passes.versions.page import OLDER, refused_cases
 
 SHARDS = 4
@@ -26,6 +30,22 @@ def test_converted_cases_give_their_data(shard: int, target: int) -> None:
         if found.kind == "wrong" or (found.kind == "refused") != is_listed:
             wrong.append(f"{name}: {found.kind} {found.text}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_refusal_names_the_oldest_opset_that_will_do() -> None:
+    for name in sorted(refused_cases())[::12]:
+        model = Model.from_proto(backend_cases()[name].model)
+        with pytest.raises(VersionConversionError) as refused:
+            model.convert_version(OLDER)
+        found = re.search(r"convert to opset (\d+), the oldest that can say", refused.value.help or "")
+        assert found is not None, f"{name}: {refused.value}"
+        oldest = int(found[1])
+        check_form(backend_cases()[name], model.convert_version(oldest).proto, oldest)
+        with pytest.raises(VersionConversionError):
+            model.convert_version(oldest - 1)
+        assert refused.value.node is not None
+        operators = {node.op_type for node in model.ir.graph.all_nodes()}
+        assert refused.value.node[0] in operators, f"{name}: the model has no such node"
 
 
 def test_score() -> None:

@@ -11,6 +11,9 @@ from onnx import helper, parser
 
 import onnxsmith
 from onnxsmith import FLOAT, INT64, Model, convert_version, errors, opset11, opset13, opset21, script, trace
+from onnxsmith.passes.versions import step as step_module
+from onnxsmith.passes.versions.step import Answer, Step
+from onnxsmith.schema import same_meaning
 
 X = np.float32([[1, -2, 3, 4]])
 
@@ -182,7 +185,11 @@ def test_wrong_versions(version: Any, kind: type[Exception], mention: str) -> No
             11,
             "make axes a constant",
         ),
-        (lambda: trace(lambda x: opset21.Cast(x, to=onnxsmith.FLOAT8E5M2), FLOAT["N"]), 18, "float8e5m2"),
+        (
+            lambda: trace(lambda x: opset21.Cast(x, to=onnxsmith.FLOAT8E5M2), FLOAT["N"]),
+            18,
+            "is float8_e5m2, which Cast gives since opset 19",
+        ),
         (
             lambda: trace(
                 lambda x: opset21.GridSample(x, np.zeros((1, 2, 2, 2), np.float32)), FLOAT[1, 1, 4, 4]
@@ -319,3 +326,98 @@ def test_a_weight_that_a_call_may_replace_is_no_constant() -> None:
     older = model.convert_version(13)
     np.testing.assert_array_equal(older(X), model(X))
     np.testing.assert_array_equal(older(X, axes=np.array([0])), model(X, axes=np.array([0])))
+
+
+def test_verification_on_inputs_that_are_made_up_or_given() -> None:
+    model = trace(lambda x: opset11.Softmax(x, axis=1), FLOAT["N", 3, 4])
+    assert model.convert_version(21, verify=True).report.verification == (
+        "verified: equal results for x [2, 3, 4]"
+    )
+    given = np.ones((5, 3, 4), np.float32)
+    for verify in ({"x": given}, [given]):
+        newer = convert_version(model, 21, verify=verify)
+        assert newer.report.verification == "verified: equal results for x [5, 3, 4]"
+    with pytest.raises(errors.ModelInputError, match="no value for the input 'x'"):
+        convert_version(model, 21, verify={"y": given})
+
+
+def wrong_adapter(step: Step) -> Answer:
+    return step.op("Neg", step.required(0))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda model: model.convert_version(21, verify=True),
+        lambda model: model.optimize(opset=21, verify=True),
+    ],
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = Exp (x) b = Squeeze <axes = [0]> (a) c = Abs (b) y = Squeeze <axes = [0]> (c)",
+        """t = Constant <value = bool {1}> () a = Exp (x)
+        b = If (t) <then_branch = g () => (u) { u = Squeeze <axes = [0]> (a) },
+                    else_branch = h () => (v) { v = Squeeze <axes = [0]> (a) }>
+        c = Abs (b) y = Squeeze <axes = [0]> (c)""",
+    ],
+    ids=["main graph", "branch"],
+)
+def test_verification_names_the_change_of_the_first_node_that_differs(
+    monkeypatch: pytest.MonkeyPatch, make: Any, body: str
+) -> None:
+    monkeypatch.setitem(step_module.INTO, ("", "Squeeze", 13), wrong_adapter)
+    model = read(f"""
+        <ir_version: 8, opset_import: ["": 11]> g (float[1, 1, 4] x) => (y) {{ {body} }}
+    """)
+    with pytest.raises(errors.VerificationError) as caught:
+        make(model)
+    assert "of the pass versions, by the rule 'wrong adapter': Squeeze" in caught.value.message
+    assert "'y'" not in caught.value.message.partition("by the rule")[2]
+
+
+def test_verification_names_a_node_that_means_something_else_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(same_meaning._UNCHANGED, ("Softmax", 13), "")  # pyright: ignore[reportPrivateUsage]
+    model = trace(lambda x: opset11.Abs(opset11.Softmax(opset11.Exp(x), axis=1)), FLOAT["N", 3, 4])
+    with pytest.raises(
+        errors.VerificationError, match="begins at Softmax 'softmax', which was left as it is"
+    ):
+        model.convert_version(13, verify=True)
+
+
+def test_a_path_is_no_model() -> None:
+    with pytest.raises(errors.CallError, match="convert_version needs a Model, not a str"):
+        convert_version("m.onnx", 21)  # type: ignore[arg-type]  # that is the mistake
+
+
+def test_branches_of_several_shapes_have_no_form_before_opset_11() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 13]>
+        g (float[2, 3] x, bool c) => (float[N, 3] y) {
+            y = If (c) <then_branch = t () => (float[2, 3] a) { a = Neg (x) },
+                        else_branch = e () => (float[4, 3] b) { b = Concat <axis = 0> (x, x) }>
+        }
+    """)
+    assert model.convert_version(11).opset_imports[""] == 11
+    with pytest.raises(errors.VersionConversionError, match="several shapes, which If allows since opset 11"):
+        model.convert_version(10)
+
+
+def test_a_node_that_became_several_is_named_once() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 18]>
+        g (float[3, 2, 2] x, int64[1] axes = {0}) => (y) { y = ReduceMean (x, axes) }
+    """)
+    with pytest.raises(errors.VersionConversionError, match="for a node:") as caught:
+        model.convert_version(9)
+    assert caught.value.message.count("ReduceMean 'y'") == 1
+
+
+@pytest.mark.parametrize("kind", ["int4", "uint4", "int16", "uint16"])
+def test_quantised_types_of_opset_21_are_refused_before(kind: str) -> None:
+    model = read(f"""
+        <ir_version: 10, opset_import: ["": 21]>
+        g ({kind}[4] x) => (float[4] y) <float s = {{0.5}}> {{ y = DequantizeLinear (x, s) }}
+    """)
+    with pytest.raises(errors.VersionConversionError, match="which DequantizeLinear takes since opset 21"):
+        model.convert_version(20)

@@ -13,6 +13,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.angles import angle_of, arc
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import constant, like
 from onnxsmith.core.value import TensorValue
@@ -68,6 +69,7 @@ def log1p(x: TensorValue) -> TensorValue:
     return op.Where(op.IsInf(total), total, plain)
 
 
+@algorithm(name="complex_exp")
 def exp(z: Field) -> Field:
     """e to the power of z; the imaginary part of a real z stays zero."""
     size = op.Exp(z.re)
@@ -75,11 +77,13 @@ def exp(z: Field) -> Field:
     return Field(op.Mul(size, op.Cos(imaginary(z))), im)
 
 
+@algorithm(name="complex_log")
 def log(z: Field) -> Field:
     """The logarithm with an angle from -pi to pi."""
     return Field(op.Log(z.size()), angle_of(z))
 
 
+@algorithm(name="complex_log1p")
 def log_of_one_more(z: Field) -> Field:
     """log(1 + z), right near zero."""
     more = op.Add(op.Mul(z.re, op.Add(z.re, real(2, z))), op.Mul(imaginary(z), imaginary(z)))  # |1 + z|² - 1
@@ -89,6 +93,7 @@ def log_of_one_more(z: Field) -> Field:
     return Field(op.Where(is_near, near, op.Log(shifted.size())), angle_of(shifted))
 
 
+@algorithm(name="complex_sqrt")
 def sqrt(z: Field) -> Field:
     """The root on the right of the imaginary axis."""
     zero = real(0, z)
@@ -101,18 +106,21 @@ def sqrt(z: Field) -> Field:
     return Field(re, op.Where(op.Less(imaginary(z), zero), op.Neg(im), im))
 
 
+@algorithm(name="complex_sin")
 def sin(z: Field) -> Field:
     """The sine."""
     cosh, sinh = hyperbolic(imaginary(z))
     return Field(op.Mul(op.Sin(z.re), cosh), op.Mul(op.Cos(z.re), sinh))
 
 
+@algorithm(name="complex_cos")
 def cos(z: Field) -> Field:
     """The cosine."""
     cosh, sinh = hyperbolic(imaginary(z))
     return Field(op.Mul(op.Cos(z.re), cosh), op.Neg(op.Mul(op.Sin(z.re), sinh)))
 
 
+@algorithm(name="complex_tanh")
 def tanh(z: Field) -> Field:
     """The hyperbolic tangent; beyond 20 it is one."""
     cosh, sinh = hyperbolic(_clipped(z.re, 20.0))
@@ -131,24 +139,28 @@ def turned_back(z: Field) -> Field:
     return Field(imaginary(z), op.Neg(z.re))
 
 
+@algorithm(name="complex_asin")
 def asin(z: Field) -> Field:
     """The arcsine."""
     below, above = sqrt(one(z) - z), sqrt(z + one(z))
     return Field(arc(z.re, (below * above).re), arsinh(imaginary(below.conj() * above)))
 
 
+@algorithm(name="complex_acos")
 def acos(z: Field) -> Field:
     """The arccosine."""
     below, above = sqrt(one(z) - z), sqrt(z + one(z))
     return Field(_times(2.0, arc(below.re, above.re)), arsinh(imaginary(above.conj() * below)))
 
 
+@algorithm(name="complex_acosh")
 def acosh(z: Field) -> Field:
     """The inverse hyperbolic cosine."""
     below, above = sqrt(z - one(z)), sqrt(z + one(z))
     return Field(arsinh((below.conj() * above).re), _times(2.0, arc(imaginary(below), above.re)))
 
 
+@algorithm(name="complex_atanh")
 def atanh(z: Field) -> Field:
     """The inverse hyperbolic tangent."""
     unit, size = real(1, z), op.Abs(z.re)
@@ -159,6 +171,7 @@ def atanh(z: Field) -> Field:
     return Field(re, _times(0.5, arc(_times(2.0, imaginary(z)), op.Sub(op.Mul(less, more), square))))
 
 
+@algorithm(name="complex_expm1")
 def expm1(z: Field) -> Field:
     """exp(z) - 1, right near zero."""
     half = op.Sin(_times(0.5, imaginary(z)))
@@ -169,6 +182,7 @@ def expm1(z: Field) -> Field:
     return Field(op.Add(op.Mul(more, op.Cos(imaginary(z))), less), op.Mul(size, op.Sin(imaginary(z))))
 
 
+@algorithm(name="complex_power")
 def power(z: Field, exponent: Field) -> Field:
     """z to the power of a complex number; zero to any but zero is zero."""
     made = exp(log(z) * exponent)
@@ -176,6 +190,7 @@ def power(z: Field, exponent: Field) -> Field:
     return where(z.is_nonzero(), made, at_zero)
 
 
+@algorithm(name="complex_sigmoid")
 def sigmoid(z: Field) -> Field:
     """1 / (1 + exp(-z))."""
     return one(z) / (exp(-z) + one(z))
@@ -185,6 +200,7 @@ def _scaled(value: float) -> Function:
     return lambda z: log(z).map(lambda part: _times(value, part))
 
 
+@algorithm(name="complex_sinc")
 def sinc(z: Field) -> Field:
     """sin(pi z) / (pi z), one at zero."""
     z = z.map(lambda part: _times(np.pi, part))

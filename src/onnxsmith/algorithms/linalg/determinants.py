@@ -9,6 +9,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field, number, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.linalg.matrices import ONE, diagonal, numbers, sizes
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import converted, filled, rank_of, size_of
 from onnxsmith.core.value import TensorValue
@@ -23,6 +24,7 @@ def _sign(pivots: TensorValue) -> TensorValue:
     return op.Sub(ONE, op.Mul(np.float64(2), converted(odd, DType.DOUBLE)))
 
 
+@algorithm(name="determinant_of_factors")
 def determinant(factors: Field, pivots: TensorValue) -> Field:
     """The determinant, of the factors."""
     return product_along(diagonal(factors)) * Field(_sign(pivots))
@@ -43,6 +45,7 @@ def product_along(vectors: Field) -> Field:
     return loop(size_of(vectors.re, axis), [start], [], step).fields[0]
 
 
+@algorithm(name="log_determinant_of_factors")
 def sign_and_log(factors: Field, pivots: TensorValue) -> tuple[Field, TensorValue]:
     """The sign (or the phase), and the logarithm of the size."""
     entries = diagonal(factors)

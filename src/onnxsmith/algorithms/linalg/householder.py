@@ -23,6 +23,7 @@ from onnxsmith.algorithms.linalg.matrices import (
     sizes,
     triangle,
 )
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, cast, least, size_of
 from onnxsmith.core.value import TensorOrArray, TensorValue
@@ -94,6 +95,7 @@ def orthonormal(vectors: Field, factors: Field, columns: Size) -> Field:
     return applied(vectors, factors, batch_identity(shape[:-2], shape[-2], columns, vectors), backwards=True)
 
 
+@algorithm(name="qr")
 def factored(a: Field, mode: Literal["reduced", "complete", "r"]) -> tuple[Field | None, Field]:
     """Q and R: `"reduced"`, `"complete"`, or `"r"` without Q."""
     rows, columns = sizes(a)[-2:]

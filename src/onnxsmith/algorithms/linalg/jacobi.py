@@ -28,6 +28,7 @@ from onnxsmith.algorithms.linalg.matrices import (
     triangle,
 )
 from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, cast, int64s, least, rank_of
 from onnxsmith.core.value import TensorOrArray, TensorValue
@@ -94,6 +95,7 @@ def symmetric(a: Field, upper: bool) -> Field:
     return whole + Field(entries)
 
 
+@algorithm
 def eigh(a: Field) -> tuple[TensorValue, Field]:
     """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
     shape = sizes(a)
@@ -121,6 +123,7 @@ def eigh(a: Field) -> tuple[TensorValue, Field]:
     return values, chosen_columns(vectors, order)
 
 
+@algorithm
 def svd(a: Field, full: bool, with_vectors: bool = True) -> tuple[Field | None, TensorValue, Field | None]:
     """U, the singular values from the largest, and V (not its adjoint)."""
     rows, columns = sizes(a)[-2:]

@@ -26,6 +26,7 @@ from onnxsmith.algorithms.linalg.matrices import (
     sizes,
     triangle,
 )
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import cast, converted, filled, int64s, rank_of
 from onnxsmith.core.value import TensorOrArray, TensorValue
@@ -134,6 +135,7 @@ def _step(
     return made, pivot, is_double, is_zero
 
 
+@algorithm(name="ldl_factor")
 def factored(a: Field, hermitian: bool) -> tuple[Field, TensorValue, TensorValue]:
     """L below the diagonal and D on and beside it, LAPACK's pivots, and where D has its first zero."""
     shape = sizes(a)
@@ -160,6 +162,7 @@ def factored(a: Field, hermitian: bool) -> tuple[Field, TensorValue, TensorValue
     return triangle(ended.fields[0], False), collected_scalars(ended.collected.re), info
 
 
+@algorithm(name="ldl_solve")
 def solved(a: Field, pivots: TensorValue, b: Field, *, hermitian: bool) -> Field:
     """X of A X = B for the A whose factors and pivots are given; B has the shape of X."""
     x = alike(b, a)

@@ -26,6 +26,7 @@ from onnxsmith.algorithms.linalg.matrices import (
     triangle,
 )
 from onnxsmith.algorithms.linalg.triangular import solved_triangular
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
@@ -92,13 +93,17 @@ def eliminated(a: Field, steps: Size, pivot: bool = True) -> Factors:
     assert ended.collected is not None  # a row in each step
     order, info = ended.tensors
     first_zero = op.Squeeze(info, [len(batch), len(batch) + 1])
-    return Factors(ended.fields[0], collected_scalars(ended.collected.re), order, first_zero)
+    pivots = collected_scalars(ended.collected.re)
+    if not isinstance(steps, int):  # of no steps nobody knows what shape they would have had
+        pivots = op.Reshape(pivots, int64s([*batch, steps]), allowzero=1)
+    return Factors(ended.fields[0], pivots, order, first_zero)
 
 
 def _tensor(value: TensorOrArray) -> TensorValue:
     return constant(value) if isinstance(value, np.ndarray) else value
 
 
+@algorithm(name="lu_factor")
 def factored(a: Field, pivot: bool = True) -> Factors:
     """The factors of matrices of any shape."""
     shape = sizes(a)
@@ -139,6 +144,7 @@ def row_order(pivots: TensorValue, count: Size) -> TensorValue:
     return loop(steps[-1], [], [start], step).tensors[0]
 
 
+@algorithm(name="lu_solve")
 def solved_with(factors: Field, pivots: TensorValue, b: Field, *, adjoint: bool = False) -> Field:
     """X of A X = B, or of Aᴴ X = B, for the A whose factors are given; B has the shape of X."""
     count = sizes(factors)[-1]
@@ -159,6 +165,7 @@ def _inverse_order(order: TensorValue, count: Size) -> TensorValue:
     return op.ArgMax(turned, axis=rank - 1, keepdims=1)
 
 
+@algorithm(name="solve")
 def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValue]:
     """X of A X = B in a shape that both broadcast to, and where the first zero pivot was."""
     count = shape[-2]
@@ -172,6 +179,7 @@ def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValu
     return x, info
 
 
+@algorithm(name="inverse")
 def inverted(a: Field) -> tuple[Field, TensorValue]:
     """The inverse of each matrix, and where the first zero pivot was."""
     shape = sizes(a)

@@ -11,6 +11,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field, real
 from onnxsmith.algorithms.linalg.jacobi import singular_values
 from onnxsmith.algorithms.linalg.lu import inverted
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.reductions import Reduction, reduce
 from onnxsmith.algorithms.values import axis_of, converted, rank_of
@@ -21,6 +22,7 @@ from onnxsmith.types.dtypes import DType
 MatrixOrder: TypeAlias = float | Literal["fro", "nuc"]
 
 
+@algorithm(name="vector_norm")
 def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keepdim: bool) -> TensorValue:
     """The norm of a given order along dimensions, all for None."""
     if z.rank == 0:
@@ -40,6 +42,7 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
     return op.Pow(total, real(1 / order, z))
 
 
+@algorithm(name="matrix_norm")
 def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: bool) -> TensorValue:
     """A norm of the matrices that two dimensions span."""
     rows, columns = (axis_of(each, z.rank) for each in dim)
@@ -64,6 +67,7 @@ def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bo
     return op.Unsqueeze(made, sorted([rows, columns])) if keepdim else made
 
 
+@algorithm(name="condition_number")
 def condition(a: Field, order: MatrixOrder | None) -> TensorValue:
     """How much a system of equations makes of an error: the norms of a matrix and of its inverse, multiplied."""
     if order is None or order in (2, -2):

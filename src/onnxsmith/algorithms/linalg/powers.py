@@ -9,6 +9,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, converted, filled, rank_of
 from onnxsmith.core.value import TensorValue
@@ -18,6 +19,7 @@ from onnxsmith.types.dtypes import DType
 _TERMS = 20
 
 
+@algorithm
 def matrix_exp(a: Field) -> Field:
     """The series of a matrix divided by a power of two that makes it small, squared as often."""
     shape = sizes(a)
@@ -43,6 +45,7 @@ def matrix_exp(a: Field) -> Field:
     return loop(times, [series], [], squared).fields[0]
 
 
+@algorithm
 def matrix_power(z: Field, exponent: int) -> Field:
     """A matrix multiplied by itself, for an exponent of one or more."""
     made: Field | None = None
@@ -55,6 +58,7 @@ def matrix_power(z: Field, exponent: int) -> Field:
     return made
 
 
+@algorithm
 def cross(a: Field, b: Field, axis: int) -> Field:
     """The product of vectors of three, of the same shape, along an axis."""
 
@@ -64,6 +68,7 @@ def cross(a: Field, b: Field, axis: int) -> Field:
     return turned(a, [1, 2, 0]) * turned(b, [2, 0, 1]) - turned(a, [2, 0, 1]) * turned(b, [1, 2, 0])
 
 
+@algorithm(name="vandermonde")
 def powers(x: Field, count: Size) -> Field:
     """1, x, x², … along a new last dimension."""
     shape = sizes(x)

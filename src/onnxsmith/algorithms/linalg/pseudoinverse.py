@@ -9,6 +9,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import jacobi
 from onnxsmith.algorithms.linalg.matrices import ZERO
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import rank_of
 from onnxsmith.core.value import TensorValue
@@ -36,6 +37,7 @@ def eigen_parts(a: Field) -> Parts:
     return Parts(u, values, u)
 
 
+@algorithm
 def pseudoinverse(parts: Parts, limit: TensorValue) -> Field:
     """The inverse on what has values greater than a limit, zero on the rest."""
     u, values, v = parts

@@ -27,6 +27,7 @@ from onnxsmith.algorithms.linalg.matrices import (
     row_numbers,
     sizes,
 )
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, cast, converted, filled, int64s
 from onnxsmith.core.value import TensorOrArray, TensorValue
@@ -38,6 +39,7 @@ _STEPS = 40
 _PRECISION = np.float64(2e-16)
 
 
+@algorithm
 def schur(a: Field) -> tuple[Field, Field]:
     """The triangular T and the unitary Z of A = Z T Zᴴ."""
     shape = sizes(a)
@@ -157,6 +159,7 @@ def _normalised(x: Field) -> Field:
     return turned.map(lambda part: op.Div(part, length))
 
 
+@algorithm
 def eig(a: Field) -> tuple[Field, Field]:
     """Eigenvalues and eigenvectors, as columns."""
     t, z = schur(a)

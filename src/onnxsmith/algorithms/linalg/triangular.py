@@ -19,12 +19,14 @@ from onnxsmith.algorithms.linalg.matrices import (
     sizes,
     triangle,
 )
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import cast, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
+@algorithm(name="solve_triangular")
 def solved_triangular(a: Field, b: Field, upper: bool, unit: bool = False) -> Field:
     """X of A X = B, where B has the shape of X. The other triangle of A is not looked at."""
     count = sizes(a)[-1]
@@ -43,6 +45,7 @@ def solved_triangular(a: Field, b: Field, upper: bool, unit: bool = False) -> Fi
     return loop(count, [alike(b, a)], [], step).fields[0]
 
 
+@algorithm
 def cholesky(a: Field) -> tuple[Field, TensorValue]:
     """The lower factor of Hermitian matrices of which the lower triangle is read, and where the first fault is, or 0.
 
@@ -69,12 +72,14 @@ def cholesky(a: Field) -> tuple[Field, TensorValue]:
     return collected_columns(ended.collected), op.Squeeze(ended.tensors[0], [rank - 2, rank - 1])
 
 
+@algorithm(name="cholesky_solve")
 def cholesky_solved(lower: Field, b: Field) -> Field:
     """X of A X = B for the A whose lower factor is given; B has the shape of X."""
     x = solved_triangular(lower, b, upper=False)
     return solved_triangular(lower.adjoint(), x, upper=True)
 
 
+@algorithm
 def cholesky_inverse(factor: Field, upper: bool) -> Field:
     """The inverse of the matrices whose factor is given."""
     factor = triangle(factor, upper)

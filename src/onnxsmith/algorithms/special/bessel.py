@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import approximations as near
 from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, number, on_interval, squared, where
@@ -25,6 +26,7 @@ def _inverse_of_far(x: TensorValue) -> TensorValue:
 # -- modified: I and K ---------------------------------------------------------------------------------
 
 
+@algorithm
 def scaled_i0(x: TensorValue) -> TensorValue:
     """exp(-|x|) I0(x)."""
     size = op.Abs(x)
@@ -34,6 +36,7 @@ def scaled_i0(x: TensorValue) -> TensorValue:
     return op.Where(op.LessOrEqual(size, number(SWITCH)), close, far)
 
 
+@algorithm
 def scaled_i1(x: TensorValue) -> TensorValue:
     """exp(-|x|) I1(x)."""
     size = op.Abs(x)
@@ -43,10 +46,12 @@ def scaled_i1(x: TensorValue) -> TensorValue:
     return op.Mul(op.Sign(x), op.Where(op.LessOrEqual(size, number(SWITCH)), close, far))
 
 
+@algorithm
 def i0(x: TensorValue) -> TensorValue:
     return op.Mul(op.Exp(op.Abs(x)), scaled_i0(x))
 
 
+@algorithm
 def i1(x: TensorValue) -> TensorValue:
     return op.Mul(op.Exp(op.Abs(x)), scaled_i1(x))
 
@@ -65,9 +70,10 @@ def _k1_near(x: TensorValue) -> TensorValue:
     )
 
 
-def _k(close: Function, coefficients: Sequence[float], is_scaled: bool) -> Function:
+def _k(name: str, close: Function, coefficients: Sequence[float], is_scaled: bool) -> Function:
     """K0 or K1, perhaps times exp(x)."""
 
+    @algorithm(name=name)
     def function(x: TensorValue) -> TensorValue:
         inverse = op.Reciprocal(x)
         far = op.Mul(op.Sqrt(inverse), on_interval(coefficients, inverse, 0.0, 0.5))
@@ -83,8 +89,9 @@ def _k(close: Function, coefficients: Sequence[float], is_scaled: bool) -> Funct
     return function
 
 
-k0, k1 = _k(_k0_near, near.K0_FAR, False), _k(_k1_near, near.K1_FAR, False)
-scaled_k0, scaled_k1 = _k(_k0_near, near.K0_FAR, True), _k(_k1_near, near.K1_FAR, True)
+k0, k1 = _k("k0", _k0_near, near.K0_FAR, False), _k("k1", _k1_near, near.K1_FAR, False)
+scaled_k0 = _k("scaled_k0", _k0_near, near.K0_FAR, True)
+scaled_k1 = _k("scaled_k1", _k1_near, near.K1_FAR, True)
 
 
 # -- of the first and second kind: J and Y -------------------------------------------------------------
@@ -109,23 +116,27 @@ def _chosen(x: TensorValue, close: TensorValue, far: TensorValue) -> TensorValue
     return op.Where(op.LessOrEqual(x, number(SWITCH)), close, far)
 
 
+@algorithm
 def j0(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     return _chosen(size, on_interval(near.J0_NEAR, squared(x), 0.0, 64.0), _wave(0, size, False))
 
 
+@algorithm
 def j1(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     close = op.Mul(size, on_interval(near.J1_NEAR, squared(x), 0.0, 64.0))
     return op.Mul(op.Sign(x), _chosen(size, close, _wave(1, size, False)))
 
 
+@algorithm
 def y0(x: TensorValue) -> TensorValue:
     logarithm = op.Mul(number(2 / PI), op.Log(x))
     close = op.Add(on_interval(near.Y0_NEAR, squared(x), 0.0, 64.0), op.Mul(logarithm, j0(x)))
     return _on_positive(x, _chosen(x, close, _wave(0, x, True)))
 
 
+@algorithm
 def y1(x: TensorValue) -> TensorValue:
     logarithm = op.Sub(op.Mul(op.Log(x), j1(x)), op.Reciprocal(x))
     close = op.Add(
@@ -140,6 +151,7 @@ def _on_positive(x: TensorValue, value: TensorValue) -> TensorValue:
     return where(op.Less(x, number(0.0)), NAN, value)
 
 
+@algorithm
 def spherical_j0(x: TensorValue) -> TensorValue:
     series = [(-1) ** k / float(np.prod(np.arange(1.0, 2 * k + 2))) for k in range(9)]
     close = horner(series[::-1], squared(x))
@@ -154,6 +166,7 @@ def spherical_j0(x: TensorValue) -> TensorValue:
 ZETA_OF_4 = 16 / 3
 
 
+@algorithm
 def airy(x: TensorValue) -> TensorValue:
     size = op.Max(op.Abs(x), number(4.0))
     zeta = op.Mul(op.Mul(size, op.Sqrt(size)), number(2 / 3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, horner, is_whole, number, squared, where
 from onnxsmith.algorithms.values import rank_of
@@ -59,6 +60,7 @@ def lgamma_of_positive(x: TensorValue) -> TensorValue:
     return op.Sub(stirling, where(is_small, op.Log(product), 0.0))
 
 
+@algorithm
 def lgamma(x: TensorValue) -> TensorValue:
     is_left = op.Less(x, number(0.5))
     right = lgamma_of_positive(op.Where(is_left, op.Sub(number(1.0), x), x))
@@ -67,6 +69,7 @@ def lgamma(x: TensorValue) -> TensorValue:
     return where(op.IsInf(x), INFINITY, op.Where(is_left, left, right))
 
 
+@algorithm
 def multivariate_lgamma(x: TensorValue, p: int) -> TensorValue:
     """The logarithm of the gamma function of `p` dimensions."""
     points = op.Sub(op.Unsqueeze(x, [-1]), np.arange(p, dtype=np.float64) / 2)
@@ -74,6 +77,7 @@ def multivariate_lgamma(x: TensorValue, p: int) -> TensorValue:
     return op.Add(total, number(p * (p - 1) / 4 * float(np.log(PI))))
 
 
+@algorithm
 def digamma(x: TensorValue) -> TensorValue:
     is_left = op.Less(x, number(0.0))
     y = op.Where(is_left, op.Sub(number(1.0), x), x)

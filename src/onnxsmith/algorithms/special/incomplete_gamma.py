@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.loops import loop
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import NAN, number, where
 from onnxsmith.algorithms.special.gamma import lgamma_of_positive
@@ -97,11 +98,13 @@ def _at_the_border(a: TensorValue, x: TensorValue, value: TensorValue, is_upper:
     return where(is_outside, NAN, value)
 
 
+@algorithm(name="lower_incomplete_gamma")
 def lower_incomplete(a: TensorValue, x: TensorValue) -> TensorValue:
     """The regularised incomplete gamma function, from 0 to x."""
     return _incomplete(a, x, is_upper=False)
 
 
+@algorithm(name="upper_incomplete_gamma")
 def upper_incomplete(a: TensorValue, x: TensorValue) -> TensorValue:
     """The regularised incomplete gamma function, from x on."""
     return _incomplete(a, x, is_upper=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import INFINITY, NAN, PI, is_whole, number, squared, where
 from onnxsmith.algorithms.special.gamma import BERNOULLI, FAR, over_last
@@ -12,6 +13,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
+@algorithm
 def hurwitz_zeta(s: TensorValue, q: TensorValue) -> TensorValue:
     """The sum of (q + k)^-s over all k; s and q broadcast."""
     minus_s = op.Neg(s)
@@ -43,6 +45,7 @@ def _counted(q: TensorValue) -> TensorValue:
     return where(op.Or(op.IsNaN(q), op.Less(q, number(-1e7))), 0.0, q)
 
 
+@algorithm
 def trigamma(x: TensorValue, precision: DType) -> TensorValue:
     """Left of 1/2 by reflection, with pi in the precision of `x`'s own type, which is what its poles show."""
     x = converted(x, precision)
@@ -54,6 +57,7 @@ def trigamma(x: TensorValue, precision: DType) -> TensorValue:
     return op.Where(is_left, op.Sub(mirrored, value), value)
 
 
+@algorithm
 def polygamma(n: int, x: TensorValue) -> TensorValue:
     """The derivative of order n + 1 of the gamma function's logarithm, for n > 1."""
     factorial = float(np.prod(np.arange(1.0, n + 1)))

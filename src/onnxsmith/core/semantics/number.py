@@ -230,6 +230,11 @@ def _power_kind(exponent: Operand) -> NumberKind:
     ).locate_at_caller()
 
 
+def has_numpys_meaning(other: object) -> bool:
+    """Whether a value is an array of another namespace, with operators of its own for numbers."""
+    return hasattr(other, "__array_namespace__") and not isinstance(other, np.ndarray | np.generic)
+
+
 def _no_container(other: Operand) -> Operand:
     """A list or text beside a number is not an array: Python repeats it, as often as nobody knows yet."""
     if isinstance(other, list | tuple | str):
@@ -250,6 +255,8 @@ def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
             self: Number, other: Operand, _inherited: _Method = inherited, _reflected: bool = is_reflected
         ) -> TensorValue:
             if kind_of(other) is None:
+                if has_numpys_meaning(other):
+                    return NotImplemented  # beside an array a number is a number, and the array says what it means
                 return _inherited(self, _no_container(other))
             return (
                 _compute(meaning, result, other, self)
@@ -296,6 +303,8 @@ def _overload_bits(name: str, meaning: Meaning, *, is_shift: bool = False) -> No
             self: Number, other: Operand, _inherited: _Method = inherited, _reflected: bool = is_reflected
         ) -> TensorValue:
             kinds = (self.kind, kind_of(other))
+            if has_numpys_meaning(other):
+                return NotImplemented
             if None in kinds or "float" in kinds:
                 return _inherited(self, other)
             kind: NumberKind = "bool" if kinds == ("bool", "bool") and not is_shift else "int"

@@ -4,7 +4,9 @@
 # pyright: reportOverlappingOverload=false
 
 import inspect
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Concatenate, Literal, Protocol
 from typing import overload as _overload
@@ -12,7 +14,7 @@ from typing import overload as _overload
 import onnx
 from typing_extensions import ParamSpec, TypeVar
 
-from onnxsmith.opset._stubs.model import Model
+from onnxsmith.opset._stubs.model import Model, Profile
 from onnxsmith.opset._stubs.opset_class import Opset
 from onnxsmith.opset._stubs.script_calls import ScriptCall
 
@@ -102,6 +104,24 @@ class OnnxFunction(ScriptCall[_P, _R]):
     def to_function_proto(self) -> onnx.FunctionProto:
         """The script as a FunctionProto: generic in the types that its annotations leave open."""
 
+    def show(self, path: str | os.PathLike[str] | None = None, *, source: bool = True) -> Path | None:
+        """Show the script's model as a page, beside the lines that made it; as `Model.show` does."""
+
+    def profile(
+        self,
+        inputs: Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        runs: int = 10,
+        warm_up: int = 3,
+        providers: Sequence[Any] | None = None,
+        intra_op_threads: int | None = None,
+    ) -> Profile:
+        """How long each kernel takes when it runs as one model, and which line it runs for.
+
+        `inputs` are the arguments of a call, in order or by name, values of attributes among them; the rest is as in
+        `Model.profile`. Without any, inputs are made up.
+        """
+
     @_overload
     def __get__(self, instance: None, owner: Any = None) -> OnnxFunction[_P, _R]: ...
     @_overload
@@ -111,6 +131,21 @@ class OnnxFunction(ScriptCall[_P, _R]):
 
 class Jit(ScriptCall[_P, _R]):
     """Runs a script as a model; `jit(f)` makes one."""
+
+    def profile(
+        self,
+        inputs: Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        runs: int = 10,
+        warm_up: int = 3,
+        providers: Sequence[Any] | None = None,
+        intra_op_threads: int | None = None,
+    ) -> Profile:
+        """How long each kernel takes when it runs as one model, and which line it runs for.
+
+        `inputs` are the arguments of a call, in order or by name, values of attributes among them; the rest is as in
+        `Model.profile`. Without any, inputs are made up.
+        """
 
 class _Decorator(Protocol):
     def __call__(self, function: Callable[_P, _R], /) -> OnnxFunction[_P, _R]: ...

@@ -48,6 +48,8 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
+GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
+
 @dataclass(frozen=True, slots=True)
 class NodeNote:
     """A node as the records name it."""
@@ -147,6 +149,20 @@ class Change:
     def sign(self) -> str:
         """`+`, `-` or `~`."""
 
+StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
+
+RowKind: TypeAlias = Literal['added', 'removed', 'changed']
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry of the list: something that one model has alone, or that is another in each."""
+    kind: RowKind
+    group: str
+    text: str
+    details: Sequence[str] = ...
+    before: Sequence[str] = ...
+    after: Sequence[str] = ...
+
 NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +191,15 @@ class Overlay:
     legend: Mapping[NoteKind, str] = ...
     steps: Sequence[Step] = ...
 
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What is said of two models."""
+    title: str
+    called: tuple[str, str]
+    pairs: Mapping[str, str]
+    rows: Sequence[Row]
+    overlays: tuple[Overlay, Overlay]
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference:
     """The differences between two models: false where there are none.
@@ -196,11 +221,28 @@ class Difference:
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON."""
-    def overlays(self) -> tuple[Overlay, Overlay]:
-        """The differences for the viewer, as notes on the nodes of the first and of the second model.
+    def show(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        source: bool = True,
+        statistics: StatisticsWish = 'sample',
+        overwrite: bool = False,
+    ) -> Path | None:
+        """Show both models beside each other, with what was added, removed and changed to step through.
 
-        Removed nodes are in the first, added ones in the second, and changed ones in both.
+        Where it goes is as for `model.show`: to a file that ends in `.html`, `.svg` or `.png`, or without a `path`
+        into the notebook or the browser. `source`, `statistics` and `overwrite` mean the same, too.
+
+        >>> import tempfile
+        >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+        >>> before, after = (trace(lambda a: act(a) * 2.0, FLOAT["N"]) for act in (op.Relu, op.Tanh))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     diff(before, after).show(f"{folder}/page.html").name
+        'page.html'
         """
+    def side_by_side(self) -> SideBySide:
+        """The differences as the viewer takes them: a list, pairs of nodes, and notes on the nodes of both."""
 
 @dataclass(slots=True)
 class RuntimeReport(Report):
@@ -218,8 +260,6 @@ RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] |
 
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
-GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
-
 Criterion: TypeAlias = Literal['repeats', 'scopes'] | Callable[[AnyIrPart], str | None]
 
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
@@ -230,7 +270,13 @@ class ProfiledNode:
     address: str
     operator: str
     name: str
-    source: Span | None
+    sources: tuple[Span, ...] = ...
+    calls: tuple[ProfiledNode, ...] = ...
+    inputs: tuple[str, ...] = ...
+    outputs: tuple[str, ...] = ...
+    @property
+    def source(self) -> Span | None:
+        """The first place that it was written at."""
 
 @dataclass(frozen=True, slots=True)
 class Times:
@@ -239,6 +285,9 @@ class Times:
     @property
     def mean(self) -> float:
         """The arithmetic mean of the runs."""
+    @property
+    def median(self) -> float:
+        """The run in the middle: one that was disturbed does not move it."""
     @property
     def minimum(self) -> float:
         """The fastest run: the least disturbed by what else the machine does."""
@@ -260,8 +309,8 @@ class SourceLine:
 class Kernel:
     """What ONNX Runtime ran for one node of its own graph, in all its executions.
 
-    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it inserted, to change a
-    layout or an element type, stands for none: `nodes` are then the ones that it was inserted for.
+    It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
+    layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
     """
     operator: str
     provider: str
@@ -277,6 +326,9 @@ class Kernel:
     @property
     def lines(self) -> tuple[SourceLine, ...]:
         """The lines of Python that it stands for, in order."""
+    @property
+    def calls_around(self) -> tuple[ProfiledNode, ...]:
+        """The calls of functions that it ran in, outermost first: those that all its nodes stand in."""
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
@@ -291,11 +343,11 @@ class Circumstances:
     are_made_up: bool
     notes: tuple[str, ...] = ...
 
-ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator']
+ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator', 'call']
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """Kernels that are told together: those of a line, of a node, or of an operator."""
+    """Kernels that are told together: those of a line, of a node, of an operator, or of a call of a function."""
     key: Hashable
     label: str
     kernels: tuple[Kernel, ...]
@@ -323,10 +375,10 @@ class ComparedRow:
     after: Times | None
     @property
     def difference(self) -> float:
-        """By how many seconds the mean rose."""
+        """By how many seconds the median rose."""
     @property
     def ratio(self) -> float | None:
-        """The mean after, as a multiple of the mean before; None where one is not there."""
+        """The median after, as a multiple of that before; None where one is not there."""
     @property
     def is_clear(self) -> bool:
         """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
@@ -361,9 +413,17 @@ class Profile:
         """All kernels together."""
     @property
     def inserted(self) -> Times:
-        """The kernels that ONNX Runtime inserted. They count with the nodes and lines that they were inserted for."""
+        """The kernels that ONNX Runtime inserted for no node that is known: no line has their time."""
+    @property
+    def moving(self) -> Times:
+        """The kernels that ONNX Runtime added around nodes, to change a layout or an element type.
+
+        They count with the nodes and lines that they were added for.
+        """
     def by(self, what: ProfileGrouping) -> tuple[ProfileRow, ...]:
-        """The kernels in groups by "line", "node" or "operator", the most expensive first.
+        """The kernels in groups by "line", "node", "operator" or "call", the most expensive first.
+
+        Calls are those of the model's functions: all that ran in one is a group, and so is what ran in none.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(op.Exp(a))), FLOAT[1000])
@@ -376,7 +436,7 @@ class Profile:
     def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
         """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
 
-        Share of the time in kernels; mean, standard deviation and least of the runs; how many kernels ran in a run;
+        Share of the time in kernels; median, standard deviation and least of the runs; how many kernels ran in a run;
         bytes of their results.
         """
     def listing(self) -> str:
@@ -398,7 +458,9 @@ class Profile:
     def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
         """This profile and a later one beside each other, the largest difference first.
 
-        Of one model by line or node, of two by line where both have lines, else by operator, unless `by` says it.
+        By line where both have lines, else by node where the nodes of one are found in the other, else by operator,
+        unless `by` says it. Nodes are found by their names and by what they give. What is fused in one of the models is
+        told together in both, and a node that one of them does not have with what reads it.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
@@ -406,6 +468,8 @@ class Profile:
         >>> sorted(row.label for row in before.compare(after, by="operator").rows)
         ['Exp', 'Relu']
         """
+    def described(self, limit: int = ...) -> str:
+        """What `print` shows: the summary, the lines or else the nodes that take the most time, and the operators."""
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
@@ -487,8 +551,6 @@ class Rule:
     def name(self) -> str:
         """What reports call it."""
 
-StatisticsWish: TypeAlias = Literal['sample', 'full', 'none']
-
 Factors: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
@@ -535,6 +597,7 @@ class Summary:
     uncounted: Mapping[str, int] = ...
     has_loops: bool = ...
     activation_bytes: int | None = ...
+    activation_unknown: str = ...
     def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -728,8 +791,9 @@ class WeightInfo:
 class ModelWeights(Mapping[str, Elements]):
     """Arrays by name, each read when it is asked for; they cannot be changed.
 
-    The names are those of the model's initializers. One inside a body whose name an outer one has is called by the
-    body's address, `12.then_branch/w`.
+    The names are those of the model's initializers, and of what its `Constant` nodes give: which of the two holds a
+    tensor says nothing of it, and functions have no initializers. One inside a body whose name an outer one has is
+    called by the body's address, `12.then_branch/w`; one of a function always so, `domain::layer/w`.
     """
     def __init__(self, model: Model) -> None: ...
     def __getitem__(self, name: str) -> Elements: ...
@@ -856,11 +920,13 @@ class Model:
         >>> model.bind_inputs(b=np.float32([1, 2, 3]))
         Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
         """
-    def convert_version(self, version: int | Mapping[str, int]) -> PassedModel:
+    def convert_version(self, version: int | Mapping[str, int], *, verify: bool | GivenInputs = False) -> PassedModel:
         """The model in another version of the standard opset, or of the domains that a mapping names.
 
         It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
         Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+        `verify` True runs both on inputs that are made up, or on those that it is given;
+        VerificationError then names the change that made a difference.
 
         >>> from onnxsmith import FLOAT, opset11, trace
         >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
@@ -1107,9 +1173,9 @@ class Model:
     ) -> Model:
         """The model with other values for some of its weights, of the same element type and shape.
 
-        `weights` has arrays by name; the names are those of initializers, and of the results of Constant nodes. Or it is a
-        function that is called with the name and the array of each, and returns another array, or None for a weight that
-        stays. The weights that stay are shared.
+        `weights` has arrays by name; the names are those of `model.weights`. Or it is a function that is called with the
+        name and the array of each, and returns another array, or None for a weight that stays. The weights that stay are
+        shared.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, trace
@@ -1438,11 +1504,18 @@ def compose(*models: Model) -> Model:
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21
     """
 
-def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
+def convert_version(
+    model: Model,
+    version: int | Mapping[str, int],
+    *,
+    verify: bool | GivenInputs = False,
+) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
     It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
     Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+    `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
 
     >>> from onnxsmith import FLOAT, opset11, trace
     >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])

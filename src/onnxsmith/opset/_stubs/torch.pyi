@@ -94,7 +94,7 @@ def export(
     *,
     dynamic_shapes: Any = None,
     opset_version: int | None = None,
-    functions: Literal['modules'] | None = None,
+    functions: Literal['modules', 'algorithms'] | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     translations: Mapping[Any, Any] | None = None,
@@ -111,7 +111,8 @@ def export(
 
     - `dynamic_shapes` says which dimensions stay open, as for torch.export; a name in quotes is enough.
     - `opset_version`: by default the newest that the installed ONNX Runtime runs.
-    - `functions="modules"` makes each class of modules an ONNX function; without it the graph is flat.
+    - `functions="modules"` makes each class of modules an ONNX function, `"algorithms"` each of the functions that
+      translations are made of (a sort, a decomposition); without it the graph is flat.
     - `input_names`, `output_names`: in the place of those from the signature and from what `forward` returns.
     - `translations` maps operators of torch to scripts, operators of a custom domain, or functions on tensors.
     - `verify` runs the model and the module, on the example and on other sizes of dynamic dimensions, and raises
@@ -131,12 +132,14 @@ def for_torch_onnx(script: OnnxFunction) -> Callable[..., Any]:
     converts to others afterwards, so a script for it is written with `opset18`.
     """
 
+Functions: TypeAlias = Literal['modules', 'algorithms']
+
 def translate(
     program: TorchProgram,
     *,
     dynamic_shapes: Any = None,
     opset_version: int | None = None,
-    functions: Literal['modules'] | None = None,
+    functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     translations: Mapping[Any, Any] | None = None,

@@ -1,124 +1,116 @@
-"""Activations that models spell out: both forms of Gelu, and bounds."""
+"""Activations that models spell out, as rules: both forms of Gelu, bounds, and the softmax of a logarithm."""
 
 from __future__ import annotations
 
+import functools
 import math
 
-import onnx_ir as ir
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.passes.fusions.operators import op
+from onnxsmith.passes.rules.match import Match
+from onnxsmith.passes.rules.recording import either
+from onnxsmith.passes.rules.rule import Rule
+from onnxsmith.types.dtypes import DType
 
-from onnxsmith.passes.editor import Attempt, Editor, Outcome
-from onnxsmith.passes.fusions.expressions import is_close, plus_number, product_of
-from onnxsmith.passes.values import made_by, only_for, rank
-
-#: Where `Gelu` is.
-_GELU_VERSION = 20
-_FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE)
-
-
-def gelu(at: Attempt) -> Outcome:
-    """`x * 0.5 * (1 + erf(x / sqrt(2)))`, or the same with tanh, in any order: `Gelu`."""
-    if at.version < _GELU_VERSION:
-        return None
-    edit = at.edit
-    whole = product_of(edit, at.node.outputs[0], at.node)
-    if whole.number != 0.5 or len(whole.factors) != 2:
-        return None
-    for x, gate in (whole.factors, whole.factors[::-1]):
-        if x.dtype not in _FLOATS:
-            continue
-        one = plus_number(edit, gate)
-        if one is None or one[1] != 1:
-            continue
-        error = only_for(one[0], "Erf")
-        if error is not None and _is_root_half(edit, error.inputs[0], x):
-            return at.op("Gelu", x)
-        curve = only_for(one[0], "Tanh")
-        if curve is not None and _is_cubic(edit, curve.inputs[0], x):
-            return at.op("Gelu", x, approximate="tanh")
-    return None
+_FLOATS = (DType.FLOAT, DType.FLOAT16, DType.BFLOAT16, DType.DOUBLE)
 
 
-def _is_root_half(edit: Editor, value: ir.Value | None, x: ir.Value) -> bool:
-    inner = product_of(edit, value)
-    return inner.factors == [x] and is_close(inner.number, math.sqrt(0.5), x.dtype)
+def _is_float(match: Match) -> bool:
+    return match["x"].dtype in _FLOATS
 
 
-def _is_cubic(edit: Editor, value: ir.Value | None, x: ir.Value) -> bool:
-    """Whether a value is `sqrt(2 / pi) * (x + 0.044715 * x**3)`."""
-    outer = product_of(edit, value)
-    if not is_close(outer.number, math.sqrt(2 / math.pi), x.dtype):
-        return False
-    if len(outer.factors) == 1:
-        total = only_for(outer.factors[0], "Add")
-        if total is None:
-            return False
-        left, right = total.inputs
-        return (left is x and _is_power(edit, right, x, 3)) or (right is x and _is_power(edit, left, x, 3))
-    rest = outer.without(x)
-    if rest is None or len(rest) != 1:
-        return False
-    one = plus_number(edit, rest[0])
-    return one is not None and one[1] == 1 and _is_power(edit, one[0], x, 2)
+# -- Gelu ----------------------------------------------------------------------------------------------------
 
 
-def _is_power(edit: Editor, value: ir.Value | None, x: ir.Value, exponent: int) -> bool:
-    """Whether a value is `0.044715 * x**exponent`."""
-    product = product_of(edit, value)
-    if not is_close(product.number, 0.044715, x.dtype):
-        return False
-    total = 0.0
-    for each in product.factors:
-        power = only_for(each, "Pow")
-        if each is x:
-            total += 1
-        elif power is not None and power.inputs[0] is x:
-            total += edit.number_beside(power.inputs[1], x) or 0.0
-        else:
-            return False
-    return total == exponent
+def _gelu(x: Tensor) -> Tensor:
+    return op.Gelu(x)
 
 
-def clip_of_relu(at: Attempt) -> Outcome:
-    """`Clip` of `Relu`: one `Clip`, from 0."""
-    inner = only_for(at.input(0), "Relu")
-    if inner is None or at.version < 11:
-        return None
-    low = 0.0 if at.input(1) is None else at.number(1)
-    x = inner.inputs[0]
-    if low is None or x is None:
-        return None
-    bound = at.like(max(low, 0.0), x)
-    return None if bound is None else at.op("Clip", x, bound, at.input(2))
+def _gelu_by_tanh(x: Tensor) -> Tensor:
+    return op.Gelu(x, approximate="tanh")
 
 
-def minimum_of_maximum(at: Attempt) -> Outcome:
-    """`Min(Max(x, a), b)` of two numbers, the first of which is not larger: `Clip`."""
-    if at.version < 12 or len(at.node.inputs) != 2 or at.node.outputs[0].dtype not in _FLOATS:
-        return None
-    for value, upper in (at.node.inputs, at.node.inputs[::-1]):
-        inner = only_for(value, "Max")
-        high = at.edit.number(upper)
-        if inner is None or high is None or upper is None or len(inner.inputs) != 2 or rank(upper) != 0:
-            continue
-        for x, lower in (inner.inputs, inner.inputs[::-1]):
-            low = at.edit.number(lower)
-            if low is not None and low <= high and rank(lower) == 0 and not at.edit.is_constant(x):
-                return at.op("Clip", x, lower, upper)
-    return None
+def _half_product(x: Tensor, gate: Tensor) -> Tensor:
+    """`x * gate / 2`, wherever the half stands."""
+    return either(
+        either(x * 0.5, x / 2.0) * gate,
+        x * either(gate * 0.5, gate / 2.0),
+        (x * gate) * 0.5,
+        (x * gate) / 2.0,
+    )
 
 
-def softmax_as_one(at: Attempt) -> Outcome:
-    """`Exp(LogSoftmax(x))`: `Softmax`."""
-    inner = made_by(at.input(0), "LogSoftmax")
-    if inner is None or at.version < 13:
-        return None
-    return at.op("Softmax", inner.inputs[0], attributes=inner.attributes)
+def gelu(x: Tensor) -> Tensor:
+    """By the error function."""
+    scaled = either(x * math.sqrt(0.5), x / math.sqrt(2.0))
+    return _half_product(x, op.Erf(scaled) + 1.0)
 
 
-ACTIVATIONS = {
-    "Mul": [gelu],
-    "Div": [gelu],
-    "Clip": [clip_of_relu],
-    "Min": [minimum_of_maximum],
-    "Exp": [softmax_as_one],
-}
+def gelu_by_tanh(x: Tensor) -> Tensor:
+    """By its approximation: `tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))`."""
+    factor, weight = math.sqrt(2 / math.pi), 0.044715
+    square = either(x * x, x**2)
+    cube = either(x**3, x * square)
+    term = either(cube * weight, x * (square * weight), square * (x * weight), x * (x * (x * weight)))
+    growth = either(square * weight, x * (x * weight)) + 1.0
+    inner = either((x + term) * factor, (x * factor) * growth, (x * growth) * factor, x * (growth * factor))
+    return _half_product(x, op.Tanh(inner) + 1.0)
+
+
+# -- bounds --------------------------------------------------------------------------------------------------
+
+
+def relu_below(x: Tensor, high: Tensor) -> Tensor:
+    """`Relu` with an upper bound."""
+    return op.Clip(op.Relu(x), None, high)
+
+
+def relu_above(x: Tensor, *, low: float) -> Tensor:
+    """`Relu` with a lower bound besides."""
+    return op.Clip(op.Relu(x), low)
+
+
+def relu_between(x: Tensor, high: Tensor, *, low: float) -> Tensor:
+    """`Relu` with both."""
+    return op.Clip(op.Relu(x), low, high)
+
+
+def _clipped_from_zero(x: Tensor, high: Tensor | None = None, *, low: float = 0.0) -> Tensor:
+    return op.Clip(x, max(low, 0.0), high)
+
+
+def minimum_of_maximum(x: Tensor, *, low: float, high: float) -> Tensor:
+    """Two bounds, one after the other."""
+    return op.Min(op.Max(x, low), high)
+
+
+def _clipped(x: Tensor, *, low: float, high: float) -> Tensor:
+    return op.Clip(x, low, high)
+
+
+def _are_bounds(match: Match) -> bool:
+    return _is_float(match) and not match["x"].is_constant and match["low"] <= match["high"]
+
+
+# -- softmax -------------------------------------------------------------------------------------------------
+
+
+def softmax_as_one(x: Tensor, *, axis: int) -> Tensor:
+    """Softmax by way of its logarithm."""
+    return op.Exp(op.LogSoftmax(x, axis=axis))
+
+
+def _softmax(x: Tensor, *, axis: int) -> Tensor:
+    return op.Softmax(x, axis=axis)
+
+
+@functools.cache
+def activations() -> tuple[Rule, ...]:
+    """The rules, made when they are first needed."""
+    return (
+        Rule(gelu, _gelu, _is_float, "gelu"),
+        Rule(gelu_by_tanh, _gelu_by_tanh, _is_float, "gelu"),
+        Rule([relu_below, relu_above, relu_between], _clipped_from_zero, _is_float, "clip of relu"),
+        Rule(minimum_of_maximum, _clipped, _are_bounds, "minimum of maximum"),
+        Rule(softmax_as_one, _softmax, name="softmax as one"),
+    )

@@ -1,4 +1,8 @@
-"""Attention that models spell out: queries, keys and values, with heads that are parted before and joined behind."""
+"""Attention that models spell out: queries, keys and values, with heads that are parted before and joined behind.
+
+By hand, and not as rules: scale, mask and heads stand in many places, each of which may be left out, and most of what
+decides is sizes. As patterns these would be dozens.
+"""
 
 from __future__ import annotations
 

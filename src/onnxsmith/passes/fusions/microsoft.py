@@ -1,4 +1,4 @@
-"""Fusions to operators of ONNX Runtime's own domain: on request, since such a model runs nowhere else.
+"""Fusions to operators of ONNX Runtime's own domain, as rules: on request, since such a model runs nowhere else.
 
 There are those that its CPU was measured to run faster than what they stand for; `benchmarks/bench_fusions.py` has
 the others, too, and what they would give.
@@ -6,93 +6,131 @@ the others, too, and what they would give.
 
 from __future__ import annotations
 
-import onnx_ir as ir
+import functools
+from typing import cast
 
-from onnxsmith.passes.editor import Attempt, Editor, Outcome
-from onnxsmith.passes.fusions.expressions import both_ways, product_of
-from onnxsmith.passes.values import float_attribute, int_attribute, ints_attribute, only_for, rank
-from onnxsmith.passes.worklist import Worklist, rule_table
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.opset.custom import Opset
+from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.fusions.operators import RuleOperators, op
+from onnxsmith.passes.rules.applying import Application
+from onnxsmith.passes.rules.match import Match
+from onnxsmith.passes.rules.rule import Rule
+from onnxsmith.passes.worklist import Worklist
+from onnxsmith.types.dtypes import DType
 
 DOMAIN = "com.microsoft"
-_VERSION = 1
+_own = cast(RuleOperators, Opset(DOMAIN, 1))
+
+# -- QuickGelu -----------------------------------------------------------------------------------------------
 
 
-def quick_gelu(at: Attempt) -> Outcome:
-    """`x * sigmoid(alpha * x)`, which is Swish for 1: `QuickGelu`."""
-    for x, gate in both_ways(at.node):
-        curve = only_for(gate, "Sigmoid")
-        if curve is None or x is None or x.dtype != ir.DataType.FLOAT:
-            continue
-        inner = product_of(at.edit, curve.inputs[0])
-        if inner.factors == [x]:
-            return at.op("QuickGelu", x, domain=DOMAIN, alpha=float(inner.number))
-    return None
+def swish(x: Tensor) -> Tensor:
+    """QuickGelu with a factor of 1."""
+    return x * op.Sigmoid(x)
 
 
-def turned_product(at: Attempt) -> Outcome:
-    """`MatMul` of a matrix that was turned on its side: `FusedMatMul`, which turns it itself."""
-    left, right = at.node.inputs
-    if left is None or right is None or left.dtype != ir.DataType.FLOAT:
-        return None
-    sources = [_before_turning(each) for each in (left, right)]
-    if sources == [None, None]:
-        return None
-    return at.op(
-        "FusedMatMul",
-        sources[0] or left,
-        sources[1] or right,
-        domain=DOMAIN,
-        alpha=1.0,
-        transA=int(sources[0] is not None),
-        transB=int(sources[1] is not None),
+def quick_gelu(x: Tensor, *, alpha: float) -> Tensor:
+    """With a factor."""
+    return x * op.Sigmoid(x * alpha)
+
+
+def _quick_gelu(x: Tensor, *, alpha: float = 1.0) -> Tensor:
+    return _own.QuickGelu(x, alpha=alpha)
+
+
+def _is_float(match: Match) -> bool:
+    return match.tensor("x").dtype is DType.FLOAT
+
+
+# -- FusedMatMul ---------------------------------------------------------------------------------------------
+
+
+def turned_left(x: Tensor, y: Tensor, *, left: list[int]) -> Tensor:
+    """A product whose first matrix was turned on its side."""
+    return op.MatMul(op.Transpose(x, perm=left), y)
+
+
+def turned_right(x: Tensor, y: Tensor, *, right: list[int]) -> Tensor:
+    """The second."""
+    return op.MatMul(x, op.Transpose(y, perm=right))
+
+
+def turned_both(x: Tensor, y: Tensor, *, left: list[int], right: list[int]) -> Tensor:
+    """Both."""
+    return op.MatMul(op.Transpose(x, perm=left), op.Transpose(y, perm=right))
+
+
+def _turning(
+    x: Tensor, y: Tensor, *, left: list[int] | None = None, right: list[int] | None = None
+) -> Tensor:
+    return _own.FusedMatMul(x, y, alpha=1.0, transA=int(left is not None), transB=int(right is not None))
+
+
+def _turns_matrices(match: Match) -> bool:
+    """Whether the last two dimensions are swapped, and no others are moved."""
+    orders = [match[name] for name in ("left", "right") if name in match]
+    return _is_float(match) and all(
+        len(each) >= 2 and each == [*range(len(each) - 2), len(each) - 1, len(each) - 2] for each in orders
     )
 
 
-def _before_turning(value: ir.Value) -> ir.Value | None:
-    node = only_for(value, "Transpose")
-    order = None if node is None else ints_attribute(node, "perm")
-    if node is None or order is None or len(order) < 2:
-        return None
-    last = len(order) - 1
-    return node.inputs[0] if order == (*range(last - 1), last, last - 1) else None
+def scaled_product(x: Tensor, y: Tensor, *, factor: float) -> Tensor:
+    """A product of matrices times a number."""
+    return op.MatMul(x, y) * factor
 
 
-def scaled_product(at: Attempt) -> Outcome:
-    """A product of matrices times a number: `FusedMatMul`, which multiplies by it as well."""
-    whole = product_of(at.edit, at.node.outputs[0], at.node)
-    if len(whole.factors) != 1 or whole.number == 1:
-        return None
-    product = whole.factors[0]
-    node = product.producer()
-    if node is None or product.dtype != ir.DataType.FLOAT or (rank(product) or 0) < 2:
-        return None
-    if len(product.uses()) != 1 or product.is_graph_output() or node.graph is not at.node.graph:
-        return None
-    if (node.domain, node.op_type) not in (("", "MatMul"), (DOMAIN, "FusedMatMul")):
-        return None
-    if any(int_attribute(node, name, 0) for name in ("transBatchA", "transBatchB")):
-        return None
-    return at.op(
-        "FusedMatMul",
-        *node.inputs,
-        domain=DOMAIN,
-        alpha=float_attribute(node, "alpha", 1.0) * whole.number,
-        transA=int_attribute(node, "transA", 0),
-        transB=int_attribute(node, "transB", 0),
+def divided_product(x: Tensor, y: Tensor, *, divisor: float) -> Tensor:
+    """Divided by one."""
+    return op.MatMul(x, y) / divisor
+
+
+def scaled_fused(x: Tensor, y: Tensor, *, factor: float, alpha: float, turns_x: int, turns_y: int) -> Tensor:
+    """The same for a product that was fused before."""
+    return _own.FusedMatMul(x, y, alpha=alpha, transA=turns_x, transB=turns_y) * factor
+
+
+def divided_fused(
+    x: Tensor, y: Tensor, *, divisor: float, alpha: float, turns_x: int, turns_y: int
+) -> Tensor:
+    """And divided."""
+    return _own.FusedMatMul(x, y, alpha=alpha, transA=turns_x, transB=turns_y) / divisor
+
+
+def _scaling(
+    x: Tensor,
+    y: Tensor,
+    *,
+    factor: float = 1.0,
+    divisor: float = 1.0,
+    alpha: float = 1.0,
+    turns_x: int = 0,
+    turns_y: int = 0,
+) -> Tensor:
+    return _own.FusedMatMul(x, y, alpha=alpha * factor / divisor, transA=turns_x, transB=turns_y)
+
+
+def _scales_matrices(match: Match) -> bool:
+    is_number = "divisor" not in match or match["divisor"] != 0
+    ranks = [match.tensor(name).rank or 0 for name in ("x", "y")]
+    return _is_float(match) and is_number and min(ranks) >= 2
+
+
+@functools.cache
+def _rules() -> tuple[Rule, ...]:
+    return (
+        Rule([swish, quick_gelu], _quick_gelu, _is_float, "quick gelu"),
+        Rule([turned_both, turned_left, turned_right], _turning, _turns_matrices, "turned product"),
+        Rule(
+            [scaled_product, divided_product, scaled_fused, divided_fused],
+            _scaling,
+            _scales_matrices,
+            "scaled product",
+        ),
     )
-
-
-_RULES = rule_table(
-    {"Mul": [quick_gelu, scaled_product], "Div": [scaled_product], "MatMul": [turned_product]}
-)
 
 
 def fuse_for_runtime(edit: Editor) -> int:
-    """Make the fusions, and let the model import the domain where it has any; returns how many there were."""
+    """Make the fusions; returns how many there were."""
     edit.pass_name = "fusion"
-    count = Worklist(edit, _RULES).run()
-    if count:
-        for holder in (edit.model, *edit.model.functions.values()):
-            if any(node.domain == DOMAIN for node in holder.graph.all_nodes()):
-                holder.opset_imports.setdefault(DOMAIN, _VERSION)
-    return count
+    return Worklist(edit, Application(edit, is_forgiving=True).table(_rules())).run()

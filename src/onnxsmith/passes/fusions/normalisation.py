@@ -1,148 +1,149 @@
-"""Normalisations that models spell out: LayerNormalization and RMSNormalization over the last dimension."""
+"""Normalisations that models spell out, as rules: LayerNormalization and RMSNormalization over the last dimension.
+
+The quotient becomes one operator with a scale of ones. What is then multiplied with or added to it becomes scale and
+bias, which may be missing, or come later.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-import onnx_ir as ir
 
-from onnxsmith.passes.editor import Attempt, Editor, Outcome
-from onnxsmith.passes.fusions.expressions import both_ways, mean_over_last, plus_number, root_below, square_of
-from onnxsmith.passes.values import dimensions, int_attribute, made_by, only_for, rank, readers
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.passes.fusions.operators import RuleOperators, older_op, op
+from onnxsmith.passes.rules.match import Match
+from onnxsmith.passes.rules.parameters import Constant
+from onnxsmith.passes.rules.recording import either
+from onnxsmith.passes.rules.rule import Rule
+from onnxsmith.passes.values import Array
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
-_LAYER_VERSION = 17
-_RMS_VERSION = 23
-_FLOATS = (ir.DataType.FLOAT, ir.DataType.DOUBLE)
-
-
-def layer_normalisation(at: Attempt) -> Outcome:
-    """`(x - mean) / sqrt(variance + e)`: `LayerNormalization`; scale and bias are taken in by the rules below."""
-    return _as_one(at, "LayerNormalization", _LAYER_VERSION, _centred)
-
-
-def scaled_normalisation(at: Attempt) -> Outcome:
-    """A normalisation without a scale of its own, times a row: its scale."""
-    for unit, scale in both_ways(at.node):
-        node = only_for(unit, "LayerNormalization", "RMSNormalization")
-        if node is None or len(node.inputs) != 2 or len(node.outputs) != 1 or not _is_over_last(node):
-            continue
-        ones = at.edit.array(node.inputs[1])
-        if (
-            node.inputs[0] is not None
-            and ones is not None
-            and (ones == 1).all()
-            and _fits(node.inputs[0], scale)
-        ):
-            return at.op(node.op_type, node.inputs[0], scale, attributes=node.attributes)
-    return None
+_FLOATS = (DType.FLOAT, DType.DOUBLE)
+#: A row of ones is made for each: what a model claims of a size may be anything.
+_WIDEST = 1 << 24
 
 
-def shifted_normalisation(at: Attempt) -> Outcome:
-    """A `LayerNormalization` without a bias, plus a row: its bias."""
-    for unit, bias in both_ways(at.node):
-        node = only_for(unit, "LayerNormalization")
-        if node is None or len(node.inputs) != 2 or len(node.outputs) != 1 or not _is_over_last(node):
-            continue
-        if node.inputs[0] is not None and _fits(node.inputs[0], bias):
-            return at.op(node.op_type, *node.inputs, bias, attributes=node.attributes)
-    return None
+#: The mean over some axes.
+_Mean: TypeAlias = Callable[[Tensor, list[int]], Tensor]
+_Pattern: TypeAlias = Callable[..., Tensor]
 
 
-def _is_over_last(node: ir.Node) -> bool:
-    size = rank(node.inputs[0])
-    axis = int_attribute(node, "axis", -1)
-    return axis == -1 or (size is not None and axis == size - 1)
+def _spelled_out(op: RuleOperators, mean: _Mean) -> tuple[_Pattern, _Pattern]:
+    """Both normalisations without scale and bias, in an opset that has a mean over axes."""
+
+    def divided_by_root(x: Tensor, square: Tensor) -> Tensor:
+        inverse = either(op.Reciprocal(op.Sqrt(square)), 1.0 / op.Sqrt(square), square**-0.5)
+        return either(x / op.Sqrt(square), x * inverse)
+
+    def squared(x: Tensor) -> Tensor:
+        return either(x * x, x**2)
+
+    def layer_normalisation(x: Tensor, *, axes: list[int], epsilon: float) -> Tensor:
+        # Written twice, it is found where a model computes the difference twice, and where it does so once.
+        variance = mean(squared(x - mean(x, axes)), axes)
+        return divided_by_root(x - mean(x, axes), op.Add(variance, epsilon))
+
+    def rms_normalisation(x: Tensor, *, axes: list[int], epsilon: float) -> Tensor:
+        return divided_by_root(x, op.Add(mean(squared(x), axes), epsilon))
+
+    return layer_normalisation, rms_normalisation
 
 
-#: `x` and `e`, from a numerator and what is under the root below it; None where it is no such normalisation.
-_Reading: TypeAlias = Callable[
-    [Editor, "ir.Value | None", "tuple[ir.Value, float]"], "tuple[ir.Value, float] | None"
-]
-
-
-def _as_one(at: Attempt, operator: str, since: int, reading: _Reading) -> Outcome:
-    """The normalisation that a node is the end of, with a scale that changes nothing."""
-    if at.version < since:
-        return None
-    for numerator, below in _divided_by_root(at.edit, at.node):
-        found = reading(at.edit, numerator, below)
-        ones = None if found is None else _ones(at, found[0])
-        if found is not None and ones is not None:
-            return at.op(operator, found[0], ones, axis=-1, epsilon=found[1])
-    return None
-
-
-def _ones(at: Attempt, x: ir.Value) -> ir.Value | None:
-    """A scale that changes nothing."""
-    shape = dimensions(x)
-    if x.dtype is None or x.dtype not in _FLOATS or not shape or not isinstance(shape[-1], int):
-        return None
-    return at.constant(np.ones(shape[-1], x.dtype.numpy()), "ones")
-
-
-def _divided_by_root(edit: Editor, node: ir.Node) -> Iterator[tuple[ir.Value | None, tuple[ir.Value, float]]]:
-    """`n` with `x` and `e`, for a node that gives `n / sqrt(x + e)`, however that is written."""
-    if node.op_type == "Div":
-        root = only_for(node.inputs[1], "Sqrt")
-        below = None if root is None else plus_number(edit, root.inputs[0])
-        if below is not None:
-            yield node.inputs[0], below
-        return
-    for numerator, inverse in both_ways(node):
-        below = root_below(edit, inverse)
-        if below is not None:
-            yield numerator, below
-
-
-def _centred(
-    edit: Editor, centred: ir.Value | None, below: tuple[ir.Value, float]
-) -> tuple[ir.Value, float] | None:
-    difference = made_by(centred, "Sub")
-    if difference is None or centred is None:
-        return None
-    x = difference.inputs[0]
-    square = mean_over_last(edit, below[0])
-    if x is None or mean_over_last(edit, difference.inputs[1], is_shared=True) is not x:
-        return None
-    deviation = square_of(edit, square)
-    if deviation is centred:
-        # In the square (twice in a product with itself) and in the quotient.
-        return (x, below[1]) if readers(centred) <= 3 else None
-    other = made_by(deviation, "Sub")
-    is_same = other is not None and other.inputs[0] is x and other.inputs[1] is difference.inputs[1]
-    return (x, below[1]) if is_same else None
-
-
-def rms_normalisation(at: Attempt) -> Outcome:
-    """`x / sqrt(mean(x²) + e)`: `RMSNormalization`; the rules above take its scale in."""
-    return _as_one(at, "RMSNormalization", _RMS_VERSION, _mean_square)
-
-
-def _mean_square(
-    edit: Editor, x: ir.Value | None, below: tuple[ir.Value, float]
-) -> tuple[ir.Value, float] | None:
-    if x is None:
-        return None
-    square = mean_over_last(edit, below[0])
-    return (x, below[1]) if square is not None and square_of(edit, square) is x else None
-
-
-def _is_row(value: ir.Value | None) -> bool:
-    return value is not None and value.shape is not None and len(value.shape) == 1
-
-
-def _fits(x: ir.Value, weight: ir.Value | None) -> bool:
-    """Whether a weight is a row of the last dimension of `x`, in its element type."""
-    if weight is None or x.dtype not in _FLOATS or weight.dtype != x.dtype or not _is_row(weight):
+def _is_over_last(match: Match) -> bool:
+    x, axes = match.tensor("x"), match["axes"]
+    if x.dtype not in _FLOATS or not x.shape or not isinstance(x.shape[-1], int) or x.shape[-1] > _WIDEST:
         return False
-    shape, row = dimensions(x), dimensions(weight)
-    return shape is not None and row is not None and isinstance(row[0], int) and shape[-1:] == row
+    return axes in ([-1], [len(x.shape) - 1])
 
 
-NORMALISATION = {
-    "Div": [layer_normalisation, rms_normalisation],
-    "Mul": [scaled_normalisation, layer_normalisation, rms_normalisation],
-    "Add": [shifted_normalisation],
-}
+def _ones(x: Tensor) -> Array:
+    """A scale that changes nothing."""
+    kind = x.known.type
+    # The condition has seen to all of it.
+    assert isinstance(kind, TensorType)
+    assert kind.dtype is not None
+    assert kind.shape is not None
+    width = kind.shape[-1]
+    assert isinstance(width, int)
+    return np.ones(width, kind.dtype.numpy)
+
+
+def _layer(x: Tensor, *, axes: list[int], epsilon: float) -> Tensor:
+    return op.LayerNormalization(x, _ones(x), axis=-1, epsilon=epsilon)
+
+
+def _rms(x: Tensor, *, axes: list[int], epsilon: float) -> Tensor:
+    return op.RMSNormalization(x, _ones(x), axis=-1, epsilon=epsilon)
+
+
+# -- scale and bias ------------------------------------------------------------------------------------------
+
+
+def scaled_layer(x: Tensor, ones: Constant, scale: Tensor, *, axis: int, epsilon: float) -> Tensor:
+    """A LayerNormalization without a scale of its own, times a row."""
+    return op.LayerNormalization(x, ones, axis=axis, epsilon=epsilon) * scale
+
+
+def scaled_rms(x: Tensor, ones: Constant, scale: Tensor, *, axis: int, epsilon: float) -> Tensor:
+    """The same for an RMSNormalization."""
+    return op.RMSNormalization(x, ones, axis=axis, epsilon=epsilon) * scale
+
+
+def shifted_layer(x: Tensor, scale: Tensor, bias: Tensor, *, axis: int, epsilon: float) -> Tensor:
+    """A LayerNormalization without a bias, plus a row."""
+    return op.LayerNormalization(x, scale, axis=axis, epsilon=epsilon) + bias
+
+
+def _scaled_layer(x: Tensor, ones: Constant, scale: Tensor, *, axis: int, epsilon: float) -> Tensor:
+    return op.LayerNormalization(x, scale, axis=axis, epsilon=epsilon)
+
+
+def _scaled_rms(x: Tensor, ones: Constant, scale: Tensor, *, axis: int, epsilon: float) -> Tensor:
+    return op.RMSNormalization(x, scale, axis=axis, epsilon=epsilon)
+
+
+def _shifted_layer(x: Tensor, scale: Tensor, bias: Tensor, *, axis: int, epsilon: float) -> Tensor:
+    return op.LayerNormalization(x, scale, bias, axis=axis, epsilon=epsilon)
+
+
+def _is_row(match: Match, name: str) -> bool:
+    """Whether a weight is a row of the last dimension of `x`, which is the one that is normalised."""
+    x, row = match.tensor("x"), match.tensor(name)
+    if x.dtype not in _FLOATS or row.dtype is not x.dtype or not x.shape or row.shape is None:
+        return False
+    is_last = match["axis"] in (-1, len(x.shape) - 1)
+    return is_last and isinstance(x.shape[-1], int) and row.shape == x.shape[-1:]
+
+
+def _is_scale(match: Match) -> bool:
+    return _is_row(match, "scale") and bool((match.array("ones") == 1).all())
+
+
+def _is_bias(match: Match) -> bool:
+    return _is_row(match, "bias")
+
+
+def _mean(x: Tensor, axes: list[int]) -> Tensor:
+    return op.ReduceMean(x, axes)
+
+
+def _older_mean(x: Tensor, axes: list[int]) -> Tensor:
+    return older_op.ReduceMean(x, axes=axes)
+
+
+@functools.cache
+def normalisations() -> tuple[Rule, ...]:
+    """The rules, made when they are first needed."""
+    layer, rms = _spelled_out(op, _mean)
+    older_layer, _ = _spelled_out(older_op, _older_mean)  # RMSNormalization came with an opset after that
+    return (
+        Rule(scaled_layer, _scaled_layer, _is_scale, "scaled normalisation"),
+        Rule(scaled_rms, _scaled_rms, _is_scale, "scaled normalisation"),
+        Rule(shifted_layer, _shifted_layer, _is_bias, "shifted normalisation"),
+        Rule([layer, older_layer], _layer, _is_over_last, "layer normalisation"),
+        Rule(rms, _rms, _is_over_last, "rms normalisation"),
+    )

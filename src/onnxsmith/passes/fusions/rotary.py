@@ -1,4 +1,8 @@
-"""Rotary embedding that models spell out: `x * cos + turned(x) * sin`, where `turned` swaps halves and negates one."""
+"""Rotary embedding that models spell out: `x * cos + turned(x) * sin`, where `turned` swaps halves and negates one.
+
+By hand, and not as a rule: where the tables come from, and whether their halves are equal, is found by walking back
+through any number of nodes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import onnx_ir as ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.fusions.attention import flat_heads
 from onnxsmith.passes.fusions.expressions import both_ways
-from onnxsmith.passes.values import dimensions, int_attribute, made_by, only_for
+from onnxsmith.passes.values import dimensions, int_attribute, made_by, only_for, readers
 
 #: Where `RotaryEmbedding` is.
 _VERSION = 23
@@ -79,13 +83,27 @@ def _rotary(at: Attempt, x: ir.Value, cosine: ir.Value, sine: ir.Value) -> Outco
     tables = [_table(at, each, x) for each in (cosine, sine)]
     if any(each is None for each in tables):
         return None
-    flat = flat_heads(x)
-    shape = dimensions(x)
-    if flat is None or shape is None or not isinstance(shape[1], int):
-        return at.op("RotaryEmbedding", x, *tables)
-    # On the tensor before its heads were parted; they are parted behind, where attention may need no parting at all.
+    return at.op("RotaryEmbedding", x, *tables)
+
+
+def flat_rotary(at: Attempt) -> Outcome:
+    """`RotaryEmbedding` on heads that were parted: before they are, where `Attention` may need no parting at all."""
+    x = at.input(0)
+    flat = flat_heads(x) if at.version >= _VERSION else None
+    heads = (dimensions(x) or (None, None))[1]
+    if x is None or flat is None or not isinstance(heads, int) or "num_heads" in at.node.attributes:
+        return None
     source, parting, turning = flat
-    turned = at.op("RotaryEmbedding", source, *tables, like=source, num_heads=shape[1])
+    if readers(x) != 1 or readers(parting.outputs[0]) != 1:
+        return None  # the heads are needed as they are
+    turned = at.op(
+        "RotaryEmbedding",
+        source,
+        *at.node.inputs[1:],
+        like=source,
+        attributes=at.node.attributes,
+        num_heads=heads,
+    )
     parted = at.op(
         "Reshape", turned, parting.inputs[1], like=parting.outputs[0], attributes=parting.attributes
     )
@@ -162,4 +180,4 @@ def _has_equal_halves(edit: Editor, table: ir.Value) -> bool:
     return False
 
 
-ROTARY = {"Add": [rotary_embedding]}
+ROTARY = {"Add": [rotary_embedding], "RotaryEmbedding": [flat_rotary]}

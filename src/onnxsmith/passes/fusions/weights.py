@@ -1,6 +1,7 @@
 """Weights that take in what follows them: batch normalisation, factors and biases behind convolutions and products.
 
-The tensors that stand for the new weights compute when they are written, so that no second copy of them is held.
+The tensors that stand for the new weights compute when they are written, so that no second copy of them is held. These
+are no rules of two functions for that reason: what a replacement computes of arrays is there at once.
 """
 
 from __future__ import annotations
@@ -175,30 +176,9 @@ def _lazy(function: Callable[[], Array], dtype: ir.DataType, shape: tuple[int, .
     )
 
 
-def linear_layer(at: Attempt) -> Outcome:
-    """A product of matrices plus a row: `Gemm`."""
-    if at.version < 7:
-        return None
-    for product, bias in both_ways(at.node):
-        node = only_for(product, "MatMul")
-        if node is None or bias is None:
-            continue
-        x, weight = node.inputs
-        if x is None or weight is None or rank(x) != 2 or rank(weight) != 2 or x.dtype not in _FLOATS:
-            continue
-        columns, row = dimensions(weight), dimensions(bias)
-        if columns is None or row is None or columns[1] is None:
-            continue
-        is_row = row in ((columns[1],), (1, columns[1]))
-        if is_row and bias.dtype == x.dtype:
-            return at.op("Gemm", x, weight, bias)
-    return None
-
-
 #: What follows a layer in its weights.
 LAYERS = {
     "BatchNormalization": [normalised_convolution],
     "Mul": [scaled_convolution],
     "Add": [shifted_convolution],
 }
-PRODUCTS = {"Add": [linear_layer]}

@@ -1,7 +1,8 @@
 """Rewrite rules written as Python functions: `Rule`, `rewrite`, `explain_match`.
 
 A pattern is recorded (`recording`) as a graph (`pattern`), found in a model (`matching`), and replaced by what its
-replacement gives there (`replacing`); `applying` makes of it a rule as the worklist takes them.
+replacement gives there (`replacing`), with the weights and functions that it needs (`brought`); `applying` makes of it
+a rule as the worklist takes them.
 """
 
 from onnxsmith.passes.rules.explaining import MatchExplanation as MatchExplanation

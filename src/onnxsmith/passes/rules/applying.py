@@ -11,12 +11,14 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.rules.bindings import Bindings, labelled
+from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
+from onnxsmith.passes.rules.glance import may_be
 from onnxsmith.passes.rules.match import Match, MatchedTensor
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.order import Order
-from onnxsmith.passes.rules.pattern import Pattern
-from onnxsmith.passes.rules.replacing import Recording, Refusal, Weights, read_values
+from onnxsmith.passes.rules.pattern import Pattern, makers_needed
+from onnxsmith.passes.rules.replacing import Recording, Refusal, read_values
 from onnxsmith.passes.rules.rule import Alternative, ReadRule, Rule, read_rule
 from onnxsmith.passes.rules.unchanged import is_unchanged
 from onnxsmith.passes.values import Array
@@ -30,15 +32,16 @@ _MOST_ANYWAY = 1000
 class Application:
     """One run of rules over one model: where nodes stand, and what is worth telling afterwards."""
 
-    def __init__(self, edit: Editor) -> None:
+    def __init__(self, edit: Editor, *, is_forgiving: bool = False) -> None:
+        """`is_forgiving` is for rules of ours: where a replacement cannot work, the model is wrong, and stays so."""
         self.edit = edit
+        self.is_forgiving = is_forgiving
         self.order = Order(edit)
-        #: Arrays that replacements bring along, and the weights that they are: one, however often it is used.
-        self.weights: Weights = {}
+        self.brought = Brought(edit)
         self._most = _MOST_PER_NODE * sum(1 for _ in edit.nodes()) + _MOST_ANYWAY
         self._counts: Counter[str] = Counter()
-        #: Why rules did not apply, and at which nodes.
-        self._refused: dict[tuple[str, str], set[ir.Node]] = {}
+        #: Where a rule matches and does not apply, by its name, and why.
+        self._refused: dict[str, dict[ir.Node, str]] = {}
 
     def table(self, rules: Sequence[Rule]) -> dict[tuple[str, str], list[NamedRule]]:
         """The rules by the operator that each begins at, in the order that they are given in."""
@@ -46,7 +49,7 @@ class Application:
         for rule in map(read_rule, rules):
             for each in rule.alternatives:
                 root = each.pattern.root
-                named = NamedRule(rule.name, self._function(rule, each))
+                named = NamedRule(rule.name, self._function(rule, each), makers_needed(root))
                 result.setdefault((root.domain, root.op_type), []).append(named)
         return result
 
@@ -55,11 +58,13 @@ class Application:
             if self._counts[rule.name] > self._most:
                 return None
             outcome = apply(self, rule, alternative, at)
+            refused = self._refused.setdefault(rule.name, {})
             if isinstance(outcome, Refusal):
                 if outcome.reason:
-                    self._refused.setdefault((rule.name, outcome.reason), set()).add(at.node)
+                    refused[at.node] = outcome.reason
                 return None
             self._counts[rule.name] += 1
+            refused.pop(at.node, None)
             return outcome
 
         return look
@@ -70,7 +75,8 @@ class Application:
         return [
             *(
                 f"rule '{name}' did not apply at {_count(nodes)}: {reason}"
-                for (name, reason), nodes in self._refused.items()
+                for name, refused in self._refused.items()
+                for reason, nodes in Counter(refused.values()).items()
             ),
             *(
                 f"rule '{name}' was stopped after {self._most} changes: what it makes is matched again, without end"
@@ -79,8 +85,8 @@ class Application:
         ]
 
 
-def _count(nodes: set[ir.Node]) -> str:
-    return "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+def _count(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
 def apply(
@@ -88,6 +94,8 @@ def apply(
 ) -> Sequence[ir.Value | None] | Refusal:
     """Look for a pattern at a node; what shall be read instead of the node's outputs, or why nothing shall."""
     edit = run.edit
+    if not may_be(alternative.pattern.root, at.node):
+        return Refusal("")
     search = Search(edit, alternative.pattern, commutative=rule.is_commutative)
     found = search.run(at.node)
     if found is None:
@@ -105,7 +113,7 @@ def condition(edit: Editor, rule: ReadRule, node: ir.Node, found: Bindings) -> R
     if rule.when is None:
         return None
     try:
-        return None if rule.when(_match(edit, node, found)) else Refusal("")
+        return None if rule.when(_match(edit, node, found)) else Refusal("its condition says no")
     except Exception as error:  # the user's own function: what it stumbles over is no match
         return Refusal(f"its condition raised {type(error).__name__}: {error}")
 
@@ -127,10 +135,10 @@ def _tensor(edit: Editor, value: ir.Value) -> MatchedTensor:
 
 
 def prepared(
-    edit: Editor, rule: ReadRule, pattern: Pattern, node: ir.Node, found: Bindings
+    brought: Brought, edit: Editor, rule: ReadRule, pattern: Pattern, node: ir.Node, found: Bindings
 ) -> Recording | Refusal:
     """The replacement for a match, recorded and checked; nothing is made yet."""
-    recording = Recording(edit, node, rule.replacement, found)
+    recording = Recording(edit, node, rule.replacement, found, brought)
     try:
         refused = recording.run(len(pattern.outputs)) or recording.mismatch(replaced_values(pattern, found))
     except OnnxsmithError as error:
@@ -148,17 +156,23 @@ def _replace(
     run: Application, rule: ReadRule, pattern: Pattern, at: Attempt, found: Bindings
 ) -> Sequence[ir.Value | None] | Refusal:
     edit, order = run.edit, run.order
-    recording = prepared(edit, rule, pattern, at.node, found)
+    try:
+        recording = prepared(run.brought, edit, rule, pattern, at.node, found)
+    except OnnxsmithError:
+        if not run.is_forgiving:
+            raise
+        return Refusal("")
     if isinstance(recording, Refusal):
         return recording
     old = replaced_values(pattern, found)
-    new = recording.copy_in(at, run.weights)
+    new = recording.copy_in(at)
     if new is None or is_unchanged(edit, new, old):
         return Refusal("")
     has_others = any(each.producer() is not at.node for each in old)
     if has_others and not order.make_room(at.node, found.nodes.values(), old, read_values(found)):
         return Refusal("what it reads depends on what it gives")
     order.enter(at.node, at.made)
+    at.functions = run.brought.told()
     by_old = dict(zip(old, new, strict=True))
     values = [by_old.pop(each, None) for each in at.node.outputs]
     at.others.update(by_old)

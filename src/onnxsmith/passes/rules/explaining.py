@@ -13,6 +13,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.applying import condition, prepared
 from onnxsmith.passes.rules.bindings import Bindings, Part, labelled
+from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.matching import Search
 from onnxsmith.passes.rules.pattern import (
     AnyTensor,
@@ -154,14 +155,14 @@ class _Try:
     def _judge(self, edit: Editor, rule: ReadRule, node: ir.Node, found: Bindings) -> None:
         refused = condition(edit, rule, node, found)
         if refused is not None:
-            self._refuse(f"its condition: {refused.reason or 'it says no'}")
+            self._refuse(refused.reason)
             return
-        replacement = prepared(edit, rule, self._pattern, node, found)
+        replacement = prepared(Brought(edit), edit, rule, self._pattern, node, found)
         if isinstance(replacement, Refusal):
             self._refuse(f"its replacement: {replacement.reason or 'it declines'}")
             return
         made = Attempt(edit, node)
-        replacement.copy_in(made, {})
+        replacement.copy_in(made)
         operators = " + ".join(
             each.op_type for each in made.made if each.op_type != "Constant" or each.domain
         )

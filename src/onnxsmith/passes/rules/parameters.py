@@ -134,6 +134,8 @@ def _span(function: types.FunctionType) -> Span | None:
 def _parameter(each: inspect.Parameter, hint: Annotation, what: str, span: Span | None) -> RuleParameter:
     if each.kind is each.VAR_POSITIONAL:
         return RuleParameter(each.name, "rest", _type(hint, each.name))
+    if each.default is not each.empty:
+        hint = _without_none(hint)
     attribute = read_attribute_annotation(hint)
     if attribute is not None:
         return RuleParameter(each.name, "captured", attribute=attribute, default=each.default)
@@ -150,6 +152,14 @@ def _parameter(each: inspect.Parameter, hint: Annotation, what: str, span: Span 
 
 def _type(hint: Annotation, name: str) -> AnyValueType:
     return UNKNOWN_TENSOR if _is_open(hint) else read_value_type(hint, f"the annotation of '{name}'")
+
+
+def _without_none(hint: Annotation) -> Annotation:
+    """What a parameter with a default is where it is matched: `Tensor` for `Tensor | None`."""
+    if not isinstance(hint, types.UnionType):
+        return hint
+    parts = [each for each in hint.__args__ if each is not types.NoneType]
+    return parts[0] if len(parts) == 1 else hint
 
 
 def _is_open(hint: Annotation) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onnxsmith.graphs.records import AttributeContent
+from onnxsmith.graphs.records import AttributeContent, FunctionRecord
 from onnxsmith.passes.values import Array
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.source import Span
@@ -97,6 +97,8 @@ class PatternNode:
     inputs: tuple[PatternValue | None, ...]
     attributes: Mapping[str, CapturedAttribute | AttributeContent]
     output_count: int
+    #: For a call of a script: its function, and those that it calls.
+    functions: tuple[FunctionRecord, ...] = ()
 
     @property
     def domain(self) -> str:
@@ -140,6 +142,22 @@ def bound_names(
         parts = [bound_names(each, always=always, known=known) for each in value.node.inputs]
         found = known[value.node] = frozenset({each.name for each in captured}).union(*parts)
     return found
+
+
+def makers_needed(node: PatternNode) -> tuple[frozenset[str], ...]:
+    """For each input of a node that must be made by an operator, which operators those are."""
+    needs = [_makers(each) for each in node.inputs]
+    return tuple(dict.fromkeys(each for each in needs if each))
+
+
+def _makers(value: PatternValue | None) -> frozenset[str]:
+    """The operators that may make a value; none where it may also be something else."""
+    if isinstance(value, Result):
+        return frozenset({value.node.op_type})
+    if isinstance(value, Either):
+        parts = [_makers(each) for each in value.options]
+        return frozenset[str]().union(*parts) if all(parts) else frozenset()
+    return frozenset()
 
 
 def certain_nodes(values: Iterable[PatternValue | None]) -> dict[PatternNode, None]:

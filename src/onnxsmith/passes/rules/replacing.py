@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -20,28 +20,25 @@ from onnxsmith.graphs.ir_maker import IrMaker
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
-from onnxsmith.graphs.records import GraphRecord, NodeRecord, ValueRecord
+from onnxsmith.graphs.records import AnyFunction, GraphRecord, NodeRecord, ValueRecord
 from onnxsmith.graphs.value import wrap
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.annotations import contradiction
 from onnxsmith.passes.rules.bindings import Bindings
+from onnxsmith.passes.rules.brought import Brought, call_by
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.parameters import RuleFunction
 from onnxsmith.passes.rules.recording import returned
+from onnxsmith.passes.rules.same_functions import needed_functions, other_version
 from onnxsmith.passes.values import Array
-from onnxsmith.schema import registry
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
+from onnxsmith.schema.same_meaning import ANY_TYPE, Use
 from onnxsmith.tracing.trace import named_version
 
 #: Arrays that recording copies, and that are found again by what they hold.
 _COMPARED_BYTES = 256
-
-
-#: Arrays by their identity (each is held here, so that it stays its own), and the initializers that they became.
-Weights: TypeAlias = dict[int, tuple[object, ir.Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +51,18 @@ class Refusal:
 class Recording:
     """A replacement that was recorded for one match, and not copied in yet."""
 
-    def __init__(self, edit: Editor, root: ir.Node, function: RuleFunction, found: Bindings) -> None:
+    def __init__(
+        self, edit: Editor, root: ir.Node, function: RuleFunction, found: Bindings, brought: Brought
+    ) -> None:
         self._edit = edit
+        self._brought = brought
         self._root = root
         self._function = function
         self._found = found
         version = named_version(function.function)
         own = edit.version(root) or default_opset_version()
-        self._scope = GraphTarget(
-            Program("model", OpsetVersions(version or own, is_named=version is not None))
-        )
+        opsets = OpsetVersions(version or own, is_named=version is not None)
+        self._scope = GraphTarget(Program("model", opsets, brought.shared))
         #: What the inputs of the recording are in the model.
         self._given: dict[ValueRecord, ir.Value] = {}
         self._arrays: list[tuple[Array, ir.Value]] = []
@@ -101,12 +100,6 @@ class Recording:
             raise RuleError(
                 f"the replacement returns {len(self._outputs)} tensors, and its pattern {count}"
             ).locate(self._function.span)
-        if scope.program.functions:
-            name = next(iter(scope.program.functions))[1]
-            raise RuleError(
-                f"the replacement calls the script '{name}'",
-                help="call a plain Python function, whose operators take the place of the pattern",
-            ).locate(self._function.span)
         return self._other_opset()
 
     def _argument(self, name: str, value: ir.Value) -> Any:
@@ -139,25 +132,28 @@ class Recording:
                     needed.update(value for value in each.inputs if value is not None)
         return kept[::-1]
 
+    def _all_nodes(self) -> list[NodeRecord]:
+        """The same, and those inside them."""
+        nodes = self._nodes()
+        return [*nodes, *(each for made in nodes for graph in made.graphs() for each in graph.all_nodes())]
+
+    def _functions(self) -> dict[ir.OperatorIdentifier, AnyFunction]:
+        """The functions that the outputs need."""
+        called = [(each.domain, each.op_type, each.overload) for each in self._all_nodes()]
+        return needed_functions(called, self._scope.program.functions)
+
     def _other_opset(self) -> Refusal | None:
         """Why its operators cannot be in the model's opsets."""
-        opsets = self._scope.program.opsets
-        nodes = self._nodes()
-        for node in (
-            *nodes,
-            *(each for made in nodes for graph in made.graphs() for each in graph.all_nodes()),
-        ):
-            written, own = opsets.version(node.domain), self._edit.version(self._root, node.domain)
-            if written == own or not own:
+        opsets, functions = self._scope.program.opsets, self._scope.program.functions
+        for node in self._all_nodes():
+            if (node.domain, node.op_type, node.overload) in functions:
                 continue
-            definition = registry.find(node.domain, node.op_type, written)
-            if definition is None:
-                return Refusal(f"{node.op_type} is of {node.domain} {written}, and the model has {own}")
-            first, end = range_of_meaning(definition, [_use(node)])
-            if own < first or (end is not None and own >= end):
-                since = f"from opset {first} on" if own < first else f"of an opset before {end}"
-                return Refusal(f"{node.op_type} is {since}, and the model has opset {own}")
-        return None
+            own = self._edit.version(self._root, node.domain)
+            problem = other_version((node.domain, node.op_type), opsets.version(node.domain), own, _use(node))
+            if problem is not None:
+                return Refusal(problem)
+        problem = self._brought.refusal(self._root, self._functions()) if functions else None
+        return None if problem is None else Refusal(problem)
 
     def mismatch(self, outputs: Sequence[ir.Value]) -> Refusal | None:
         """Why its results cannot stand for values of the model."""
@@ -172,14 +168,11 @@ class Recording:
 
     # -- copying ----------------------------------------------------------------------------------------
 
-    def copy_in(self, at: Attempt, weights: Weights) -> list[ir.Value] | None:
-        """Make the nodes in the model; what the outputs are there. `weights` are those that replacements brought."""
+    def copy_in(self, at: Attempt) -> list[ir.Value] | None:
+        """Make the nodes in the model; what the outputs are there."""
         scope = self._scope
         nodes = self._nodes()
-        for node in (
-            *nodes,
-            *(each for made in nodes for graph in made.graphs() for each in graph.all_nodes()),
-        ):
+        for node in self._all_nodes():
             # A new node says where what it stands for was written, and is called after it.
             node.metadata, node.name = {}, ""
             self._import(node.domain, scope.program.opsets.version(node.domain))
@@ -190,7 +183,7 @@ class Recording:
         for record in scope.program.initializers:
             same = self._weight(record)
             if same is None and record in needed:
-                same = self._brought(record, weights)
+                same = self._initializer(record)
                 if same is None:
                     initializers.append(record)
             if same is not None:
@@ -199,6 +192,8 @@ class Recording:
         graph = maker.graph(
             GraphRecord("replacement", list(self._given), self._outputs, nodes, initializers, {})
         )
+        if scope.program.functions:
+            call_by(self._brought.enter(self._root, self._functions()), graph.all_nodes())
         given = dict[ir.Value, ir.Value | None](zip(graph.inputs, self._given.values(), strict=True))
         found = copied_in(at, graph, given)
         return None if found is None else [each for each in found if each is not None]
@@ -211,11 +206,12 @@ class Recording:
         held = cast(Array, raw)  # small ones are copies
         return next((value for array, value in self._arrays if array is held or _is_equal(array, held)), None)
 
-    def _brought(self, record: ValueRecord, weights: Weights) -> ir.Value | None:
+    def _initializer(self, record: ValueRecord) -> ir.Value | None:
         """The initializer of an array that the replacement found around it: one for all matches."""
         raw: object = getattr(record.tensor, "raw", None)
         if record.tensor is None or raw is None or not self._edit.sees_initializers(self._root):
             return None
+        weights = self._brought.weights
         held = weights.get(id(raw))
         if held is None:
             held = weights[id(raw)] = (raw, self._edit.shared_constant(record.tensor, record.name))

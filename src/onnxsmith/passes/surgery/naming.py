@@ -16,7 +16,7 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
-from onnxsmith.passes.named_tensors import named_tensor
+from onnxsmith.passes.named_tensors import rename_value
 from onnxsmith.passes.surgery.holding import graphs_of, own_values, values_by_name
 from onnxsmith.passes.values import Array, inner_graphs
 
@@ -195,10 +195,7 @@ def _rename_value(value: ir.Value, new: Mapping[str, str]) -> None:
     name = new.get(value.name or "")
     if name is None:
         return
-    tensor = value.const_value
-    value.const_value = None  # onnx-ir would rename the tensor, which is another model's, too
-    value.name = name
-    value.const_value = None if tensor is None else named_tensor(tensor, name)
+    rename_value(value, name)
 
 
 def tensor_of(array: Array, name: str) -> ir.TensorProtocol:

@@ -47,9 +47,9 @@ def replace_weights(
 ) -> Model:
     """The model with other values for some of its weights, of the same element type and shape.
 
-    `weights` has arrays by name; the names are those of initializers, and of the results of Constant nodes. Or it is a
-    function that is called with the name and the array of each, and returns another array, or None for a weight that
-    stays. The weights that stay are shared.
+    `weights` has arrays by name; the names are those of `model.weights`. Or it is a function that is called with the
+    name and the array of each, and returns another array, or None for a weight that stays. The weights that stay are
+    shared.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
@@ -81,18 +81,26 @@ def replace_weights(
 
 
 def _holders(held: Held) -> Iterator[_Holder]:
-    """The weights of the graph and of those inside it; of two with one name, the outer one comes last, and counts."""
+    """The weights of the graph and of those inside it; of two with one name, the outer one comes last, and counts.
+
+    What a function holds is called by the function, as `model.weights` calls it.
+    """
+    for function in held.ir.functions.values():
+        overload = f":{function.overload}" if function.overload else ""
+        yield from _constants(function.graph, f"{function.domain}::{function.name}{overload}/")
     for graph in reversed(list(graphs_of(held.graph))):
         for name, value in graph.initializers.items():
             if value.const_value is not None:
                 yield _Holder(name, value.const_value, value)
-        for node in graph:
-            attribute = (
-                node.attributes.get("value") if node.op_type == "Constant" and not node.domain else None
-            )
-            is_tensor = attribute is not None and attribute.type == ir.AttributeType.TENSOR
-            if attribute is not None and is_tensor and not attribute.is_ref():
-                yield _Holder(node.outputs[0].name or "", attribute.as_tensor(), node)
+        yield from _constants(graph, "")
+
+
+def _constants(graph: ir.Graph, prefix: str) -> Iterator[_Holder]:
+    for node in graph:
+        attribute = node.attributes.get("value") if node.op_type == "Constant" and not node.domain else None
+        is_tensor = attribute is not None and attribute.type == ir.AttributeType.TENSOR
+        if attribute is not None and is_tensor and not attribute.is_ref():
+            yield _Holder(f"{prefix}{node.outputs[0].name or ''}", attribute.as_tensor(), node)
 
 
 def _tensor(holder: _Holder, value: object) -> ir.TensorProtocol:

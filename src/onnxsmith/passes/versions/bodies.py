@@ -34,12 +34,15 @@ def body_in_place(step: Step, op: OperatorDef) -> list[ir.Value | None] | None:
     newest = max((each for each in written if each <= step.target), default=min(written))
     try:
         function = function_of(schema, proto, types, newest)
-    except Exception as error:  # onnx's function builders throw on what they do not expect
-        raise Refusal(f"onnx gives no function for it: {error}") from None
+    except Exception:  # onnx's function builders throw on what they do not expect
+        raise Refusal(
+            f"{op.name} came with opset {op.since_version}, and the function that defines it by older operators cannot"
+            " be made for its types and attributes"
+        ) from None
     if function is None:
         return None
     step.at = next((each.version for each in function.opset_import if each.domain in ("", "ai.onnx")), newest)
-    return _made(step, proto, function, body_of(proto, function, schema, _PREFIX))
+    return _made(step, proto, body_of(proto, function, schema, _PREFIX))
 
 
 def _proto_of(value: ir.Value | None) -> onnx.TypeProto:
@@ -50,9 +53,7 @@ def _proto_of(value: ir.Value | None) -> onnx.TypeProto:
     )
 
 
-def _made(
-    step: Step, proto: onnx.NodeProto, function: onnx.FunctionProto, nodes: list[onnx.NodeProto]
-) -> list[ir.Value | None]:
+def _made(step: Step, proto: onnx.NodeProto, nodes: list[onnx.NodeProto]) -> list[ir.Value | None]:
     """The nodes of a body as nodes of the graph: read as a graph of their own, then bound to the node's inputs."""
     given = {value.name: value for value in step.node.inputs if value is not None}
     outputs = [name for name in proto.output if name]
@@ -64,7 +65,6 @@ def _made(
     results = [by_name.get(name) for name in proto.output]
     for value in graph.inputs:
         ir.convenience.replace_all_uses_with(value, given[value.name], replace_graph_outputs=True)
-    del function
     made = list(graph)
     graph.outputs.clear()
     graph.remove(made)

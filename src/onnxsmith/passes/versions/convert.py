@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError
 from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -15,6 +16,7 @@ from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.surgery.holding import Held, finished, read
+from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
 from onnxsmith.passes.versions.walk import Conversion
@@ -22,11 +24,15 @@ from onnxsmith.schema import registry
 
 
 @model_boundary
-def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedModel:
+def convert_version(
+    model: Model, version: int | Mapping[str, int], *, verify: bool | GivenInputs = False
+) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
     It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
     Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
+    `verify` True runs both on inputs that are made up, or on those that it is given;
+    VerificationError then names the change that made a difference.
 
     >>> from onnxsmith import FLOAT, opset11, trace
     >>> model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
@@ -36,7 +42,31 @@ def convert_version(model: Model, version: int | Mapping[str, int]) -> PassedMod
     >>> print(*newer.report.edits)
     axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
     """
+    _check_model(model)
     targets = _targets(version)
+    check_inputs(model, verify)
+    result = _converted(model, targets)
+    if verify is not False:
+        verify_passes(
+            model,
+            result,
+            None if verify is True else verify,
+            None,
+            "converted",
+            "that is a mistake of ours, please report it; convert_version without verify gives it as it is",
+        )
+    return result
+
+
+def _check_model(model: object) -> None:
+    if not isinstance(model, Model):
+        raise CallError(
+            f"convert_version needs a Model, not {described_type(type(model))}",
+            help="convert_version(onnxsmith.load('m.onnx'), 21); Model.from_proto takes a ModelProto",
+        )
+
+
+def _converted(model: Model, targets: Mapping[str, int]) -> PassedModel:
     log = EditLog()
     held = read(model)
     given = held.ir

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.editor import Attempt, AttributeContent, Editor
 from onnxsmith.passes.values import int_attribute, rank
+from onnxsmith.types.dtypes import DType
 
 
 class Refusal(Exception):
@@ -102,15 +103,24 @@ class Step(Attempt):
         """How many dimensions an input has; refuses where that is not known."""
         found = rank(self.input(position))
         if found is None:
-            raise Refusal(f"the rank of its input {position} is not known, {why}", _DECLARE)
+            raise Refusal(f"the rank of its input {position} is not known, {why}", DECLARE_TYPES)
         return found
 
     def dtype_of(self, position: int, why: str) -> ir.DataType:
         """The element type of an input; refuses where that is not known."""
         value = self.required(position)
         if value.dtype is None or not int(value.dtype):
-            raise Refusal(f"the element type of its input {position} is not known, {why}", _DECLARE)
+            raise Refusal(f"the element type of its input {position} is not known, {why}", DECLARE_TYPES)
         return value.dtype
+
+    def not_taken(self, position: int = 0) -> Refusal:
+        """The refusal of an input for its element type, which came with the version."""
+        dtype = DType(int(self.dtype_of(position, "and older versions take fewer")))
+        op_type = self.node.op_type
+        return Refusal(
+            f"its input {position} is {dtype.spelling}, which {op_type} takes since opset {self.since}",
+            "use another type there",
+        )
 
     def axis(self, default: int, name: str = "axis") -> int:
         """The attribute for an axis; refuses one that comes with each call of a function."""
@@ -191,7 +201,10 @@ def _attributes(contents: Mapping[str, AttributeContent]) -> dict[str, ir.Attr]:
     return {name: attribute_of(name, each) for name, each in contents.items() if each is not None}
 
 
-_DECLARE = "declare the types of the values in the model (value_info), or of its inputs"
+#: What to do about types and shapes that are not known.
+DECLARE_TYPES = "declare the types of the values in the model (value_info), or of its inputs"
+
+DECLARE_SHAPES = "fix the sizes of its inputs: model.with_shapes(…)"
 
 Adapter: TypeAlias = Callable[[Step], Answer]
 

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.edits import EditLog, noted
+from onnxsmith.passes.edits import CONVERSION, EditLog, noted
 from onnxsmith.passes.values import Array, inner_graphs
 from onnxsmith.passes.versions import down as _down
 from onnxsmith.passes.versions import up as _up
 from onnxsmith.passes.versions.bodies import body_in_place
 from onnxsmith.passes.versions.found_types import content_of, infer_inside, infer_numbers, use_of
-from onnxsmith.passes.versions.refusals import Refused, why_not_older
+from onnxsmith.passes.versions.refusals import Refused, type_beyond, why_not_older
 from onnxsmith.passes.versions.step import INTO, OUT_OF, Adapter, Kept, Refusal, Step
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -31,7 +32,6 @@ from onnxsmith.schema.same_meaning import is_newer, is_older
 
 _ADAPTERS = (_up, _down)  # importing them has registered the adapters
 
-PASS_NAME = "versions"
 #: How many times a node may become others on its way: bodies use operators that have bodies.
 _DEEPEST = 40
 
@@ -46,6 +46,21 @@ _CONSTANT_KINDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """The node of the given model that a new one stands for, and up to which version it could have stayed."""
+
+    note: NodeNote
+    nearest: int | None
+
+
+def _nearer(one: int | None, other: int | None, *, is_down: bool) -> int | None:
+    """The version that is nearer to the target."""
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other) if is_down else max(one, other)
+
+
 class Conversion(Editor):
     """A model whose nodes are of several versions until it is done."""
 
@@ -53,12 +68,13 @@ class Conversion(Editor):
         super().__init__(model)
         if log is not None:
             self.log = log
-        self.pass_name = PASS_NAME
+        self.pass_name = CONVERSION
         self.targets = targets
         self.refused: list[Refused] = []
         #: Small ints that are known before the model runs, though they are no constants.
         self.known_numbers: dict[ir.Value, Known] = {}
         self._versions: dict[ir.Node, int] = {}
+        self._origins: dict[ir.Node, _Origin] = {}
         self._old = {node for root in self.roots() for node in root.all_nodes()}
         self._calls = _calls(model, self._old)
 
@@ -142,14 +158,33 @@ class Conversion(Editor):
             try:
                 made = self._convert(node, depth)
             except Refusal as refusal:
-                target = self.targets[node.domain]
-                self.refused.append(
-                    Refused.of(self, node, super().version(node, node.domain), target, refusal)
-                )
+                self.refused.append(self._noted_refusal(node, refusal))
                 continue
             for each in made:
                 waiting.extend((new, depth + 1) for new in (each, *self._new_inside(each)))
         self.sweep()
+
+    def _noted_refusal(self, node: ir.Node, refusal: Refusal) -> Refused:
+        """The note of a refusal: of the node that the given model has, and the version that it could be said in."""
+        given, target = super().version(node, node.domain), self.targets[node.domain]
+        is_down = target < given
+        origin = self._origins.get(node)
+        note, reason = noted(node, self.path(node)), refusal.reason
+        op = registry.find(node.domain, node.op_type, self.version(node, node.domain))
+        nearest = None if op is None else self._nearest(op, is_down=is_down)
+        if origin is not None:
+            if origin.note.operator != note.operator:
+                reason = (
+                    f"in {'older' if is_down else 'newer'} opsets it is said by {note.operator}: {reason}"
+                )
+            note = origin.note
+            nearest = _nearer(origin.nearest, nearest, is_down=is_down)
+        return Refused(note, node.domain, given, target, reason, refusal.remedy, nearest)
+
+    def _nearest(self, op: OperatorDef, *, is_down: bool) -> int | None:
+        """The last version on the way in which a definition holds."""
+        since, end = registry.valid_range(op)
+        return since if is_down else None if end is None else end - 1
 
     def _new_inside(self, node: ir.Node) -> list[ir.Node]:
         """The nodes inside a new one, without those of a body that was there before: they are on their own way."""
@@ -193,7 +228,7 @@ class Conversion(Editor):
         if adapter is None or not later:
             if not registry.is_known_domain(node.domain):
                 return []
-            raise Refusal(f"opset {version} has no such operator")
+            raise Refusal(_missing(node, version))
         return self._adapt(node, adapter, later[0], later[0], target) or []
 
     def _up(self, node: ir.Node, op: OperatorDef, since: int, target: int) -> list[ir.Node] | None:
@@ -203,7 +238,11 @@ class Conversion(Editor):
             return None
         adapter = INTO.get((op.domain, op.name, since))
         if adapter is None:
-            raise Refusal(f"{op.name} changed in opset {since}, and there is no other way to say it")
+            raise Refusal(
+                f"{op.name} went with opset {since}, and there is no other way to say it"
+                if after is None or after.is_deprecated
+                else f"{op.name} changed in opset {since}, and there is no other way to say it"
+            )
         return self._adapt(node, adapter, since, since, target)
 
     def _down(self, node: ir.Node, op: OperatorDef, target: int) -> list[ir.Node] | None:
@@ -228,13 +267,22 @@ class Conversion(Editor):
         step = Step(self, node, since, since, target)
         values = body_in_place(step, op)
         if values is None:
-            raise reason or why_not_older(node, op, before, use_of(node, op, defaults))
+            raise reason or why_not_older(op, before, use_of(node, op, defaults))
         return self._put(step, values, f"function of {op.name}-{since}")
 
     def _check_kept(self, node: ir.Node, before: OperatorDef, op: OperatorDef) -> None:
         use = use_of(node, op)
         if not use.fits(before):
-            raise why_not_older(node, op, before, use)
+            raise why_not_older(op, before, use)
+
+    def _check_types(self, step: Step) -> None:
+        """Refuse new nodes whose inputs are of types that they do not take in their version."""
+        for node in step.made:
+            op = registry.find(node.domain, node.op_type, step.at)
+            wrong = None if op is None else type_beyond(op, use_of(node, op))
+            if op is not None and wrong is not None and wrong.which == "input":
+                self.discard(step.made)
+                raise wrong.refusal(op, registry.find(node.domain, node.op_type, step.since))
 
     def _adapt(
         self,
@@ -260,13 +308,16 @@ class Conversion(Editor):
             self._leave_out(node, defaults)
             self._versions[node] = at
             return None
+        self._check_types(step)
         values: list[ir.Value | None] = [answer] if isinstance(answer, ir.Value) else list(answer)
         return self._put(step, values, adapter.__name__.replace("_", " "))
 
     def _put(self, step: Step, values: list[ir.Value | None], rule: str) -> list[ir.Node]:
+        origin = self._origin_of(step)
         for each in step.made:
             for new in (each, *self._new_inside(each)):
                 self._versions[new] = step.at
+                self._origins[new] = origin
         values += [None] * (len(step.node.outputs) - len(values))
         before = len(step.made)
         done = self.replace(step, values, rule)
@@ -276,6 +327,16 @@ class Conversion(Editor):
         infer_numbers(self, done.made, step.at, self.known_numbers)
         return list(done.made)
 
+    def _origin_of(self, step: Step) -> _Origin:
+        """What the nodes that a step has made stand for."""
+        node = step.node
+        is_down = self.targets[node.domain] < super().version(node, node.domain)
+        before = self._origins.get(node)
+        nearest = step.since if is_down else step.since - 1
+        if before is None:
+            return _Origin(noted(node, self.path(node)), nearest)
+        return _Origin(before.note, _nearer(before.nearest, nearest, is_down=is_down))
+
     def _leave_out(self, node: ir.Node, names: frozenset[str]) -> None:
         if not names:
             return
@@ -283,7 +344,7 @@ class Conversion(Editor):
         for name in names:
             del node.attributes[name]
         self.log.add(
-            Edit(PASS_NAME, f"leave out the default {', '.join(sorted(names))}", (before,), (before,))
+            Edit(CONVERSION, f"leave out the default {', '.join(sorted(names))}", (before,), (before,))
         )
 
 
@@ -300,6 +361,15 @@ def _defaults_beyond(node: ir.Node, op: OperatorDef, before: OperatorDef | None)
         if is_ones or (formal.default is not None and attribute.value == formal.default):
             found.add(name)
     return frozenset(found)
+
+
+def _missing(node: ir.Node, version: int) -> str:
+    """Why there is no definition of a node's operator in the version that its model names."""
+    there = registry.versions(node.domain, node.op_type)
+    if not there:
+        return f"opset {version} has no operator {node.op_type}, nor has any other"
+    came = f"came with opset {there[0]}" if version < there[0] else "was taken back"
+    return f"opset {version} has no operator {node.op_type}: it {came}"
 
 
 def _short_constant(node: ir.Node) -> ir.TensorProtocol | None:

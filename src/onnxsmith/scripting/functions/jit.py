@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.diagnostics import described_type, hide_frames_between, hide_own_frames, shown_as
+from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 _LIMIT = 256
 #: A model's session, of its inputs in order.
 Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
+
+
+class _JitCall(NamedTuple):
+    """What a call was given: inputs in order, their types by name, and attributes."""
+
+    arrays: list[Input]
+    types: dict[str, AnyValueType]
+    attributes: dict[str, UserValue]
 
 
 @shown_as("jitted script")
@@ -75,7 +83,35 @@ class Jit:
         for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
             input_argument(self.script, parameter, value)
 
-    def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+    @boundary
+    def profile(
+        self,
+        inputs: Sequence[UserValue] | Mapping[str, UserValue] | None = None,
+        *,
+        runs: int = 10,
+        warm_up: int = 3,
+        providers: Sequence[Any] | None = None,
+        intra_op_threads: int | None = None,
+    ) -> Any:
+        """How long each kernel takes when the function runs as a model, and which line it runs for; as `Model.profile`.
+
+        `inputs` are the arguments of a call, in order or by name, values of attributes among them. The model is made
+        for their types. Without any, inputs are made up.
+        """
+        model: Any  # its `profile` is a capability, which checkers see in the stubs
+        given: dict[str, Input] | None = None
+        if inputs is None:
+            model = make_model(self.script, {})
+        else:
+            args, kwargs = _arguments(inputs)
+            call = self._read(args, kwargs)
+            model, given = self._model(call), dict(zip(call.types, call.arrays, strict=True))
+        return model.profile(
+            given, runs=runs, warm_up=warm_up, providers=providers, intra_op_threads=intra_op_threads
+        )
+
+    def _read(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> _JitCall:
+        """The arguments of a call, checked, with the types that a model for them takes."""
         script = self.script
         bound = script.bind(args, kwargs)
         attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
@@ -88,11 +124,16 @@ class Jit:
             arrays.append(array)
             types[parameter.name] = _open_type(parameter.type, array)
         check_names(script, dict(zip(types, arrays, strict=True)))
-        attribute_key = repr(sorted(attributes.items()))
-        key = (tuple((name, repr(kind)) for name, kind in types.items()), attribute_key)
+        return _JitCall(arrays, types, attributes)
+
+    def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+        call = self._read(args, kwargs)
+        arrays = call.arrays
+        attribute_key = repr(sorted(call.attributes.items()))
+        key = (tuple((name, repr(kind)) for name, kind in call.types.items()), attribute_key)
         run = self._runs.get(key)
         if run is None:
-            run = self._make(types, attributes)
+            run = self._model(call).runner()
             if len(self._runs) >= _LIMIT:
                 self._runs.clear()
             self._runs[key] = run
@@ -102,10 +143,22 @@ class Jit:
                 self._runs[tuple(part for each in plain for part in (each.dtype, each.ndim))] = run
         return run(arrays)
 
-    def _make(self, types: dict[str, AnyValueType], attributes: dict[str, UserValue]) -> Run:
-        given = {name: value for name, value in attributes.items() if value is not None}
-        model: Model = make_model(self.script, {"input_types": types, "attributes": given})
-        return model.runner()
+    def _model(self, call: _JitCall) -> Model:
+        given = {name: value for name, value in call.attributes.items() if value is not None}
+        return make_model(self.script, {"input_types": call.types, "attributes": given})
+
+
+def _arguments(inputs: object) -> tuple[tuple[UserValue, ...], dict[str, UserValue]]:
+    """Positional and named arguments of a call whose inputs are given in one."""
+    if isinstance(inputs, Mapping):
+        return (), dict(cast("Mapping[str, UserValue]", inputs))
+    if isinstance(inputs, Sequence) and not isinstance(inputs, str | bytes):
+        return tuple(cast("Sequence[UserValue]", inputs)), {}
+    raise AttributeTypeError(
+        f"inputs are arrays by name or in order, not {described_type(type(inputs))}",
+        help='f.profile({"x": array}), or f.profile([array])',
+        culprit=("attribute", "inputs"),
+    )
 
 
 def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:

@@ -1,13 +1,15 @@
-# pyright: basic
 """What a translation is told of the call that it translates."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
-from torch.fx.node import map_arg
+from torch.fx.node import Argument, map_arg
 
+from onnxsmith.algorithms.values import Size
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.registry import Untranslatable
 from onnxsmith.types.dtypes import DType
@@ -21,14 +23,16 @@ class Call:
 
     __slots__ = ("name", "node", "output", "overload", "sizes", "target")
 
-    def __init__(self, overload: str, target: Any, output: Any, sizes: Sizes, node: Any) -> None:
+    def __init__(
+        self, overload: str, target: Callable[..., Any], output: Any, sizes: Sizes, node: torch.fx.Node
+    ) -> None:
         #: `"aten.softmax.int"`.
         self.overload = overload
         #: torch's own object for it: an `OpOverload`, or a higher-order operator.
-        self.target = target
+        self.target: Any = target
         #: The fake tensor that torch has for the result: its dtype and shape. A tuple or list for several; a
         #: `torch.SymInt` and the like for a number.
-        self.output = output
+        self.output: Any = output
         self.sizes = sizes
         #: The fx node, for those who need more.
         self.node = node
@@ -37,7 +41,11 @@ class Call:
     @property
     def inputs(self) -> tuple[Any, ...]:
         """What torch knows of the positional arguments: fake tensors where tensors are, symbolic or known numbers."""
-        return map_arg(self.node.args, lambda each: each.meta.get("val"))  # type: ignore[return-value]
+
+        def known(node: torch.fx.Node) -> Argument:
+            return node.meta.get("val")
+
+        return cast("tuple[Any, ...]", map_arg(self.node.args, known))
 
     @property
     def torch_dtype(self) -> torch.dtype:
@@ -59,15 +67,15 @@ class Call:
         """How many dimensions the (first) result has."""
         return self._fake().dim()
 
-    def output_shape(self, position: int = 0) -> list[Any]:
+    def output_shape(self, position: int = 0) -> list[Size]:
         """The shape of a result: ints, and numbers of the model (`Number`) where they are not known."""
         return self.sizes.of_fake(self._fake(position))
 
-    def shape_of(self, tensor: Any) -> list[Any]:
+    def shape_of(self, tensor: TensorValue) -> list[Size]:
         """The shape of a tensor of the graph: ints, and numbers of the model where they are not known."""
         return self.sizes.of(tensor)
 
-    def size(self, tensor: Any, axis: int) -> Any:
+    def size(self, tensor: TensorValue, axis: int) -> Size:
         """One dimension of a tensor of the graph: an int, or a number of the model."""
         return self.sizes.axis(tensor, axis)
 
@@ -80,8 +88,9 @@ class Call:
         return Untranslatable(reason)
 
     def _fake(self, position: int = 0) -> torch.Tensor:
-        output = self.output
+        output: object = self.output
         if isinstance(output, tuple | list):
-            tensors = [each for each in output if isinstance(each, torch.Tensor)]
-            return tensors[position]
+            several = cast("tuple[object, ...]", output)
+            return [each for each in several if isinstance(each, torch.Tensor)][position]
+        assert isinstance(output, torch.Tensor)  # whoever asks for a dtype or a shape translates to a tensor
         return output

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import counted
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.losses import MEAN, NONE, SUM, reduced
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, rank_of
-from onnxsmith.torch.library.windows import counted
 from onnxsmith.types.dtypes import DType
 
 

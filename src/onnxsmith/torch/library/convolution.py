@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.values import product
+from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import is_static, rank_of, reshape
-from onnxsmith.torch.library.windows import is_exact_only, padded, product, unfolded
 
 
 def repeated(value: Any, count: int) -> list[int]:
@@ -50,7 +51,7 @@ def _exact(
     kernel = call.shape_of(weight)[2:]
     spatial = len(kernel)
     outputs = call.output_shape()[-spatial:]
-    windows = unfolded(call, padded(x, pads[:spatial], pads[spatial:]), kernel, outputs, stride, dilation)
+    windows = unfolded(padded(x, pads[:spatial], pads[spatial:]), kernel, outputs, stride, dilation)
     batch, features = call.size(x, 0), call.size(weight, 0)
     inner = call.size(weight, 1) * product(kernel)
     columns = reshape(windows, [batch, groups, inner, product(outputs)])

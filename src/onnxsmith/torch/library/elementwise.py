@@ -1,23 +1,20 @@
-# pyright: basic
 """Arithmetic and functions of one element: what has the same shape as its operands, broadcast."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from onnxsmith.algorithms.special import circular, double, error_functions
-from onnxsmith.core.value import Value
+from onnxsmith.algorithms import elementary, floating_point, integers
+from onnxsmith.algorithms.elementary import Name
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import double
+from onnxsmith.algorithms.values import Numeric, as_tensor, cast, converted
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.integers import integer_power
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, promoted
+from onnxsmith.torch.library.values import promoted, tensors
 from onnxsmith.types.dtypes import DType
 
 #: Functions of floats that ONNX has under another name; ints are made floats first, as the result says.
-FLOAT_FUNCTIONS = {
+FLOAT_FUNCTIONS: dict[str, Name] = {
     "aten.acos.default": "Acos",
     "aten.acosh.default": "Acosh",
     "aten.asin.default": "Asin",
@@ -44,131 +41,78 @@ ROUNDINGS = {
 }
 
 
-#: Those that ONNX Runtime has for single precision only.
-IN_DOUBLE = {
-    "Acos": circular.acos,
-    "Acosh": circular.acosh,
-    "Asin": circular.asin,
-    "Asinh": circular.asinh,
-    "Atan": circular.atan,
-    "Atanh": circular.atanh,
-    "Cosh": circular.cosh,
-    "Erf": error_functions.erf,
-    "Sinh": circular.sinh,
-    "Tan": circular.tan,
-}
-
-
 @translates(*FLOAT_FUNCTIONS)
-def float_function(call: Call, x: Any) -> Any:
-    name = FLOAT_FUNCTIONS[call.overload]
-    if call.dtype is DType.DOUBLE and name in IN_DOUBLE:
-        return IN_DOUBLE[name](cast(x, call.dtype))
-    return getattr(op, name)(cast(x, call.dtype))
+def float_function(call: Call, x: TensorValue) -> TensorValue:
+    return elementary.function_of(FLOAT_FUNCTIONS[call.overload], converted(x, call.dtype))
 
 
-def computed(call: Call, x: Any) -> Any:
+def computed(call: Call, x: Numeric) -> TensorValue:
     """An operand in the precision that a formula of several steps needs: halves are too short for it."""
-    return cast(x, DType.FLOAT if call.dtype in (DType.FLOAT16, DType.BFLOAT16) else call.dtype)
+    return as_tensor(x, DType.FLOAT if call.dtype in (DType.FLOAT16, DType.BFLOAT16) else call.dtype)
 
 
 @translates(*ROUNDINGS)
-def rounding(call: Call, x: Any) -> Any:
+def rounding(call: Call, x: TensorValue) -> TensorValue:
     return getattr(op, ROUNDINGS[call.overload])(x) if call.dtype.is_float else x
 
 
 @translates("aten.trunc.default", "aten.fix.default", "prims.trunc.default")
-def trunc(call: Call, x: Any) -> Any:
-    return op.Where(op.Less(x, 0.0), op.Ceil(x), op.Floor(x)) if call.dtype.is_float else x
+def trunc(call: Call, x: TensorValue) -> TensorValue:
+    return floating_point.trunc(x)
 
 
-def _scaled(call: Call, x: Any, alpha: Any) -> Any:
+# -- arithmetic ----------------------------------------------------------------------------------------
+
+
+def _scaled(call: Call, x: Numeric, alpha: Numeric) -> TensorOrArray:
     """An operand times `alpha`, in the element type of the result."""
-    x = cast(x, call.dtype)
-    return x if isinstance(alpha, int | float) and alpha == 1 else op.Mul(x, cast(alpha, call.dtype))
+    made = cast(x, call.dtype)
+    return made if isinstance(alpha, int | float) and alpha == 1 else op.Mul(made, cast(alpha, call.dtype))
 
 
 @translates("aten.add.Tensor", "aten.add.Scalar")
-def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
+def add(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
     if call.dtype is DType.BOOL:
-        y = cast(y, DType.BOOL)
+        other = cast(y, DType.BOOL)
         is_scaled = not (isinstance(alpha, int | float) and alpha)
-        return op.Or(cast(x, DType.BOOL), op.And(y, cast(alpha, DType.BOOL)) if is_scaled else y)
+        return op.Or(cast(x, DType.BOOL), op.And(other, cast(alpha, DType.BOOL)) if is_scaled else other)
     return op.Add(cast(x, call.dtype), _scaled(call, y, alpha))
 
 
 @translates("aten.sub.Tensor", "aten.sub.Scalar")
-def sub(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
+def sub(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
     return op.Sub(cast(x, call.dtype), _scaled(call, y, alpha))
 
 
 @translates("aten.rsub.Tensor", "aten.rsub.Scalar")
-def rsub(call: Call, x: Any, y: Any, alpha: Any = 1) -> Any:
+def rsub(call: Call, x: Numeric, y: Numeric, alpha: Numeric = 1) -> TensorValue:
     return op.Sub(cast(y, call.dtype), _scaled(call, x, alpha))
 
 
 @translates("aten.mul.Tensor", "aten.mul.Scalar")
-def mul(call: Call, x: Any, y: Any) -> Any:
-    x, y = promoted(call, x, y)
-    return op.And(x, y) if call.dtype is DType.BOOL else op.Mul(x, y)
+def mul(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+    a, b = promoted(call, x, y)
+    return op.And(a, b) if call.dtype is DType.BOOL else op.Mul(a, b)
 
 
 @translates("aten.div.Tensor", "aten.div.Scalar", "aten.true_divide.Tensor")
-def div(call: Call, x: Any, y: Any) -> Any:
+def div(call: Call, x: Numeric, y: Numeric) -> TensorValue:
     return op.Div(*promoted(call, x, y))
 
 
 @translates("aten.div.Tensor_mode", "aten.div.Scalar_mode")
-def div_mode(call: Call, x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
-    x, y = promoted(call, x, y)
-    if rounding_mode is None:
-        return op.Div(x, y)
-    if call.dtype.is_float:
-        if rounding_mode == "floor":
-            return _floored_quotient_of_floats(*(_as_tensor(computed(call, each)) for each in (x, y)))
-        return trunc(call, op.Div(x, y))
-    return floored_quotient(x, y) if rounding_mode == "floor" else op.Div(x, y)
-
-
-def _as_tensor(value: Any) -> Any:
-    return value if isinstance(value, Value) else constant(value)
-
-
-def _floored_quotient_of_floats(x: Any, y: Any) -> Any:
-    """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
-    zero, one = np.zeros((), x.dtype.numpy), np.ones((), x.dtype.numpy)
-    rest = op.Mod(x, y, fmod=1)
-    quotient = op.Div(op.Sub(x, rest), y)
-    is_below = op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(rest, zero), op.Less(y, zero)))
-    quotient = op.Where(is_below, op.Sub(quotient, one), quotient)
-    floor = op.Floor(quotient)
-    is_short = op.Greater(op.Sub(quotient, floor), np.asarray(0.5, x.dtype.numpy))
-    floor = op.Where(is_short, op.Add(floor, one), floor)
-    return op.Where(op.Equal(y, zero), op.Div(x, y), floor)
+def div_mode(call: Call, x: Numeric, y: Numeric, *, rounding_mode: str | None = None) -> TensorValue:
+    if rounding_mode == "floor":
+        if call.dtype.is_float:
+            return floating_point.floor_divide(*(computed(call, each) for each in tensors(call, x, y)))
+        return integers.floor_divide(*tensors(call, x, y))
+    quotient = op.Div(*tensors(call, x, y))
+    return quotient if rounding_mode is None else floating_point.trunc(quotient)
 
 
 @translates("aten.floor_divide.default", "aten.floor_divide.Scalar")
-def floor_divide(call: Call, x: Any, y: Any) -> Any:
+def floor_divide(call: Call, x: Numeric, y: Numeric) -> TensorValue:
     return div_mode(call, x, y, rounding_mode="floor")
-
-
-def floored_quotient(x: Any, y: Any) -> Any:
-    """Integers divided and rounded down; ONNX's `Div` rounds towards zero, and is one too high below it."""
-    quotient = op.Div(x, y)
-    if _is_unsigned(quotient):
-        return quotient
-    return op.Sub(quotient, cast(_is_inexact_below(x, y), quotient.dtype))
-
-
-def _is_unsigned(x: Any) -> bool:
-    return x.dtype in (DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64)
-
-
-def _is_inexact_below(x: Any, y: Any) -> Any:
-    """Where the quotient of integers has a fraction and is negative."""
-    rest = op.Mod(x, y)
-    zero = cast(0, rest.dtype)
-    return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
 
 
 @translates(
@@ -177,93 +121,65 @@ def _is_inexact_below(x: Any, y: Any) -> Any:
     "aten.remainder.Scalar_Tensor",
     "prims.remainder.default",
 )
-def remainder(call: Call, x: Any, y: Any) -> Any:
-    x, y = promoted(call, x, y)
-    if not call.dtype.is_float:
-        return op.Mod(x, y)
-    rest = op.Mod(x, y, fmod=1)
-    differs = op.And(
-        op.Not(op.Equal(rest, cast(0, call.dtype))),
-        op.Xor(op.Less(rest, cast(0, call.dtype)), op.Less(y, cast(0, call.dtype))),
-    )
-    return op.Where(differs, op.Add(rest, y), rest)
+def remainder(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+    a, b = tensors(call, x, y)
+    return floating_point.remainder(a, b) if call.dtype.is_float else op.Mod(a, b)
 
 
 @translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
-def fmod(call: Call, x: Any, y: Any) -> Any:
-    x, y = promoted(call, x, y)
-    if call.dtype.is_float:
-        return op.Mod(x, y, fmod=1)
-    # ONNX Runtime's `fmod` goes through doubles, which have fewer digits than longs.
-    rest = op.Mod(x, y)
-    if _is_unsigned(rest):
-        return rest
-    return op.Sub(rest, op.Mul(y, cast(_is_inexact_below(x, y), rest.dtype)))
+def fmod(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+    a, b = tensors(call, x, y)
+    return op.Mod(a, b, fmod=1) if call.dtype.is_float else integers.truncated_remainder(a, b)
 
 
 @translates("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")
-def power(call: Call, x: Any, y: Any) -> Any:
+def power(call: Call, x: Numeric, y: Numeric) -> TensorValue:
     dtype = call.dtype
-    if isinstance(y, int | float) and isinstance(x, Value):
-        x = cast(x, dtype)
+    if isinstance(y, int | float) and isinstance(x, TensorValue):
+        base = as_tensor(x, dtype)
         if dtype.is_integer and not isinstance(y, float) and 0 < y <= 64:
-            return _whole_power(x, int(y))
+            return integers.whole_power(base, int(y))
         if y == 2:
-            return op.Mul(x, x)
+            return op.Mul(base, base)
         if y == 1:
-            return x
+            return base
         if y == 0.5:
-            return op.Sqrt(x)
+            return op.Sqrt(base)
         if y == -0.5:
-            return op.Reciprocal(op.Sqrt(x))
+            return op.Reciprocal(op.Sqrt(base))
         if y == -1:
-            return op.Reciprocal(x)
+            return op.Reciprocal(base)
     if dtype.is_integer:
-        return integer_power(call, x, y)
-    return op.Pow(cast(x, dtype), cast(y, dtype))
-
-
-def _whole_power(x: Any, exponent: int) -> Any:
-    """An integer to a power by multiplication, which wraps around as torch's does; `Pow` goes through doubles."""
-    result = None
-    while exponent:
-        if exponent & 1:
-            result = x if result is None else op.Mul(result, x)
-        exponent >>= 1
-        if exponent:
-            x = op.Mul(x, x)
-    return result
+        return integers.power(*tensors(call, x, y))
+    return op.Pow(*promoted(call, x, y))
 
 
 @translates("aten.neg.default", "aten.negative.default")
-def neg(call: Call, x: Any) -> Any:
+def neg(call: Call, x: TensorValue) -> TensorValue:
     return op.Neg(x)
 
 
 @translates("aten.abs.default", "aten.absolute.default")
-def absolute(call: Call, x: Any) -> Any:
+def absolute(call: Call, x: TensorValue) -> TensorValue:
     return op.Abs(x)
 
 
 @translates("aten.sign.default", "aten.sgn.default")
-def sign(call: Call, x: Any) -> Any:
-    if call.dtype is DType.BOOL:
-        return x
-    return op.Where(op.IsNaN(x), cast(0, x.dtype), op.Sign(x)) if x.dtype.is_float else op.Sign(x)
+def sign(call: Call, x: TensorValue) -> TensorValue:
+    return elementary.sign(x)
 
 
 @translates("aten.square.default")
-def square(call: Call, x: Any) -> Any:
-    x = cast(x, call.dtype)
+def square(call: Call, x: TensorValue) -> TensorValue:
+    x = converted(x, call.dtype)
     return op.Mul(x, x)
 
 
 @translates("aten.rsqrt.default")
-def rsqrt(call: Call, x: Any) -> Any:
-    return op.Reciprocal(op.Sqrt(cast(x, call.dtype)))
+def rsqrt(call: Call, x: TensorValue) -> TensorValue:
+    return op.Reciprocal(op.Sqrt(converted(x, call.dtype)))
 
 
-#: log2 and log10 of powers are whole numbers only with more digits than the result has.
 LOGARITHMS = {
     "aten.log2.default": 2.0,
     "prims.log2.default": 2.0,
@@ -273,71 +189,75 @@ LOGARITHMS = {
 
 
 @translates(*LOGARITHMS)
-def logarithm(call: Call, x: Any) -> Any:
-    return op.Div(op.Log(cast(x, DType.DOUBLE)), np.float64(np.log(LOGARITHMS[call.overload])))
+def logarithm(call: Call, x: TensorValue) -> TensorValue:
+    return elementary.logarithm(x, LOGARITHMS[call.overload])
 
 
 @translates("aten.log1p.default", "aten.special_log1p.default")
-def log1p(call: Call, x: Any) -> Any:
+def log1p(call: Call, x: TensorValue) -> TensorValue:
     return double.log1p(computed(call, x))
 
 
 @translates("aten.exp2.default", "aten.special_exp2.default", "prims.exp2.default")
-def exp2(call: Call, x: Any) -> Any:
-    return op.Pow(cast(2, call.dtype), cast(x, call.dtype))
+def exp2(call: Call, x: TensorValue) -> TensorValue:
+    return elementary.exp2(converted(x, call.dtype))
 
 
 @translates("aten.expm1.default", "aten.special_expm1.default", "prims.expm1.default")
-def expm1(call: Call, x: Any) -> Any:
+def expm1(call: Call, x: TensorValue) -> TensorValue:
     return double.expm1(computed(call, x))
 
 
+# -- limits --------------------------------------------------------------------------------------------
+
+
 @translates("aten.maximum.default")
-def maximum(call: Call, x: Any, y: Any) -> Any:
-    x, y = promoted(call, x, y)
-    return op.Or(x, y) if call.dtype is DType.BOOL else op.Max(x, y)
+def maximum(call: Call, x: TensorValue, y: TensorValue) -> TensorValue:
+    return elementary.maximum(*tensors(call, x, y))
 
 
 @translates("aten.minimum.default")
-def minimum(call: Call, x: Any, y: Any) -> Any:
-    x, y = promoted(call, x, y)
-    return op.And(x, y) if call.dtype is DType.BOOL else op.Min(x, y)
+def minimum(call: Call, x: TensorValue, y: TensorValue) -> TensorValue:
+    return elementary.minimum(*tensors(call, x, y))
 
 
 @translates("aten.clamp.default", "aten.clamp.Tensor", "aten.clip.default", "aten.clip.Tensor")
-def clamp(call: Call, x: Any, min: Any = None, max: Any = None) -> Any:
-    x = cast(x, call.dtype)
+def clamp(call: Call, x: TensorValue, min: Numeric | None = None, max: Numeric | None = None) -> TensorValue:
+    x = converted(x, call.dtype)
     if min is not None:
         x = op.Max(x, cast(min, call.dtype))
     return x if max is None else op.Min(x, cast(max, call.dtype))
 
 
 @translates("aten.clamp_min.default", "aten.clamp_min.Tensor")
-def clamp_min(call: Call, x: Any, min: Any) -> Any:
+def clamp_min(call: Call, x: TensorValue, min: Numeric) -> TensorValue:
     return clamp(call, x, min)
 
 
 @translates("aten.clamp_max.default", "aten.clamp_max.Tensor")
-def clamp_max(call: Call, x: Any, max: Any) -> Any:
+def clamp_max(call: Call, x: TensorValue, max: Numeric) -> TensorValue:
     return clamp(call, x, None, max)
 
 
+# -- of several operands -------------------------------------------------------------------------------
+
+
 @translates("aten.addcmul.default")
-def addcmul(call: Call, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
-    x, a, b = promoted(call, x, a, b)
-    return op.Add(x, _scaled(call, op.Mul(a, b), value))
+def addcmul(call: Call, x: Numeric, a: Numeric, b: Numeric, *, value: Numeric = 1) -> TensorValue:
+    first, *factors = promoted(call, x, a, b)
+    return op.Add(first, _scaled(call, op.Mul(*factors), value))
 
 
 @translates("aten.addcdiv.default")
-def addcdiv(call: Call, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
-    x, a, b = promoted(call, x, a, b)
-    return op.Add(x, _scaled(call, op.Div(a, b), value))
+def addcdiv(call: Call, x: Numeric, a: Numeric, b: Numeric, *, value: Numeric = 1) -> TensorValue:
+    first, *parts = promoted(call, x, a, b)
+    return op.Add(first, _scaled(call, op.Div(*parts), value))
 
 
 @translates("aten.lerp.Tensor", "aten.lerp.Scalar")
-def lerp(call: Call, x: Any, end: Any, weight: Any) -> Any:
-    x, end, weight = promoted(call, x, end, weight)
-    return op.Add(x, op.Mul(weight, op.Sub(end, x)))
+def lerp(call: Call, x: Numeric, end: Numeric, weight: Numeric) -> TensorValue:
+    start, last, share = promoted(call, x, end, weight)
+    return op.Add(start, op.Mul(share, op.Sub(last, start)))
 
 
 @translates(
@@ -347,20 +267,20 @@ def lerp(call: Call, x: Any, end: Any, weight: Any) -> Any:
     "aten.where.Scalar",
     lifts=("x", "y"),
 )
-def where(call: Call, condition: Any, x: Any, y: Any) -> Any:
-    return op.Where(cast(condition, DType.BOOL), *promoted(call, x, y))
+def where(call: Call, condition: TensorValue, x: Numeric, y: Numeric) -> TensorValue:
+    return op.Where(converted(condition, DType.BOOL), *promoted(call, x, y))
 
 
 @translates("aten.masked_fill.Scalar", "aten.masked_fill.Tensor", lifts=("x", "value"))
-def masked_fill(call: Call, x: Any, mask: Any, value: Any) -> Any:
-    return op.Where(cast(mask, DType.BOOL), *promoted(call, value, x))
+def masked_fill(call: Call, x: TensorValue, mask: TensorValue, value: Numeric) -> TensorValue:
+    return op.Where(converted(mask, DType.BOOL), *promoted(call, value, x))
 
 
 @translates("aten.isnan.default")
-def isnan(call: Call, x: Any) -> Any:
-    return op.IsNaN(x) if x.dtype.is_float else op.Not(op.Equal(x, x))
+def isnan(call: Call, x: TensorValue) -> TensorValue:
+    return elementary.is_nan(x)
 
 
 @translates("aten.isinf.default")
-def isinf(call: Call, x: Any) -> Any:
-    return op.IsInf(x) if x.dtype.is_float else op.Not(op.Equal(x, x))
+def isinf(call: Call, x: TensorValue) -> TensorValue:
+    return elementary.is_infinite(x)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import Size, counted
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, filled
-from onnxsmith.torch.library.windows import counted
 from onnxsmith.types.dtypes import DType
 
 
@@ -73,10 +73,11 @@ def embedding_bag(
     """The sum, mean or maximum (modes 0, 1, 2) of rows, in bags that begin at the offsets."""
     # ONNX Runtime adds up scattered elements of no narrower type.
     dtype = DType.DOUBLE if weight.dtype is DType.DOUBLE else DType.FLOAT
+    padding: Size | None = padding_idx
     if padding_idx is not None and padding_idx < 0:
         # What counts from the end in the public operator says in the others that there is none.
         is_public = call.overload == "aten.embedding_bag.padding_idx"
-        padding_idx = padding_idx + call.size(weight, 0) if is_public else None
+        padding = padding_idx + call.size(weight, 0) if is_public else None
     indices, offsets = cast(indices, DType.INT64), cast(offsets, DType.INT64)
     if include_last_offset:
         offsets = op.Slice(offsets, [0], [-1], [0])
@@ -89,8 +90,8 @@ def embedding_bag(
         rows = op.Mul(rows, op.Unsqueeze(cast(per_sample_weights, dtype), [1]))
     start, reduction = (-np.inf, "max") if mode == 2 else (0, "add")
     counts: Any = None
-    if padding_idx is not None:
-        is_padding = op.Unsqueeze(op.Equal(indices, cast(padding_idx, DType.INT64)), [1])
+    if padding is not None:
+        is_padding = op.Unsqueeze(op.Equal(indices, cast(padding, DType.INT64)), [1])
         rows = op.Where(is_padding, cast(start, dtype), rows)
         counts = cast(op.Not(is_padding), dtype)
     result = op.ScatterND(filled(sizes, start, dtype), bags, rows, reduction=reduction)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import counted, product
+from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import convolve, exact_transposed, repeated
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.pooling import window_counts
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
-from onnxsmith.torch.library.windows import counted, is_exact_only, padded, product, unfolded
 from onnxsmith.types.dtypes import DType
 
 
@@ -83,7 +84,7 @@ def _of_weight(
 ) -> Any:
     """What each window of the wider side, times the element of the narrower one, adds to the weights."""
     kernel, outputs = call.shape_of(weight)[2:], call.shape_of(narrow)[2:]
-    windows = unfolded(call, padded(wide, padding, padding), kernel, outputs, stride, dilation)
+    windows = unfolded(padded(wide, padding, padding), kernel, outputs, stride, dilation)
     batch, features = call.size(narrow, 0), call.size(narrow, 1)
     inner = call.size(weight, 1) * product(kernel)
     columns = op.Transpose(reshape(windows, [batch, groups, inner, product(outputs)]), perm=[0, 1, 3, 2])

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import counted, product
+from onnxsmith.algorithms.windows import is_exact_only, padded, sliding
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, int64s, is_static, rank_of, reshape
-from onnxsmith.torch.library.windows import counted, is_exact_only, padded, product, sliding
 from onnxsmith.types.dtypes import DType
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnxsmith.algorithms.values import product
+from onnxsmith.algorithms.windows import padded, unfolded, window_places
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.pooling import batched, unbatched
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
-from onnxsmith.torch.library.windows import padded, product, unfolded, window_places
 from onnxsmith.types.dtypes import DType
 
 _MODES = ("bilinear", "nearest", "bicubic")
@@ -44,7 +45,7 @@ def im2col(call: Call, x: Any, kernel_size: Any, dilation: Any, padding: Any, st
             call.shape_of(x)[2:], padding, dilation, kernel_size, stride, strict=True
         )
     ]
-    windows = unfolded(call, padded(x, padding, padding), kernel_size, outputs, stride, dilation)
+    windows = unfolded(padded(x, padding, padding), kernel_size, outputs, stride, dilation)
     sizes = call.shape_of(x)
     columns = reshape(windows, [sizes[0], sizes[1] * product(kernel_size), product(outputs)])
     return unbatched(columns, is_single)

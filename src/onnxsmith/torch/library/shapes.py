@@ -243,7 +243,7 @@ def chunk_cat(call: Call, tensors: Sequence[Any], dim: int, count: int) -> Any:
         sizes = call.shape_of(each)
         missing = -sizes[axis] % count
         pads = [0, 0] * (len(sizes) - 1 - axis) + [0, missing]
-        filled_up = padded(call, cast(each, call.dtype), pads)
+        filled_up = padded(cast(each, call.dtype), pads)
         parts.append(
             reshape(
                 filled_up,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,7 +97,7 @@ def diag_embed(call: Call, x: Any, offset: int = 0, dim1: int = -2, dim2: int = 
 def _embedded(call: Call, x: Any, offset: int, size: Any) -> Any:
     """Vectors as diagonals of planes that are zero elsewhere."""
     if offset:
-        x = padded(call, x, [0, abs(offset)])
+        x = padded(x, [0, abs(offset)])
     lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
     return op.Where(_is_on_diagonal(size, offset), lines, cast(0, x.dtype))
 
@@ -198,8 +199,9 @@ def resize(call: Call, x: Any, size: Any, *_: Any, **__: Any) -> Any:
     if not is_contiguous_or_false(call.inputs[0]):
         raise call.refuse("resizing a tensor that is not contiguous")
     sizes, before = call.output_shape(), call.shape_of(x)
-    if not is_static([*sizes, *before]):
+    known, known_before = ([each for each in shape if isinstance(each, int)] for shape in (sizes, before))
+    if len(known) < len(sizes) or len(known_before) < len(before):
         raise call.refuse("resizing between sizes that are not known")
-    missing = int(np.prod(sizes)) - int(np.prod(before))
+    missing = math.prod(known) - math.prod(known_before)
     # What is new holds anything in torch; zero is as good.
-    return reshape(padded(call, flattened(x), [0, missing]), sizes)
+    return reshape(padded(flattened(x), [0, missing]), sizes)

@@ -1,4 +1,3 @@
-# pyright: basic
 """What translations do to values again and again: torch's element types and its promotion.
 
 What knows nothing of torch is in `algorithms.values`, and is given from here too.
@@ -7,8 +6,9 @@ What knows nothing of torch is in `algorithms.values`, and is given from here to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 
 from onnxsmith.algorithms import values
@@ -18,10 +18,13 @@ from onnxsmith.algorithms.values import has_zero as has_zero
 from onnxsmith.algorithms.values import is_static as is_static
 from onnxsmith.algorithms.values import literal as literal
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import TensorOrArray, TensorValue, Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.types.dtypes import DType
+
+#: What a translation of several results gives: tensors, and numbers that become some.
+Results: TypeAlias = Sequence[TensorValue | np.generic]
 
 # Translations are not typed yet: what they hand on may be of any class.
 constant: Any = values.constant
@@ -38,10 +41,16 @@ def cast(value: Any, dtype: DType | torch.dtype) -> Any:
     return values.cast(value, onnx_dtype(dtype) if isinstance(dtype, torch.dtype) else dtype)
 
 
-def promoted(call: Call, *values: Any) -> list[Any]:
+def promoted(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:
     """The operands in the element type of the result."""
     dtype = call.dtype
-    return [cast(each, dtype) for each in values]
+    return [values.cast(each, dtype) for each in operands]
+
+
+def tensors(call: Call, *operands: values.Numeric) -> list[TensorValue]:
+    """The operands as tensors, in the element type of the result."""
+    dtype = call.dtype
+    return [values.as_tensor(each, dtype) for each in operands]
 
 
 def common_torch_dtype(call: Call, positions: Sequence[int] = (0, 1)) -> torch.dtype:

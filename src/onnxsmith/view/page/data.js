@@ -1,11 +1,12 @@
-// The model as the page was given it (page_data.py writes it), with the questions that all other parts ask.
+// A model as the page was given it (page_data.py writes it), with the questions that all other parts ask.
 
-async function readModel(text) {
+async function readModels(text) {
   const binary = atob(text.trim());
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Model(JSON.parse(await new Response(stream).text()));
+  const { models, both, strings } = JSON.parse(await new Response(stream).text());
+  return { models: models.map((each) => new Model(each, strings)), both };
 }
 
 const NODE = 0, BOX = 1, INPUT = 2, OUTPUT = 3;
@@ -13,9 +14,9 @@ const kindOf = (item) => item & 3;
 const numberOf = (item) => item >> 2;
 
 class Model {
-  constructor(raw) {
+  constructor(raw, strings) {
     this.raw = raw;
-    this.strings = raw.strings;
+    this.strings = strings;
     this.nodes = raw.nodes;
     this.values = raw.values;
     this.graphs = raw.graphs;

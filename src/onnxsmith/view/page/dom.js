@@ -30,6 +30,7 @@ const ICONS = {
   theme: "M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18",
   code: "m9 8-4 4 4 4m6-8 4 4-4 4",
   panel: "M4 5h16v14H4zM15 5v14",
+  list: "M4 6h2M9 6h11M4 12h2M9 12h11M4 18h2M9 18h11",
   help: "M9.5 9.2a2.6 2.6 0 1 1 3.6 2.4c-.8.4-1.1.9-1.1 1.8M12 16.6v.4",
 };
 function icon(name) {
@@ -41,6 +42,23 @@ function icon(name) {
 }
 function iconButton(name, title, action, extra = {}) {
   return element("button", { type: "button", title, "aria-label": title, onclick: action, ...extra }, icon(name));
+}
+
+// What a sheet has in a small window: a handle that makes it taller, by a tap or by a drag.
+function grip(sheet) {
+  let from = null;
+  return element("button", { type: "button", class: "grip", "aria-label": "Taller or smaller",
+    onclick: () => { if (from === null) sheet.classList.toggle("tall"); from = null; },
+    onpointerdown: (event) => { from = null; sheet.dataset.grip = String(event.clientY); },
+    onpointerup: (event) => {
+      const by = event.clientY - Number(sheet.dataset.grip);
+      if (Math.abs(by) < 12) return;
+      from = by;
+      sheet.classList.toggle("tall", by < 0);
+    } });
+}
+function closeButton(title, action) {
+  return element("button", { type: "button", class: "close", "aria-label": title, title, text: "×", onclick: action });
 }
 
 // Copies where the page may; else selects the text, for the user's own keys.

@@ -212,7 +212,7 @@ class Painter {
       return;
     }
     this._card(x, y, w, h, 8, colour.surface, colour["strong-line"], this.k > 0.5);
-    c.globalAlpha = this.state.overlay && !note ? 0.35 : 1;
+    c.globalAlpha = this.state.overlay && !note ? 0.55 : 1;
     const face = this.scene.faces.node(node);
     const chip = face.headHeight - 12;
     c.fillStyle = this.theme.family[family];
@@ -227,8 +227,8 @@ class Painter {
       this._face(face, x + CHIP + 14, y, x, w);
     }
     c.globalAlpha = 1;
-    if (note) this._note(note, x, y, w, h);
     if (isChosen || this.state.isMarked(node)) this._ring(x, y, w, h, isChosen);
+    if (note) this._note(note, x, y, w, h);
   }
 
   _face(face, textX, y, x, w) {

@@ -1,246 +1,187 @@
-// Puts the parts together: what is chosen, what a click or key does, when to draw.
+// Puts the parts together: one pane for a model or two for what differs between two, the bar, the panel, keys and links.
+
+const SMALL = 760; // pixels; page.css has the same number
 
 class Viewer {
-  constructor(model) {
-    this.model = model;
+  constructor(models, both) {
     const get = (id) => document.getElementById(id);
-    this.canvas = get("canvas");
-    this.spoken = get("spoken");
     this.theme = new Theme();
-    this.chosen = null;      // { frame, item }
-    this.marked = new Set(); // nodes of a chosen source line
-    this.scene = new Scene(model, new Faces(model));
-    this.camera = new Camera(this.canvas, () => this.draw());
-    this.painter = new Painter(this.canvas, this.scene, this.theme, this);
-    this.minimap = new Minimap(get("minimap"), this.scene, this.theme, this.camera);
-    this.walker = new Walker(this.scene);
-    this.panel = new Panel(get("panel"), model, this._actions());
-    this.source = new SourcePane(get("source"), model, (nodes, title) => this.mark(nodes, title));
-    this.search = new Search(model, get("query"), get("found"), (node) => this.select(node));
-    this.overlay = model.raw.overlay
-      ? new Overlay(model.raw.overlay, model, this.theme, get("overlay"), () => this.draw(), (node) => this.select(node)) : null;
-    get("title").textContent = model.raw.info.title;
-    get("facts").textContent = model.raw.info.short;
+    this.panes = models.map((model) => new Pane(model, this.theme, this));
+    this.active = this.panes[this.panes.length - 1];
+    get("panes").prepend(...this.panes.map((pane) => pane.holder));
+    this.panels = this.panes.map((pane) => new Panel(get("panel"), pane.model, this._actions(pane)));
+    this.sources = this.panes.map((pane) => new SourcePane(pane.model, (nodes, title) => this.mark(pane, nodes, title), () => this.showSource(false)));
+    get("source").append(grip(get("source")), ...this.sources.map((each) => each.holder));
+    this.search = new Search(get("query"), get("found"), (node) => this.select(node));
+    this.panes.forEach((pane) => {
+      const raw = pane.model.raw.overlay;
+      if (raw) pane.overlay = new Overlay(raw, pane.model, this.theme, both ? null : pane.bar, () => pane.draw(), (node) => pane.select(node));
+    });
+    this.together = both ? new Together(this.panes, both) : null;
+    this.changes = both ? new Changes(get("changes"), models[0], both, (row) => this.showChange(row), () => this.showChanges(false)) : null;
+    this._heads(both);
     this._tools(get("tools"), get("zoomer"));
     this._keys();
-    this._pointer();
-    if (!this.source.isEmpty) {
-      this.source.show(0);
-      if (window.innerWidth > 1100) get("source").hidden = false;
-    }
-    new ResizeObserver(() => this._resize()).observe(get("canvas-holder"));
-    this.theme.onChange(() => this.draw());
+    this._begin();
+  }
+
+  // What the parts of the page ask for: the model that the reader is at.
+  get model() { return this.active.model; }
+  get scene() { return this.active.scene; }
+  get camera() { return this.active.camera; }
+  get canvas() { return this.active.canvas; }
+  get chosen() { return this.active.chosen; }
+  get panel() { return this.panels[this.panes.indexOf(this.active)]; }
+  get source() { return this.sources[this.panes.indexOf(this.active)]; }
+  select(node) { this.active.select(node); }
+  choose(place) { this.active.choose(place); }
+  toggle(place) { this.active.toggle(place); }
+  home(isSudden) { this.active.home(isSudden); }
+
+  _heads(both) {
+    const model = this.active.model, get = (id) => document.getElementById(id);
+    get("title").textContent = both ? both.called.map((each) => model.text(each)).join(" → ") : model.raw.info.title;
+    get("facts").textContent = both ? "" : model.raw.info.short;
+    if (!both) return;
+    document.body.classList.add("two");
+    this.panes.forEach((pane, k) => pane.holder.prepend(element("div", { class: "pane-head" },
+      element("strong", { text: k ? "after" : "before" }), element("span", { text: model.text(both.called[k]) }), element("small", { text: pane.model.raw.info.short }))));
+  }
+
+  _begin() {
+    for (const each of this.sources) if (!each.isEmpty) each.show(0);
+    const hasRoom = (width) => window.innerWidth > width;
+    this.showSource(this.hasSource && hasRoom(1100) && !this.together);
+    this.showPanel(hasRoom(this.together ? 1500 : SMALL));
+    this.showChanges(Boolean(this.changes) && hasRoom(SMALL));
+    this.onTouched(this.active);
+    const sizes = new ResizeObserver(() => this._resize());
+    for (const pane of this.panes) sizes.observe(pane.holder);
+    this.theme.onChange(() => this._each((pane) => pane.draw()));
     this._resize();
-    this.home(true);
+    this._each((pane) => pane.home(true));
+    if (this.together) this.together.openAlike(0);
     this.panel.showModel();
-    if (window.innerWidth <= 760) get("panel").classList.add("lowered");
-    if (!this._fromLink() && this.overlay) this.overlay.begin();
+    const isLinked = this._fromLink();
+    if (!isLinked && this.changes) this.changes.begin();
+    else if (!isLinked && this.active.overlay) this.active.overlay.begin();
     window.addEventListener("hashchange", () => this._fromLink());
   }
 
-  _actions() {
+  _each(work) { for (const pane of this.panes) work(pane); }
+  _resize() { this._each((pane) => pane.resize()); }
+
+  _actions(pane) {
     return {
-      select: (node) => this.select(node),
-      open: () => { if (this.chosen) this.toggle(this.chosen); },
-      close: () => { this.choose(null); document.getElementById("panel").classList.add("lowered"); this._resize(); },
+      select: (node) => pane.select(node),
+      open: () => { if (pane.chosen) pane.toggle(pane.chosen); },
+      close: () => { pane.choose(null); this.showPanel(false); },
       search: (text) => { const input = document.getElementById("query"); input.value = text; input.focus(); this.search.run(); },
-      showGraph: (graph) => { const nodes = this.model.graphs[graph].nodes.filter((each) => !this.model.folded.has(each)); if (nodes.length) this.select(nodes[0]); },
-      places: (node) => this.source.places(node),
-      source: (node) => { document.getElementById("source").hidden = false; this._resize(); this.source.follow(node); },
-      note: (node) => (this.overlay ? this.overlay.of(node) : null),
+      showGraph: (graph) => { const nodes = pane.model.graphs[graph].nodes.filter((each) => !pane.model.folded.has(each)); if (nodes.length) pane.select(nodes[0]); },
+      places: (node) => this.sources[this.panes.indexOf(pane)].places(node),
+      source: (node) => { this.showSource(true); this.sources[this.panes.indexOf(pane)].follow(node); },
+      note: (node) => (pane.overlay ? pane.overlay.of(node) : null),
     };
   }
 
-  // ---- drawing ----
+  // ---- what panes tell ----
 
-  draw() {
-    if (this._pending) return;
-    this._pending = requestAnimationFrame(() => {
-      this._pending = 0;
-      this.painter.paint(this.camera);
-      this.minimap.paint();
+  onTouched(pane) {
+    this.active = pane;
+    this.panes.forEach((each, k) => {
+      each.holder.classList.toggle("is-active", this.panes.length > 1 && each === pane);
+      this.sources[k].holder.hidden = each !== pane;
     });
+    this.search.use(pane.model);
   }
-  _resize() {
-    this.painter.resize();
-    this.draw();
-  }
-
-  // The whole graph; of one that is too large for that, its beginning.
-  home(isSudden) {
-    const { width, height } = this.scene, { clientWidth, clientHeight } = this.canvas;
-    const fitting = Math.min((clientWidth - 60) / width, (clientHeight - 60) / height);
-    if (fitting > 0.42 || !isSudden) this.camera.show({ left: 0, top: 0, width, height }, 1.1, isSudden);
-    else {
-      const scale = Math.max(0.62, Math.min(0.95, (clientWidth - 60) / width));
-      const start = this.scene.root.box.layers[0].find((each) => each < this.scene.root.count);
-      const middle = width * scale < clientWidth ? width / 2 : start === undefined ? width / 2 : this.scene.root.x[start];
-      this.camera.moveTo(clientWidth / 2 - middle * scale, 40, scale, true);
-    }
-  }
-
-  // ---- what is chosen ----
-
-  isChosen(frame, item) { return this.chosen !== null && this.chosen.frame === frame && this.chosen.item === item; }
-  isMarked(node) { return this.marked.has(node); }
-  nearValues() {
-    if (this._nearFor !== this.chosen) {
-      this._nearFor = this.chosen;
-      this._near = new Set();
-      if (this.chosen) {
-        const { frame, item } = this.chosen, model = this.model, number = frame.ref(item);
-        if (frame.kind(item) === NODE) for (const value of [...model.inputs(number), ...model.outputs(number), ...model.captured(number)]) this._near.add(value);
-        else if (frame.kind(item) === BOX) for (const each of model.boxes[number].items) { if (kindOf(each) >= INPUT) this._near.add(numberOf(each)); }
-        else this._near.add(number);
-      }
-    }
-    return this._near || new Set();
-  }
-
-  choose(place, { bring = false } = {}) {
-    this.chosen = place;
+  onMoved(pane) { if (this.together) this.together.follow(pane); }
+  onToggled(pane, place) { if (this.together) this.together.toggle(pane, place); }
+  onChosen(pane, node) {
+    const place = pane.chosen;
+    if (pane !== this.active) this.onTouched(pane);
+    if (this.together) this.together.choose(pane);
     if (!place) {
-      this.marked.clear();
       this.panel.showModel();
       this._link("");
-    } else {
-      const { frame, item } = place, number = frame.ref(item);
-      document.getElementById("panel").classList.remove("lowered");
-      if (frame.kind(item) === NODE) {
-        this.panel.showNode(number);
-        if (!document.getElementById("source").hidden) this.source.follow(number);
-        this._link(this.model.address(number));
-      } else if (frame.kind(item) === BOX) this.panel.showBox(number, frame.groups.has(item));
-      else this.panel.showPort(number, frame.kind(item) === INPUT);
-      this._say(place);
-      if (bring) this._bring(place);
+      return;
     }
-    this._trail();
-    this.draw();
+    const { frame, item } = place, number = frame.ref(item);
+    if (!this.together) this.showPanel(true);
+    if (frame.kind(item) === NODE) {
+      this.panel.showNode(pane.model.folded.has(node) ? node : number);
+      if (this.changes) this.changes.light(this.panes.indexOf(pane), number);
+      if (!document.getElementById("source").hidden) this.source.follow(number);
+      this._link(this.model.address(number));
+    } else if (frame.kind(item) === BOX) this.panel.showBox(number, frame.groups.has(item));
+    else this.panel.showPort(number, frame.kind(item) === INPUT);
   }
 
-  // Chooses a node wherever it is, opening what is around it.
-  select(node) {
-    const place = this.scene.reveal(node);
-    if (!place) return;
-    this.chosen = null;
-    this.choose(place);
-    this._bring(place, true);
-    if (this.model.folded.has(node)) this.panel.showNode(node);
-  }
-  mark(nodes, title) {
-    this.marked = new Set(nodes.map((each) => this.model.drawn(each)));
-    if (!nodes.length) return;
-    if (nodes.length === 1) { this.select(nodes[0]); this.marked = new Set(); return; }
-    this.select(nodes[0]);
-    this.panel.showNodes(title, nodes);
-    this.draw();
+  // The nodes of a source line.
+  mark(pane, nodes, title) {
+    pane.mark(nodes);
+    if (nodes.length > 1) this.panel.showNodes(title, nodes);
   }
 
-  _bring({ frame, item }, isCentred = false) {
-    const { clientWidth: w, clientHeight: h } = this.canvas, camera = this.camera;
-    const width = frame.widths[item], height = frame.groups.has(item) ? 60 : frame.heights[item];
-    const left = frame.itemLeft(item), top = frame.itemTop(item);
-    const scale = camera.scale < 0.5 || camera.scale > 1.6 ? 0.9 : camera.scale;
-    const x = left * camera.scale + camera.x, y = top * camera.scale + camera.y;
-    const isSeen = x > 30 && y > 30 && x + width * camera.scale < w - 30 && y + height * camera.scale < h - 30;
-    if (isSeen && scale === camera.scale && !isCentred) return;
-    camera.moveTo(w / 2 - (left + width / 2) * scale, h / 2 - (top + height / 2) * scale, scale);
-  }
-
-  toggle(place) {
-    const { frame, item } = place;
-    if (!frame.opens(item)) return;
-    // What was clicked stays where it is on the screen.
-    const before = [frame.itemLeft(item) + frame.widths[item] / 2, frame.itemTop(item)];
-    if (frame.groups.has(item)) this.scene.close(frame, item); else this.scene.open(frame, item);
-    const after = [frame.itemLeft(item) + frame.widths[item] / 2, frame.itemTop(item)];
-    this.camera.stop();
-    this.camera.pan((before[0] - after[0]) * this.camera.scale, (before[1] - after[1]) * this.camera.scale);
-    this.choose(place);
-  }
-
-  _say({ frame, item }) {
-    const model = this.model, number = frame.ref(item), kind = frame.kind(item);
-    let text;
-    if (kind === NODE) {
-      const outputs = model.outputs(number).map((value) => model.valueType(value)).join(", ");
-      const note = this.overlay ? this.overlay.of(number) : null;
-      text = `${model.operatorName(number)}, ${model.title(number)}, gives ${outputs || "nothing"}`
-        + (frame.opens(item) ? (frame.groups.has(item) ? ", open" : ", closed") : "") + (note ? `, ${note.text || note.label}` : "");
-    } else if (kind === BOX) {
-      const box = model.boxes[number];
-      text = `Box ${model.text(box.label)}, ${plural(box.count, "node")}, ${frame.groups.has(item) ? "open" : "closed"}`;
-    } else text = `${kind === INPUT ? "Input" : "Output"} ${model.valueName(number)}, ${model.valueType(number)}`;
-    this.spoken.textContent = text;
-  }
-
-  _trail() {
-    const parts = [];
-    if (this.chosen) {
-      for (let frame = this.chosen.frame; frame.parent; frame = frame.parent) {
-        const place = { frame: frame.parent, item: frame.host };
-        parts.unshift(element("button", { type: "button", text: frame.parent.face(frame.host).title, onclick: () => this.choose(place, { bring: true }) }));
-      }
-    }
-    if (this.scene.root.number !== 0 || parts.length) {
-      parts.unshift(element("button", { type: "button", text: this.scene.root.number === 0 ? "model" : `${this.model.graphTitle(this.scene.root.number)} (back to the model)`,
-        onclick: () => { if (this.scene.root.number !== 0) this.scene.setRoot(0); this.choose(null); this.home(false); } }));
-    }
-    document.getElementById("trail").replaceChildren(...parts);
+  // One of the things that differ: its nodes in both panes, as far as there are any.
+  showChange({ before, after, title, kind, text, details }) {
+    const [one, other] = this.panes;
+    if (after.length || before.length) {
+      const [pane, nodes] = after.length ? [other, after] : [one, before];
+      pane.mark(nodes);
+      const drawn = new Set(before.map((each) => one.model.drawn(each)));
+      one.marked = after.length && before.length > 1 ? drawn : one.marked;
+      // A node that is there on one side alone has no counterpart that the other side could choose.
+      const rest = pane === other ? [one, before] : [other, after];
+      if (!rest[0].chosen && rest[1].length) rest[0].pick(rest[0].scene.reveal(rest[1][0]));
+      this.together.follow(pane);
+    } else this._each((pane) => pane.pick(null));
+    if (!after.length && !before.length) this.panel.showChange(title, kind, text, details);
   }
 
   // ---- links ----
 
   _link(address) {
     // A page inside a notebook has no address of its own to change.
-    try { history.replaceState(null, "", address ? `#node=${encodeURIComponent(address)}` : location.pathname + location.search); } catch { /* no links here */ }
+    const side = this.panes.length > 1 && this.active === this.panes[0] ? "before" : "node";
+    try { history.replaceState(null, "", address ? `#${side}=${encodeURIComponent(address)}` : location.pathname + location.search); } catch { /* no links here */ }
   }
   _fromLink() {
     let hash = "";
     try { hash = decodeURIComponent(location.hash); } catch { return false; }
-    const node = hash.startsWith("#node=") ? this.model.byAddress(hash.slice(6)) : -1;
-    if (node >= 0) this.select(node);
+    const [, side, address] = /^#(node|before)=(.*)$/s.exec(hash) || [];
+    if (!side) return false;
+    const pane = side === "before" ? this.panes[0] : this.panes[this.panes.length - 1];
+    const node = pane.model.byAddress(address);
+    if (node >= 0) pane.select(node);
     return node >= 0;
   }
 
-  // ---- pointer and keys ----
+  // ---- tools and keys ----
 
-  _pointer() {
-    const at = (event) => this.scene.pick(...this.camera.toScene(event.clientX, event.clientY));
-    this.canvas.addEventListener("click", (event) => {
-      if (this.camera.moved) return;
-      const place = at(event);
-      this.marked.clear();
-      if (!place) { this.choose(null); return; }
-      const isSign = place.frame.opens(place.item) && this._isOnSign(place, event);
-      if (isSign) this.toggle(place); else this.choose(place);
-    });
-    this.canvas.addEventListener("dblclick", (event) => {
-      const place = at(event);
-      if (place && place.frame.opens(place.item) && !this._isOnSign(place, event)) this.toggle(place);
-    });
-    this.canvas.addEventListener("pointermove", (event) => {
-      if (event.buttons || event.pointerType === "touch") return;
-      const place = at(event);
-      this.canvas.style.cursor = place ? "pointer" : "";
-    });
+  showPanel(isShown) { this._showSheet("panel", isShown); }
+  showSource(isShown) { this._showSheet("source", isShown); }
+  showChanges(isShown) { this._showSheet("changes", isShown); }
+  // In a small window sheets come one at a time.
+  _showSheet(id, isShown) {
+    for (const each of ["panel", "source", "changes"]) {
+      const sheet = document.getElementById(each);
+      if (each === id) sheet.hidden = !isShown;
+      else if (isShown && window.innerWidth <= SMALL) sheet.hidden = true;
+    }
+    this._resize();
   }
-  _isOnSign({ frame, item }, event) {
-    const [x, y] = this.camera.toScene(event.clientX, event.clientY);
-    const left = frame.itemLeft(item), top = frame.itemTop(item);
-    if (frame.groups.has(item)) return x < left + 32 && y < top + HEADER;
-    return x > left + frame.widths[item] - 32 && y < top + frame.face(item).headHeight;
-  }
+  _flipPanel() { this.showPanel(document.getElementById("panel").hidden); }
+  _flipSource() { if (this.hasSource) this.showSource(document.getElementById("source").hidden); }
+  _flipChanges() { if (this.changes) this.showChanges(document.getElementById("changes").hidden); }
+  get hasSource() { return this.sources.some((each) => !each.isEmpty); }
 
   _tools(tools, zoomer) {
-    const panel = document.getElementById("panel"), source = document.getElementById("source");
-    const flip = (what) => { what(); this._resize(); };
     tools.append(
-      this.source.isEmpty ? "" : iconButton("code", "Source (S)", () => flip(() => { source.hidden = !source.hidden; })),
+      this.changes ? iconButton("list", "Changes (L)", () => this._flipChanges()) : "",
+      this.hasSource ? iconButton("code", "Source (S)", () => this._flipSource()) : "",
       iconButton("unfold", "Open everything (E)", () => this.openAll()),
       iconButton("open", "Close everything (C)", () => this.closeAll()),
-      iconButton("panel", "Details (I)", () => flip(() => panel.classList.toggle("lowered"))),
+      iconButton("panel", "Details (I)", () => this._flipPanel()),
       iconButton("theme", "Light or dark (D)", () => this.theme.toggle()),
       iconButton("help", "Keys (?)", () => this.help()));
     zoomer.append(
@@ -249,20 +190,21 @@ class Viewer {
       iconButton("fit", "The whole graph (F)", () => this.home(false)));
   }
   openAll() {
-    this.chosen = null;
-    const isAll = this.scene.openAll();
+    let isAll = true;
+    this._each((pane) => { pane.chosen = null; isAll = pane.scene.openAll() && isAll; });
     this.choose(null);
     this.home(false);
-    this.spoken.textContent = isAll ? "Everything is open" : "Opened as much as can be shown at once";
+    this.active.spoken.textContent = isAll ? "Everything is open" : "Opened as much as can be shown at once";
   }
   closeAll() {
-    this.scene.closeAll();
+    this._each((pane) => { pane.chosen = null; pane.scene.closeAll(); });
     this.choose(null);
     this.home(false);
   }
   help() {
     const dialog = document.getElementById("keys");
-    const rows = KEYS.map(([key, text]) => [element("dt", {}, element("kbd", { text: key })), element("dd", { text })]);
+    const keys = this.changes ? [...CHANGE_KEYS, ...KEYS] : KEYS;
+    const rows = keys.map(([key, text]) => [element("dt", {}, element("kbd", { text: key })), element("dd", { text })]);
     const families = Object.entries(FAMILY).map(([name, each]) => element("li", {}, element("span", { class: `chip chip-${name}`, text: each.sign }), each.label));
     dialog.replaceChildren(element("h2", { text: "Keys" }), element("dl", {}, ...rows), element("h2", { text: "Colours and signs" }), element("ul", { class: "families" }, ...families),
       element("button", { type: "button", class: "wide", text: "Close", onclick: () => dialog.close() }));
@@ -286,45 +228,44 @@ class Viewer {
     }
     if (key.startsWith("Arrow")) {
       if (!isOnGraph) return false;
-      const place = this.walker.go(this.chosen, key);
-      if (place) this.choose(place, { bring: true });
+      this.active.walk(key);
       return true;
     }
     switch (key) {
       case "/": document.getElementById("query").focus(); document.getElementById("query").select(); return true;
-      case "Enter": case " ": if (!isOnGraph || !this.chosen) return false; this.toggle(this.chosen); this._say(this.chosen); return true;
-      case "Escape": this._escape(); return true;
-      case "n": case "N": this._step(1); return true;
-      case "p": case "P": this._step(-1); return true;
+      case "Enter": case " ": if (!isOnGraph || !this.chosen) return false; this.toggle(this.chosen); this.active.say(); return true;
+      case "Escape": this.active.leave(); return true;
+      case "n": case "N": this.active.step(1); return true;
+      case "p": case "P": this.active.step(-1); return true;
+      case "j": case "J": if (this.changes) this.changes.step(1); return true;
+      case "k": case "K": if (this.changes) this.changes.step(-1); return true;
+      case "b": case "B": this._other(); return true;
+      case "l": case "L": this._flipChanges(); return true;
       case "f": case "F": this.home(false); return true;
       case "+": case "=": this.camera.zoom(1.4); return true;
       case "-": case "−": this.camera.zoom(1 / 1.4); return true;
       case "e": case "E": this.openAll(); return true;
       case "c": case "C": this.closeAll(); return true;
       case "d": case "D": this.theme.toggle(); return true;
-      case "s": case "S": if (!this.source.isEmpty) { const source = document.getElementById("source"); source.hidden = !source.hidden; this._resize(); } return true;
-      case "i": case "I": document.getElementById("panel").classList.toggle("lowered"); this._resize(); return true;
+      case "s": case "S": this._flipSource(); return true;
+      case "i": case "I": this._flipPanel(); return true;
       case "?": this.help(); return true;
       default: return false;
     }
   }
-  _escape() {
-    if (!this.chosen) return;
-    const { frame } = this.chosen;
-    if (frame.parent) this.choose({ frame: frame.parent, item: frame.host }, { bring: true });
-    else this.choose(null);
-  }
-  _step(by) {
-    let node = this.chosen && this.chosen.frame.kind(this.chosen.item) === NODE ? this.chosen.frame.ref(this.chosen.item) + by : by > 0 ? 0 : this.model.count - 1;
-    while (node >= 0 && node < this.model.count && this.model.folded.has(node)) node += by;
-    if (node >= 0 && node < this.model.count) this.select(node);
+  // To the pane beside.
+  _other() {
+    const pane = this.panes[(this.panes.indexOf(this.active) + 1) % this.panes.length];
+    this.onTouched(pane);
+    pane.canvas.focus();
+    pane.choose(pane.chosen);
   }
 }
 
 performance.mark("begun");
-readModel(document.getElementById("model").textContent).then((model) => {
+readModels(document.getElementById("model").textContent).then(({ models, both }) => {
   performance.mark("read");
-  window.viewer = new Viewer(model);
+  window.viewer = new Viewer(models, both);
   performance.mark("placed");
   requestAnimationFrame(() => requestAnimationFrame(() => {
     performance.mark("drawn");

@@ -1,9 +1,9 @@
 // The whole scene in a corner, and the window in it.
 
 class Minimap {
-  constructor(canvas, scene, theme, camera) {
-    Object.assign(this, { canvas, scene, theme, camera });
-    this._version = -1;
+  // `state` has the notes of other tools, if there are any: those nodes stand out.
+  constructor(canvas, scene, theme, camera, state) {
+    Object.assign(this, { canvas, scene, theme, camera, state });
     this._picture = document.createElement("canvas");
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
@@ -25,7 +25,8 @@ class Minimap {
     this.k = Math.min((w - 12) / Math.max(1, scene.width), (h - 12) / Math.max(1, scene.height));
     this.x = (w - scene.width * this.k) / 2;
     this.y = (h - scene.height * this.k) / 2;
-    const key = `${scene.version},${w},${h},${this.theme.isDark}`;
+    const overlay = this.state.overlay;
+    const key = `${scene.version},${w},${h},${this.theme.isDark},${overlay ? overlay.step : ""}`;
     if (key !== this._key) { this._key = key; this._repaint(w, h, ratio); }
     if (this.canvas.width !== this._picture.width) this.canvas.width = this._picture.width;
     if (this.canvas.height !== this._picture.height) this.canvas.height = this._picture.height;
@@ -51,17 +52,28 @@ class Minimap {
     this._picture.height = Math.round(h * ratio);
     const c = this._picture.getContext("2d");
     c.setTransform(ratio * this.k, 0, 0, ratio * this.k, ratio * this.x, ratio * this.y);
-    this._frame(c, this.scene.root);
+    const noted = [];
+    this._frame(c, this.scene.root, noted);
+    c.globalAlpha = 1;
+    // On top, and never too small to see.
+    const least = 2.5 / this.k;
+    for (const [frame, item, colour] of noted) {
+      c.fillStyle = colour;
+      c.fillRect(frame.itemLeft(item), frame.itemTop(item), Math.max(frame.widths[item], least), Math.max(frame.heights[item], least));
+    }
   }
-  _frame(c, frame) {
-    const step = Math.max(1, Math.floor(frame.total / 6000)), least = 1 / this.k;
+  _frame(c, frame, noted) {
+    const step = Math.max(1, Math.floor(frame.total / 6000)), least = 1 / this.k, overlay = this.state.overlay;
     for (let item = 0; item < frame.count; item += step) {
       const group = frame.groups.get(item);
       const kind = frame.kind(item);
+      const note = overlay && kind === NODE ? overlay.of(frame.ref(item)) : null;
+      if (note) { noted.push([frame, item, note.colour]); continue; }
+      c.globalAlpha = overlay && kind === NODE && !group ? 0.4 : 1;
       c.fillStyle = group ? this.theme.colour.line : kind === NODE ? this.theme.family[this.scene.model.family(frame.ref(item))]
         : kind === BOX ? this.theme.colour["strong-line"] : this.theme.colour.accent;
       c.fillRect(frame.itemLeft(item), frame.itemTop(item), Math.max(frame.widths[item], least), Math.max(frame.heights[item], least));
     }
-    for (const group of frame.groups.values()) for (const inner of group.frames) this._frame(c, inner);
+    for (const group of frame.groups.values()) for (const inner of group.frames) this._frame(c, inner, noted);
   }
 }

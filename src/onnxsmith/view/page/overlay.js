@@ -2,6 +2,7 @@
 
 const CLASS_SIGNS = { added: "+", removed: "−", changed: "~", differs: "!", heat: "" };
 
+// Without a holder there is no bar: what there is to step through is said elsewhere.
 class Overlay {
   constructor(raw, model, theme, holder, onChange, onNode) {
     Object.assign(this, { raw, model, theme, holder, onChange, onNode });
@@ -10,7 +11,7 @@ class Overlay {
     this._hottest = new Map();
     this._place = 0;
     this._enter();
-    this._bar();
+    if (holder) this._bar();
   }
   get notes() { return this.step >= 0 && this.raw.steps[this.step].notes ? this.raw.steps[this.step].notes : this.raw.notes; }
 

@@ -8,10 +8,8 @@ class Panel {
   }
 
   _fill(title, kind, ...parts) {
-    const close = element("button", { type: "button", class: "panel-close", "aria-label": "Close details", text: "×", onclick: () => this.actions.close() });
-    this.holder.replaceChildren(
-      element("div", { class: "panel-grip", onclick: () => this.holder.classList.toggle("tall") }),
-      element("div", { class: "panel-head" }, ...kind, element("h2", { text: title }), close),
+    this.holder.replaceChildren(grip(this.holder),
+      element("div", { class: "panel-head" }, ...kind, element("h2", { text: title }), closeButton("Close details", () => this.actions.close())),
       element("div", { class: "panel-body", tabindex: 0 }, ...parts.filter(Boolean)));
     this.holder.querySelector(".panel-body").scrollTop = 0;
   }
@@ -166,6 +164,9 @@ class Panel {
   }
   _values(box, kind) {
     return box.items.filter((item) => kindOf(item) === kind).slice(0, 60).map((item) => this._value(numberOf(item), "", kind === INPUT));
+  }
+  showChange(title, kind, text, details) {
+    this._fill(title, [], element("p", { class: `told told-${kind}`, text: [`${CLASS_SIGNS[kind]} ${text}`, ...details].join("\n") }));
   }
   showPort(value, isInput) {
     this._fill(this.model.valueName(value) || "value", [], element("p", { class: "lead", text: isInput ? "Comes in here" : "Goes out here" }), this._value(value, "", !isInput));

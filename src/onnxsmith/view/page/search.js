@@ -4,8 +4,9 @@
 const SHOWN_RESULTS = 150;
 
 class Search {
-  constructor(model, input, list, onChoose) {
-    Object.assign(this, { model, input, list, onChoose });
+  constructor(input, list, onChoose) {
+    Object.assign(this, { input, list, onChoose });
+    this._known = new Map(); // model -> what was read of it
     this.found = [];
     this.at = -1;
     input.addEventListener("input", () => this.run());
@@ -16,8 +17,16 @@ class Search {
     });
   }
 
+  // The model that is searched.
+  use(model) {
+    this.model = model;
+    if (!this._known.has(model)) this._known.set(model, { index: new Array(model.count), scopes: new Map() });
+    const { index, scopes } = this._known.get(model);
+    this._index = index;
+    this._scopes = scopes;
+  }
+
   _texts(node) {
-    if (!this._index) this._index = new Array(this.model.count);
     let found = this._index[node];
     if (!found) {
       const model = this.model, values = [...model.inputs(node), ...model.outputs(node)].filter((each) => each >= 0);
@@ -39,7 +48,6 @@ class Search {
   // The labels of the boxes around.
   _scope(box) {
     if (box < 0) return "";
-    if (!this._scopes) this._scopes = new Map();
     let found = this._scopes.get(box);
     if (found === undefined) {
       const held = this.model.boxes[box];

@@ -1,11 +1,12 @@
 // The Python lines that made the nodes. A line that made some is a button.
 
 class SourcePane {
-  constructor(holder, model, onLine) {
-    this.holder = holder;
+  constructor(model, onLine, onClose) {
+    this.holder = element("div", { class: "source-of" });
     this.model = model;
     this.files = model.raw.sources.files;
     this.onLine = onLine;
+    this.onClose = onClose;
     this.file = -1;
     this._byLine = new Map(); // "file:line" -> nodes
     Object.entries(model.raw.sources.spans).forEach(([node, spans]) => {
@@ -48,7 +49,9 @@ class SourcePane {
       else row.append(element("div", { class: "line" }, ...content));
       list.append(row);
     });
-    this.holder.replaceChildren(element("div", { class: "source-head" }, choice), list);
+    const last = held.first + held.lines.length - 1;
+    this.holder.replaceChildren(element("div", { class: "source-head" }, choice, closeButton("Close source (S)", this.onClose)),
+      element("div", { class: "source-lines" }, leftOut(1, held.first - 1), list, leftOut(last + 1, held.total)));
   }
 
   choose(file, line) {
@@ -76,6 +79,12 @@ class SourcePane {
         if (row) row.classList.add("lit");
       }
   }
+}
+
+// The page has the lines around those that made nodes; which it does not have is said.
+function leftOut(from, to) {
+  if (to < from) return null;
+  return element("p", { class: "lines-left-out", text: from === to ? `⋯ line ${from} is not in this page` : `⋯ lines ${from} to ${to} are not in this page` });
 }
 
 const PYTHON = /(#.*$)|("""|'''|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(def|class|return|if|elif|else|for|while|in|not|and|or|is|import|from|as|with|pass|break|continue|lambda|None|True|False|self|yield|raise|try|except|finally)\b|\b(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\b/g;

@@ -63,6 +63,11 @@ class Walker {
   }
 }
 
+const CHANGE_KEYS = [
+  ["J, K", "next and previous change"],
+  ["B", "to the model beside"],
+  ["L", "list of changes"],
+];
 const KEYS = [
   ["/", "search"],
   ["↑ ↓", "walk along the lines, in and out of boxes"],

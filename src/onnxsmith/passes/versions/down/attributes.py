@@ -14,7 +14,7 @@ from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
 def grid_sample_modes(step: Step) -> Answer:
     """Modes were named for images, and there was nothing but images."""
     if step.rank_of(0, "and opset 16 samples images alone") != 4:
-        raise Refusal("it samples volumes, and GridSample-16 images alone")
+        raise Refusal("it samples volumes, which GridSample does since opset 20")
     mode = text_attribute(step.node, "mode", "linear")
     return step.with_inputs(mode={"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode))
 
@@ -69,7 +69,10 @@ def dropout_ratio_as_attribute(step: Step) -> Answer:
     """The older definition never drops anything."""
     training = step.array(2, 1)
     if step.input(2) is not None and (training is None or bool(training.any())):
-        raise Refusal("it may drop at random (training_mode), which opsets 7 to 11 cannot say")
+        raise Refusal(
+            "it may drop at random (training_mode), which Dropout does since opset 12",
+            "leave training_mode out",
+        )
     ratio = step.number(1)
     if step.input(1) is not None and ratio is None:
         ratio = 0.5  # it says nothing without training

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.values import dimensions, fixed_shape, rank
-from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
+from onnxsmith.passes.values import dimensions, fixed_shape, inner_graphs, rank
+from onnxsmith.passes.versions.step import AS_IT_IS, DECLARE_SHAPES, Answer, Refusal, Step, down
 
 
 @down("Hardmax", "LogSoftmax", "Softmax", since=13)
@@ -58,7 +58,10 @@ def indices_from_the_front(step: Step) -> Answer:
     if known is None or (known.astype(int) < 0).any():
         dtype = step.dtype_of(1, "and it is compared with 0")
         if step.at < 9:
-            raise Refusal("its indices may be negative, which there is no way to look at before opset 9")
+            raise Refusal(
+                "its indices may be negative, which Gather takes since opset 11, and which is not asked before opset 9",
+                "make its indices a constant",
+            )
         size = step.op("Gather", step.op("Shape", step.required(0)), step.constant(axis, "axis"))
         size = step.op("Cast", size, to=int(dtype))
         zero = step.constant(np.zeros((), dtype.numpy()), "zero")
@@ -86,14 +89,29 @@ def of_one_shape(step: Step) -> Answer:
     is_known = all(shape is not None and None not in shape for shape in shapes)
     if len(shapes) == 1 or (is_known and len({*shapes}) == 1):
         return AS_IT_IS
-    raise Refusal("its inputs may be broadcast, which there is not before opset 8")
+    raise Refusal(
+        f"its inputs may be broadcast, which {step.node.op_type} does since opset 8", DECLARE_SHAPES
+    )
+
+
+@down("If", since=11)
+def branches_of_one_shape(step: Step) -> Answer:
+    """What both branches give had one shape before opset 11."""
+    outputs = [graph.outputs for graph in inner_graphs(step.node)]
+    for values in zip(*outputs, strict=False):
+        shapes = [dimensions(each) for each in values]
+        ranks = {len(each) for each in shapes if each is not None}
+        sizes = zip(*(each for each in shapes if each is not None), strict=False)
+        if len(ranks) > 1 or any(len({size for size in each if isinstance(size, int)}) > 1 for each in sizes):
+            raise Refusal("its branches give values of several shapes, which If allows since opset 11")
+    return AS_IT_IS
 
 
 @down("Loop", since=11)
 def loop_with_state(step: Step) -> Answer:
     """A loop carried something before opset 11."""
     if len(step.node.inputs) < 3:
-        raise Refusal("it carries nothing from turn to turn, and before opset 11 it had to")
+        raise Refusal("it carries nothing from turn to turn, which Loop allows since opset 11")
     return AS_IT_IS
 
 
@@ -103,7 +121,7 @@ def scan_axes_from_the_front(step: Step) -> Answer:
     for name in ("scan_input_axes", "scan_output_axes"):
         attribute = step.node.attributes.get(name)
         if attribute is not None and (attribute.is_ref() or min(attribute.as_ints(), default=0) < 0):
-            raise Refusal(f"its {name} count from the end, which they do not before opset 11")
+            raise Refusal(f"its {name} may count from the end, which they do since opset 11")
     return AS_IT_IS
 
 
@@ -111,5 +129,7 @@ def scan_axes_from_the_front(step: Step) -> Answer:
 def one_scale(step: Step) -> Answer:
     """There was one scale for the whole tensor before opset 13."""
     if fixed_shape(step.input(1)) not in ((), (1,)):
-        raise Refusal("it has a scale for each slice, and before opset 13 there was one for the whole tensor")
+        raise Refusal(
+            f"it has a scale for each slice, which {step.node.op_type} takes since opset 13; there was one before"
+        )
     return step.again(*step.node.inputs, without=["axis"])

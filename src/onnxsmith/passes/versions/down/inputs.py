@@ -30,7 +30,10 @@ def bounds_as_attributes(step: Step) -> Answer:
             continue
         number = step.number(position)
         if number is None or number != float(np.float32(number)):
-            raise Refusal(f"its bound {name} is computed when the model runs, or is no FLOAT")
+            raise Refusal(
+                f"its input {name} is computed when the model runs or no float32, and was an attribute before opset 11",
+                f"make {name} a constant",
+            )
         bounds[name] = ir.AttrFloat32(name, number)
     return step.again(step.input(0), attributes=bounds)
 
@@ -42,7 +45,10 @@ def pads_as_attribute(step: Step) -> Answer:
     if step.input(2) is not None:
         number = step.number(2)
         if number is None:
-            raise Refusal("its value is computed when the model runs, and was an attribute before opset 11")
+            raise Refusal(
+                "its value is computed when the model runs, and was an attribute before opset 11",
+                "make the value a constant",
+            )
         value = number
     return step.again(step.input(0), pads=step.ints(1, "pads"), value=float(value))
 
@@ -52,7 +58,7 @@ def slice_by_attributes(step: Step) -> Answer:
     """Starts, ends and axes were attributes, and there were no steps."""
     steps = step.ints(4, "steps")
     if steps is not None and set(steps) - {1}:
-        raise Refusal("it has steps, which there are not before opset 10")
+        raise Refusal("it has steps other than 1, which Slice has since opset 10")
     return step.again(
         step.input(0), starts=step.ints(1, "starts"), ends=step.ints(2, "ends"), axes=step.ints(3, "axes")
     )

@@ -105,7 +105,9 @@ class _Kind:
         )
         coordinates = text_attribute(node, "coordinate_transformation_mode", "half_pixel")
         if coordinates == "tf_crop_and_resize":
-            raise Refusal("it smooths a region (antialias with tf_crop_and_resize)")
+            raise Refusal(
+                "it smooths a region (antialias with tf_crop_and_resize), which Resize does since opset 18"
+            )
         return cls(
             coordinates,
             text_attribute(node, "mode", "nearest"),

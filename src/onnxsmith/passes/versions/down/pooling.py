@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.values import fixed_shape, int_attribute, ints_attribute, text_attribute
-from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
+from onnxsmith.passes.versions.step import AS_IT_IS, DECLARE_SHAPES, Answer, Refusal, Step, down
 
 
 @down("AveragePool", "MaxPool", since=22)
@@ -26,7 +26,8 @@ def windows_that_begin_in_the_data(step: Step) -> Answer:
     shape = fixed_shape(step.input(0))
     if shape is None:
         raise Refusal(
-            "its sizes are rounded up (ceil_mode), and whether a window begins in the padding is not known"
+            "its sizes are rounded up (ceil_mode), and whether a window begins in the padding is not known",
+            DECLARE_SHAPES,
         )
     is_changed = False
     for k, size in enumerate(shape[2:]):
@@ -41,7 +42,10 @@ def windows_that_begin_in_the_data(step: Step) -> Answer:
     if int_attribute(step.node, "count_include_pad", 0) and pads != list(
         ints_attribute(step.node, "pads") or pads
     ):
-        raise Refusal("it counts its padding, and rounds sizes up (ceil_mode) along some axes alone")
+        raise Refusal(
+            "it counts its padding (count_include_pad), and rounding sizes up (ceil_mode) gives a window in the padding"
+            f" along some axes, which {step.node.op_type} leaves out since opset 22"
+        )
     return step.again(*step.node.inputs, without=["ceil_mode"], pads=pads)
 
 
@@ -92,7 +96,11 @@ class _Windows:
         self.dtype = step.dtype_of(0, "and windows are summed in that type")
         kernel = ints_attribute(node, "kernel_shape")
         if kernel is None or text_attribute(node, "auto_pad", "NOTSET") != "NOTSET":
-            raise Refusal("it has windows with gaps and pads by itself (auto_pad)")
+            raise Refusal(
+                f"it has windows with gaps (dilations) and pads by itself (auto_pad), which {node.op_type} does"
+                f" since opset {step.since}",
+                "say its pads, and leave auto_pad out",
+            )
         count = len(kernel)
         self.kernel = kernel
         self.strides = ints_attribute(node, "strides") or (1,) * count
@@ -103,7 +111,11 @@ class _Windows:
         if int_attribute(node, "ceil_mode", 0):
             shape = fixed_shape(step.input(0))
             if shape is None:
-                raise Refusal("its sizes are rounded up (ceil_mode), and are not known")
+                raise Refusal(
+                    f"its windows have gaps (dilations) and sizes are rounded up (ceil_mode), which {node.op_type} does"
+                    f" since opset {step.since}, and the sizes are not known",
+                    DECLARE_SHAPES,
+                )
             for k, size in enumerate(shape[2:]):
                 reach = (kernel[k] - 1) * self.dilations[k] + 1
                 free = size + self.pads[k] + self.pads[count + k] - reach

@@ -52,7 +52,8 @@ def _quantised_by_blocks(step: Step) -> Answer:
     limits = _LIMITS.get(ir.DataType(wanted))
     if limits is None:
         raise Refusal(
-            "it has a scale for each block, and quantises to a type that there is not before opset 21"
+            "it has a scale for each block, and quantises to a type that there is not before opset 21",
+            "quantise to uint8, int8, uint16 or int16",
         )
     dtype = step.dtype_of(0, "and it is divided by a scale")
     number = step.op("Div", step.required(0), _for_each_element(step, step.required(1)))

@@ -37,7 +37,9 @@ def axes_as_attribute(step: Step) -> Answer:
     if not is_nothing:
         return step.again(step.input(0), without=["noop_with_empty_axes"])
     if step.node.op_type not in _NOTHING:
-        raise Refusal("it reduces along no axis, which opset 13 cannot say")
+        raise Refusal(
+            f"it reduces along no axis (noop_with_empty_axes), which {step.node.op_type} does since opset {step.since}"
+        )
     return step.op("Identity", step.required(0))
 
 
@@ -47,7 +49,10 @@ def _one_by_one(step: Step, *, is_nothing: bool) -> Answer:
     if op_type not in _ONE_BY_ONE:
         step.ints(1, "axes")  # says why it cannot be done
     if op_type not in _NOTHING and is_nothing:
-        raise Refusal("it may reduce along no axis, which opset 13 cannot say")
+        raise Refusal(
+            f"it may reduce along no axis (noop_with_empty_axes), which {op_type} does since opset {step.since}",
+            "make axes a constant",
+        )
     data, axes = step.required(0), step.required(1)
     count = step.rank_of(0, "and its axes are computed when the model runs")
     front = step.op(

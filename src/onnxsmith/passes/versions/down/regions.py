@@ -21,7 +21,10 @@ def regions_moved_by_half_a_pixel(step: Step) -> Answer:
         return step.again(*node.inputs, without=["coordinate_transformation_mode"])
     scale = float_attribute(node, "spatial_scale", 1.0)
     if text_attribute(node, "mode", "avg") != "avg" or scale <= 0:
-        raise Refusal("RoiAlign-10 takes no maximum of regions that are smaller than one element")
+        raise Refusal(
+            "it takes the maximum (mode) at half-pixel coordinates, which RoiAlign reads since opset 16",
+            'set coordinate_transformation_mode to "output_half_pixel"',
+        )
     data, regions, images = (step.required(each) for each in range(3))
     dtype = step.dtype_of(1, "and half a pixel is to be of it")
     half = step.constant(np.array(0.5 / scale, dtype.numpy()), "half")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from onnxsmith.passes.values import fixed_shape, int_attribute, ints_attribute, text_attribute
 from onnxsmith.passes.versions.down.interpolation import interpolated
-from onnxsmith.passes.versions.step import AS_IT_IS, Answer, Refusal, Step, down
+from onnxsmith.passes.versions.step import AS_IT_IS, DECLARE_SHAPES, Answer, Refusal, Step, down
 
 _ADDED = ("antialias", "axes", "keep_aspect_ratio_policy")
 
@@ -121,7 +121,10 @@ def _sizes_in_proportion(
 ) -> ir.Value:
     """The sizes that keep the proportions: one scale for all axes, the smallest or the largest that is asked for."""
     if shape is None:
-        raise Refusal("its sizes keep the proportions of data whose size is not known")
+        raise Refusal(
+            "its sizes keep the proportions (keep_aspect_ratio_policy) of data whose size is not known",
+            DECLARE_SHAPES,
+        )
     own = step.constant(np.array([shape[each] for each in named], np.float64), "own_sizes")
     wanted = step.op("Cast", sizes, to=int(ir.DataType.DOUBLE))
     each = step.op("Div", wanted, own)
@@ -146,9 +149,12 @@ def by_scales_alone(step: Step) -> Answer:
     coordinates = text_attribute(step.node, "coordinate_transformation_mode", "half_pixel")
     nearest = text_attribute(step.node, "nearest_mode", "round_prefer_floor")
     if step.input(3) is not None:
-        raise Refusal("it is given sizes, and Resize-10 takes scales alone")
+        raise Refusal("it is given sizes, which Resize takes since opset 11", "give it scales")
     if coordinates != "asymmetric" or mode == "cubic" or (mode == "nearest" and nearest != "floor"):
-        raise Refusal(f"Resize-10 does not read coordinates as '{coordinates}' or round as '{nearest}'")
+        raise Refusal(
+            f"it reads coordinates as '{coordinates}' in mode '{mode}' and rounds as '{nearest}';"
+            " Resize does all that since opset 11, and before that 'asymmetric' with 'floor'"
+        )
     kept = [name for name in step.node.attributes if name != "mode"]
     return step.again(step.input(0), step.input(2), without=kept)
 
@@ -158,5 +164,7 @@ def upsample(step: Step) -> Answer:
     """Resize was Upsample, which makes nothing smaller."""
     scales = step.array(1, 64)
     if scales is None or (scales.astype(np.float64) < 1).any():
-        raise Refusal("its scales are computed when the model runs, or make it smaller")
+        raise Refusal(
+            "its scales are computed when the model runs or make it smaller, which Resize takes since opset 10"
+        )
     return step.again(*step.node.inputs, op_type="Upsample")

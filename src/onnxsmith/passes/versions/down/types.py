@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.versions.step import Answer, Refusal, Step, down
+from onnxsmith.passes.versions.step import Answer, Step, down
 
 _SMALL = {ir.DataType.INT8, ir.DataType.INT16, ir.DataType.UINT8, ir.DataType.UINT16}
 
@@ -15,7 +15,7 @@ def in_wider_integers(step: Step) -> Answer:
     """Small integers are computed as larger ones, and cut off: as they wrap around."""
     dtype = step.dtype_of(0, "and older versions take fewer")
     if dtype not in _SMALL:
-        raise Refusal(f"{step.node.op_type} does not take {dtype.name} before opset 14")
+        raise step.not_taken()
     wide = [step.op("Cast", step.required(k), to=int(ir.DataType.INT32)) for k in (0, 1)]
     (result,) = step.again(*wide)
     return step.op("Cast", result, to=int(dtype))
@@ -25,7 +25,7 @@ def in_wider_integers(step: Step) -> Answer:
 def of_truth_values(step: Step) -> Answer:
     """The larger of two truth values is that of the numbers 0 and 1."""
     if step.dtype_of(0, "and older versions take fewer") != ir.DataType.BOOL:
-        raise Refusal(f"{step.node.op_type} does not take its types before opset 20")
+        raise step.not_taken()
     numbers = step.op("Cast", step.required(0), to=int(ir.DataType.UINT8))
     (result,) = step.again(numbers, *step.node.inputs[1:])
     return step.op("Cast", result, to=int(ir.DataType.BOOL))
@@ -35,7 +35,7 @@ def of_truth_values(step: Step) -> Answer:
 def of_wider_floats(step: Step) -> Answer:
     """FLOAT holds what narrower types do, infinity too."""
     if step.dtype_of(0, "and older versions take fewer") not in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16):
-        raise Refusal("IsInf-10 does not take its types")
+        raise step.not_taken()
     return step.again(step.op("Cast", step.required(0), to=int(ir.DataType.FLOAT)))
 
 

@@ -1,35 +1,28 @@
-# pyright: basic
 """Windows that slide along dimensions, as tensors: for what ONNX Runtime has no kernel of its own for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.values import cast, constant, int64s, is_static, rank_of
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Numeric,
+    Size,
+    cast,
+    constant,
+    counted,
+    dtype_of,
+    int64s,
+    is_static,
+    rank_of,
+)
+from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-def product(sizes: Any) -> Any:
-    """The product of ints and numbers of the model."""
-    result: Any = 1
-    for each in sizes:
-        result = each if isinstance(result, int) and result == 1 else result * each
-    return result
-
-
-def counted(output: Any) -> Any:
-    """The numbers from 0 up to an int or a number of the model."""
-    if isinstance(output, int):
-        return constant(np.arange(output))
-    return op.Range(np.int64(0), cast(output, DType.INT64), np.int64(1))
-
-
-def window_places(width: Any, output: Any, stride: int, dilation: int) -> Any:
+def window_places(width: Size, output: Size, stride: int, dilation: int) -> TensorValue:
     """Where the elements of each window stand: (element, window)."""
     if isinstance(width, int) and isinstance(output, int):
         return constant((np.arange(width) * dilation).reshape(-1, 1) + np.arange(output) * stride)
@@ -37,32 +30,31 @@ def window_places(width: Any, output: Any, stride: int, dilation: int) -> Any:
     return op.Add(within, _multiples(output, stride))
 
 
-def _multiples(count: Any, step: int) -> Any:
+def _multiples(count: Size, step: int) -> TensorValue:
     return counted(count) if step == 1 else op.Mul(counted(count), np.int64(step))
 
 
-def sliding(x: Any, axis: int, width: Any, output: Any, stride: int, dilation: int) -> Any:
+def sliding(x: TensorValue, axis: int, width: Size, output: Size, stride: int, dilation: int) -> TensorValue:
     """One dimension as two: (element of the window, window)."""
     return op.Gather(x, window_places(width, output, stride, dilation), axis=axis)
 
 
-def padded(x: Any, before: Sequence[Any], after: Sequence[Any], value: Any = 0) -> Any:
+def padded(x: TensorValue, before: Sequence[Size], after: Sequence[Size], value: Numeric = 0) -> TensorValue:
     """The last dimensions with elements around; negative numbers crop."""
     if is_static([*before, *after]) and not any([*before, *after]):
         return x
     lead = [0] * (rank_of(x) - len(before))
-    fill = () if value == 0 else (cast(value, x.dtype),)
+    fill = () if isinstance(value, int | float) and value == 0 else (cast(value, dtype_of(x)),)
     return op.Pad(x, int64s([*lead, *before, *lead, *after]), *fill)
 
 
 def unfolded(
-    call: Call,
-    x: Any,
-    kernel: Sequence[Any],
-    outputs: Sequence[Any],
+    x: TensorValue,
+    kernel: Sequence[Size],
+    outputs: Sequence[Size],
     stride: Sequence[int],
     dilation: Sequence[int],
-) -> Any:
+) -> TensorValue:
     """A batch (batch, channel, …) as (batch, channel, elements of a window in each dimension, windows in each)."""
     spatial = len(kernel)
     for k in reversed(range(spatial)):

@@ -1,0 +1,113 @@
+"""Running sums, products and extremes along a dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms.loops import repeat
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    as_column,
+    cast,
+    converted,
+    counted,
+    dtype_of,
+    expand,
+    like,
+    rank_of,
+    size_of,
+    sizes_of,
+)
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+#: An associative function of two lists of tensors, an earlier one and a later one.
+Combine: TypeAlias = Callable[[Sequence[TensorValue], Sequence[TensorValue]], list[TensorValue]]
+
+
+def running(values: Sequence[TensorValue], axis: int, combine: Combine) -> list[TensorValue]:
+    """What `combine` makes of all places up to each.
+
+    Each round combines every place with the one that is `distance` before it, and doubles the distance; so the number
+    of rounds is the logarithm of the length, which need not be known.
+    """
+    size = size_of(values[0], axis)
+    length = cast(size, DType.INT64)
+    places = counted(size)
+    column = as_column(places, axis, rank_of(values[0]))
+
+    def body(
+        i: TensorValue, keep: TensorValue, distance: TensorValue, *state: TensorValue
+    ) -> tuple[TensorValue, ...]:
+        source = op.Max(op.Sub(places, distance), np.int64(0))
+        before = [op.Gather(each, source, axis=axis) for each in state]
+        has_before = op.GreaterOrEqual(column, distance)
+        both = combine(before, state)
+        after = [op.Where(has_before, a, b) for a, b in zip(both, state, strict=True)]
+        distance = op.Mul(distance, np.int64(2))
+        return op.Less(distance, length), distance, *after
+
+    start = op.Greater(length, np.int64(1)) if not isinstance(size, int) else np.array(size > 1)
+    _, *results = repeat(start, [np.array(1, np.int64), *values], body)
+    return results
+
+
+def cumsum(x: TensorValue, axis: int) -> TensorValue:
+    """The sum of all elements up to each."""
+    return op.CumSum(x, np.int64(axis))
+
+
+@algorithm
+def cumprod(x: TensorValue, axis: int) -> TensorValue:
+    """The product of all elements up to each."""
+    if op.has("CumProd"):
+        return op.CumProd(x, np.int64(axis))
+    return running([x], axis, lambda a, b: [op.Mul(a[0], b[0])])[0]
+
+
+@algorithm
+def cummax(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+    """The greatest element so far, and where it is: the last place of equals, and of values that are no number."""
+    return _extreme(x, axis, is_max=True)
+
+
+@algorithm
+def cummin(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+    """The least element so far, and where it is: the last place of equals, and of values that are no number."""
+    return _extreme(x, axis, is_max=False)
+
+
+def _extreme(x: TensorValue, axis: int, *, is_max: bool) -> tuple[TensorValue, TensorValue]:
+    dtype = dtype_of(x)
+    keys = converted(x, DType.UINT8) if dtype is DType.BOOL else x
+    column = as_column(counted(size_of(x, axis)), axis, rank_of(x))
+
+    def combine(before: Sequence[TensorValue], last: Sequence[TensorValue]) -> list[TensorValue]:
+        compare = op.GreaterOrEqual if is_max else op.LessOrEqual
+        takes_last = compare(last[0], before[0])
+        if dtype.is_float:
+            stays = op.And(op.IsNaN(before[0]), op.Not(op.IsNaN(last[0])))
+            takes_last = op.And(op.Or(takes_last, op.IsNaN(last[0])), op.Not(stays))
+        return [op.Where(takes_last, a, b) for a, b in zip(last, before, strict=True)]
+
+    keys, places = running([keys, expand(column, sizes_of(x))], axis, combine)
+    return converted(keys, dtype), places
+
+
+@algorithm
+def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
+    """log(exp(x) + exp(y)); equal infinities stay what they are."""
+    largest = op.Max(x, y)
+    # Of two equal infinities the difference has no value, and none is needed.
+    distance = op.Where(op.Equal(x, y), like(0, x), op.Neg(op.Abs(op.Sub(x, y))))
+    return op.Add(largest, op.Log(op.Add(op.Exp(distance), like(1, x))))
+
+
+@algorithm
+def logcumsumexp(x: TensorValue, axis: int) -> TensorValue:
+    """The logarithm of the sum of exp(x) up to each element."""
+    return running([x], axis, lambda a, b: [logaddexp(a[0], b[0])])[0]

@@ -1,0 +1,82 @@
+"""Elementary functions of one element in any float type, each in a precision that its formula needs.
+
+ONNX Runtime has some of them for single precision only; of doubles they are the formulas of `special`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import circular, error_functions
+from onnxsmith.algorithms.values import cast, converted, dtype_of, like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+#: Those that are operators of ONNX.
+Name: TypeAlias = Literal[
+    "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Erf", "Exp", "Log", "Reciprocal", "Sin", "Sinh",
+    "Sqrt", "Tan", "Tanh",
+]  # fmt: skip
+
+#: Those that ONNX Runtime has for single precision only.
+_IN_DOUBLE: dict[Name, Callable[[TensorValue], TensorValue]] = {
+    "Acos": circular.acos,
+    "Acosh": circular.acosh,
+    "Asin": circular.asin,
+    "Asinh": circular.asinh,
+    "Atan": circular.atan,
+    "Atanh": circular.atanh,
+    "Cosh": circular.cosh,
+    "Erf": error_functions.erf,
+    "Sinh": circular.sinh,
+    "Tan": circular.tan,
+}
+
+
+def function_of(name: Name, x: TensorValue) -> TensorValue:
+    """An operator's function with as many digits as its element type has."""
+    if dtype_of(x) is DType.DOUBLE and name in _IN_DOUBLE:
+        return _IN_DOUBLE[name](x)
+    return getattr(op, name)(x)
+
+
+def logarithm(x: TensorValue, base: float) -> TensorValue:
+    """In double precision: of powers it is a whole number only with more digits than the result has."""
+    return op.Div(op.Log(converted(x, DType.DOUBLE)), np.float64(np.log(base)))
+
+
+def exp2(x: TensorValue) -> TensorValue:
+    """Two to the power of x."""
+    return op.Pow(cast(2, dtype_of(x)), x)
+
+
+def sign(x: TensorValue) -> TensorValue:
+    """-1, 0 or 1; 0 for what is no number. Truth values are as they are."""
+    dtype = dtype_of(x)
+    if dtype is DType.BOOL:
+        return x
+    return op.Where(op.IsNaN(x), like(0, x), op.Sign(x)) if dtype.is_float else op.Sign(x)
+
+
+def is_nan(x: TensorValue) -> TensorValue:
+    """Whether it is no number; of integers, never."""
+    return op.IsNaN(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
+
+
+def is_infinite(x: TensorValue) -> TensorValue:
+    """Whether it is infinite; of integers, never."""
+    return op.IsInf(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
+
+
+def maximum(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The larger one; of truth values, whether one is true."""
+    return op.Or(x, y) if dtype_of(x) is DType.BOOL else op.Max(x, y)
+
+
+def minimum(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The smaller one; of truth values, whether both are true."""
+    return op.And(x, y) if dtype_of(x) is DType.BOOL else op.Min(x, y)

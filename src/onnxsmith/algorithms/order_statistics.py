@@ -1,0 +1,110 @@
+"""Medians, quantiles and modes along an axis."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms.cumulative import running
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.sorting import sort
+from onnxsmith.algorithms.values import (
+    as_column,
+    cast,
+    converted,
+    counted,
+    dtype_of,
+    flat,
+    int64s,
+    like,
+    rank_of,
+    size_of,
+)
+from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.types.dtypes import DType
+
+#: What a quantile between two elements is.
+Interpolation: TypeAlias = Literal["linear", "lower", "higher", "nearest", "midpoint"]
+
+
+@algorithm
+def median(x: TensorValue, axis: int, *, ignores_nan: bool = False) -> tuple[TensorValue, TensorValue]:
+    """The median along an axis, the lower one of two, and where it stands; the axis is kept.
+
+    Where there is something that is no number, so is the median, and it stands at the first such place; unless that is
+    ignored.
+    """
+    values, places = sort(x, axis)
+    is_nan = op.IsNaN(x) if dtype_of(x).is_float else None
+    size = size_of(x, axis)
+    middle = cast((size - 1) // 2, DType.INT64)
+    if is_nan is None:
+        at = int64s([(size - 1) // 2])
+        return op.Gather(values, at, axis=axis), op.Gather(places, at, axis=axis)
+    holes = op.ReduceSum(converted(is_nan, DType.INT64), [axis], keepdims=1)
+    if ignores_nan:
+        last = op.Sub(op.Sub(cast(size, DType.INT64), holes), np.int64(1))
+        at = op.Div(op.Max(last, np.int64(0)), np.int64(2))
+    else:
+        # What is no number stands at the end, in order; the first of it is the median of all.
+        first_hole = op.Sub(cast(size, DType.INT64), holes)
+        at = op.Where(op.Greater(holes, np.int64(0)), first_hole, middle)
+    return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)
+
+
+@algorithm
+def mode(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
+    """The most frequent value along an axis, the least of several, and its last place; the axis is kept."""
+    values, places = sort(x, axis)
+    indices = counted(size_of(x, axis))
+    column = as_column(indices, axis, rank_of(x))
+    before = op.Gather(values, op.Max(op.Sub(indices, np.int64(1)), np.int64(0)), axis=axis)
+    is_start = op.Or(op.Not(op.Equal(values, before)), op.Equal(column, np.int64(0)))
+    starts = op.Where(is_start, column, np.int64(0))
+    starts = running([starts], axis, lambda a, b: [op.Max(a[0], b[0])])[0]
+    at = op.ArgMax(op.Sub(column, starts), axis=axis, keepdims=1)  # the first of the longest runs ends there
+    return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)
+
+
+@algorithm
+def quantile(
+    x: TensorValue, q: TensorValue, *, interpolation: Interpolation = "linear", ignores_nan: bool = False
+) -> TensorValue:
+    """Quantiles along the last axis, in whose place they stand; `q` is of the same element type."""
+    dtype = dtype_of(x)
+    axis = rank_of(x) - 1
+    values = sort(x, axis)[0]
+    ranks = _ranks(x, axis, flat(q), ignores_nan)  # [..., how many]
+    rounding = {"lower": op.Floor, "higher": op.Ceil, "nearest": op.Round}.get(interpolation)
+    if rounding is not None:
+        ranks = rounding(ranks)
+    below = op.Floor(ranks)
+    result = op.GatherElements(values, converted(below, DType.INT64), axis=axis)
+    if rounding is None:
+        above = op.GatherElements(values, converted(op.Ceil(ranks), DType.INT64), axis=axis)
+        weight = cast(0.5, dtype) if interpolation == "midpoint" else op.Sub(ranks, below)
+        result = _between(result, above, weight)
+    return result
+
+
+def _ranks(rows: TensorValue, axis: int, q: TensorValue, ignores_nan: bool) -> TensorValue:
+    """Where each quantile stands among the sorted values of each row: between places, too."""
+    dtype = dtype_of(rows)
+    size = cast(size_of(rows, axis), DType.INT64)
+    holes = op.ReduceSum(converted(op.IsNaN(rows), DType.INT64), [axis], keepdims=1)
+    if ignores_nan:
+        last = op.Sub(op.Sub(size, holes), np.int64(1))
+        return op.Max(op.Mul(converted(last, dtype), q), like(0, rows))
+    end = cast(op.Sub(size, np.int64(1)) if isinstance(size, TensorValue) else size - 1, dtype)
+    # One value that is no number makes all quantiles so: it stands last.
+    return op.Where(op.Greater(holes, np.int64(0)), end, op.Mul(q, end))
+
+
+def _between(low: TensorValue, high: TensorValue, weight: TensorOrArray) -> TensorValue:
+    """low + weight (high - low), from the nearer end."""
+    step = op.Sub(high, low)
+    from_low = op.Add(low, op.Mul(weight, step))
+    from_high = op.Sub(high, op.Mul(step, op.Sub(like(1, low), weight)))
+    return op.Where(op.Less(weight, like(0.5, low)), from_low, from_high)

@@ -1,0 +1,503 @@
+"""`Array`: numpy's meaning on ONNX. It holds a tensor, and is none.
+
+An array whose elements are known holds them as a numpy array, and functions on it run at once; one that is being
+recorded holds the tensor of the graph. What each operator and method means stands in the functions of the namespace,
+which are looked up by name; how views share their elements stands in `sharing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.core.semantics import dimensions
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import hide_own_frames, shown_as
+from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
+
+#: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
+Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
+
+_NDARRAY = np.ndarray
+#: Why an array without dimensions that a function gave cannot be written to.
+_NUMBER = "it is a number, as what numpy gives in its place"
+
+
+_Operator: TypeAlias = "Callable[[Array, Any], Array]"
+
+
+#: What may stand beside an array in an expression; all else is asked for its own operator.
+_OPERANDS = (bool, int, float, complex, np.ndarray, np.generic, list, tuple)
+
+
+def is_operand(value: object) -> bool:
+    """Whether a value can stand beside an array in an expression."""
+    return value.__class__ is Array or isinstance(value, (*_OPERANDS, Array, Tensor))
+
+
+def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
+    """An operator, the same from the right, and in place."""
+
+    def operator(self: Array, other: Any) -> Array:
+        if other.__class__ is not Array and not is_operand(other):
+            return NotImplemented
+        try:
+            return cast(Array, UFUNCS[name](self, other))
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
+
+    def reflected(self: Array, other: Any) -> Array:
+        if not is_operand(other):
+            return NotImplemented
+        try:
+            return cast(Array, UFUNCS[name](other, self))
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
+
+    def in_place(self: Array, other: Any) -> Array:
+        if not is_operand(other):
+            return NotImplemented
+        try:
+            if self.is_number:
+                return cast(Array, UFUNCS[name](self, other))
+            UFUNCS[name](self, other, out=self)
+        except OnnxsmithError as error:
+            hide_own_frames(error)
+            raise
+        return self
+
+    return operator, reflected, in_place
+
+
+def _unary(name: str) -> Callable[[Array], Array]:
+    def operator(self: Array) -> Array:
+        return cast(Array, UFUNCS[name](self))
+
+    return operator
+
+
+def _whole(size: Any, why: str) -> int:
+    if isinstance(size, int):
+        return size
+    raise TracedValueError(
+        f"{why} needs a size that only the model knows",
+        help="use x.shape[0], which may be such a number, or declare the size",
+    ).locate_at_caller()
+
+
+def _called(name: str, *args: Any, **kwargs: Any) -> Any:
+    """A function of the namespace; its errors point at the user's expression."""
+    try:
+        return FUNCTIONS[name](*args, **kwargs)
+    except OnnxsmithError as error:
+        error.locate_at_caller()
+        hide_own_frames(error)
+        raise
+
+
+def _called_ufunc(name: str, *args: Any) -> Any:
+    return UFUNCS[name](*args)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """A function of the namespace as a method of its first argument."""
+
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        return _called(name, self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"`xp.{name}` of it."
+    return method
+
+
+class SharedPart(Protocol):
+    """What an array is a part of, as the array sees it; `sharing` says how the two share their elements."""
+
+    def refreshed(self, array: Array) -> Held:
+        """The elements as they are now."""
+        ...
+
+
+@shown_as("Array")
+class Array:
+    """An array with numpy's meaning, on ONNX: functions on it run at once, and record as a model.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([[1, 2], [3, 4]])
+    >>> x / 2 + xp.asarray([0.5, 1.5])
+    Array([[1. , 2.5],
+           [2. , 3.5]])
+    """
+
+    __slots__ = ("__weakref__", "_is_plain", "_locked", "_recording", "_value", "_version", "_view")
+
+    #: numpy's operators hand over to ours.
+    __array_priority__ = 1000
+
+    def __init__(self, value: Held, is_plain: bool = True) -> None:
+        self._value = value
+        #: What it is a part of, where it shares elements with another array.
+        self._view: SharedPart | None = None
+        #: How often its elements were replaced.
+        self._version = 0
+        #: Whether numpy, too, would hold the elements one after the other, the last dimension fastest. It decides
+        #: whether `reshape` gives a view or a copy; where it is False, nobody knows.
+        self._is_plain = is_plain
+        #: Why it cannot be written to, if so.
+        self._locked: str | None = None
+        #: The graph that was being recorded when it was made: it is written to there alone.
+        active = ACTIVE.get()
+        self._recording: object = None if active is None else active.recording
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is what numpy gives as a number of its own, which never changes: a sum, one element."""
+        return self._locked is _NUMBER
+
+    def as_number(self) -> Array:
+        """The same, as a number if it has no dimensions: what functions give."""
+        if not self.ndim and self._locked is None:
+            self._locked = _NUMBER
+        return self
+
+    def lock(self, why: str) -> None:
+        """Refuse to be written to from now on."""
+        self._locked = why
+
+    # -- what it is ------------------------------------------------------------------------------------
+
+    @property
+    def held(self) -> Held:
+        """The elements as they are now: a numpy array that nobody may change, or tensors of a graph."""
+        return self._value if self._view is None else self._view.refreshed(self)
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the elements exist only when the model runs."""
+        return self._value.__class__ is not _NDARRAY
+
+    @property
+    def tensor(self) -> Tensor:
+        """The tensor that it holds: what `op` and scripts compute with. Complex numbers have a last dimension of 2."""
+        return cast(Tensor, FUNCTIONS["_as_tensor"](self))
+
+    @property
+    def dtype(self) -> NumpyDType:
+        """The element type, one of numpy's."""
+        held = self._value
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held).dtype
+        if isinstance(held, Complex):
+            return dtypes.complex_of(held.dtype.numpy)
+        kind = cast(Tensor, held).dtype
+        assert kind is not None  # an array is recorded for an element type that is known
+        return kind.numpy
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Its dimensions: ints where they are known, numbers of the model where that decides."""
+        held = self._value
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held).shape
+        first = held.real if isinstance(held, Complex) else held
+        return cast("tuple[Any, ...]", dimensions.shape(cast(Tensor, first)))
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        held = self._value
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held).ndim
+        first = held.real if isinstance(held, Complex) else held
+        return cast(Tensor, first).ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        result: Any = 1
+        for each in self.shape:
+            result = result * each
+        return result
+
+    @property
+    def itemsize(self) -> int:
+        """How many bytes an element takes."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes all elements take."""
+        return self.size * self.dtype.itemsize
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return FUNCTIONS["_namespace"](api_version)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """numpy's universal functions on arrays of ours are ours: `np.add(x, 1)`, `np.ones(3) + x`."""
+        name = ufunc.__name__
+        if name not in UFUNCS or getattr(np, name, None) is not ufunc:
+            raise InputTypeError(
+                f"the universal function {name} is not there for arrays of onnxsmith.numpy"
+                + (f": {REFUSED[name]}" if name in REFUSED else ""),
+                help="np.asarray(x) gives it the elements",
+            ).locate_at_caller()
+        found = UFUNCS[name]
+        return found(*inputs, **kwargs) if method == "__call__" else getattr(found, method)(*inputs, **kwargs)
+
+    def __array_function__(
+        self,
+        function: Callable[..., Any],
+        types: Collection[type],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """numpy's functions on arrays of ours are ours: `np.concatenate([x, y])`."""
+        return _called("_array_function", function, args, kwargs)
+
+    # -- operators -------------------------------------------------------------------------------------
+
+    __add__, __radd__, __iadd__ = _binary("add")
+    __sub__, __rsub__, __isub__ = _binary("subtract")
+    __mul__, __rmul__, __imul__ = _binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
+    __mod__, __rmod__, __imod__ = _binary("remainder")
+    __pow__, __rpow__, __ipow__ = _binary("power")
+    __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
+    __and__, __rand__, __iand__ = _binary("bitwise_and")
+    __or__, __ror__, __ior__ = _binary("bitwise_or")
+    __xor__, __rxor__, __ixor__ = _binary("bitwise_xor")
+    __lshift__, __rlshift__, __ilshift__ = _binary("left_shift")
+    __rshift__, __rrshift__, __irshift__ = _binary("right_shift")
+    __divmod__, __rdivmod__, _ = _binary("divmod")
+    # Elementwise, as numpy's; object's are for truth values.
+    __eq__ = _binary("equal")[0]  # pyright: ignore[reportAssignmentType]
+    __ne__ = _binary("not_equal")[0]  # pyright: ignore[reportAssignmentType]
+    __lt__ = _binary("less")[0]
+    __le__ = _binary("less_equal")[0]
+    __gt__ = _binary("greater")[0]
+    __ge__ = _binary("greater_equal")[0]
+    __neg__ = _unary("negative")
+    __pos__ = _unary("positive")
+    __abs__ = _unary("absolute")
+    __invert__ = _unary("invert")
+
+    # -- parts -----------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any, /) -> Array:
+        return _called("_getitem", self, index)
+
+    def __setitem__(self, index: Any, value: Any, /) -> None:
+        _called("_setitem", self, index, value)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("an array without dimensions has no length")
+        return _whole(self.shape[0], "len")
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self.ndim:
+            raise TypeError("an array without dimensions has no elements to go through")
+        return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(_called("any", _called_ufunc("equal", self, item)))
+
+    # -- numpy's methods -------------------------------------------------------------------------------
+
+    all = _method("all")
+    any = _method("any")
+    argmax = _method("argmax")
+    argmin = _method("argmin")
+    argpartition = _method("argpartition")
+    argsort = _method("argsort")
+    astype = _method("astype")
+    choose = _method("choose")
+    clip = _method("clip")
+    conj = conjugate = _method("conj")
+    copy = _method("copy")
+    cumprod = _method("cumprod")
+    cumsum = _method("cumsum")
+    diagonal = _method("diagonal")
+    dot = _method("dot")
+    max = _method("max")
+    mean = _method("mean")
+    min = _method("min")
+    nonzero = _method("nonzero")
+    prod = _method("prod")
+    ravel = _method("ravel")
+    repeat = _method("repeat")
+    round = _method("round")
+    searchsorted = _method("searchsorted")
+    squeeze = _method("squeeze")
+    std = _method("std")
+    sum = _method("sum")
+    swapaxes = _method("swapaxes")
+    take = _method("take")
+    trace = _method("trace")
+    var = _method("var")
+
+    def compress(self, condition: Any, axis: int | None = None, out: Array | None = None) -> Array:
+        """`xp.compress` of it."""
+        return _called("compress", condition, self, axis, out)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
+        """The same elements in another shape; one size may be -1."""
+        given = shape[0] if len(shape) == 1 else shape
+        return _called("reshape", self, given, order, copy=copy)
+
+    def transpose(self, *axes: Any) -> Array:
+        """The dimensions in another order; reversed when none is given."""
+        order = None if not axes else axes[0] if len(axes) == 1 else axes
+        return _called("transpose", self, order)
+
+    def flatten(self, order: str = "C") -> Array:
+        """All elements in one dimension, as a copy."""
+        return _called("copy", _called("ravel", self, order))
+
+    def fill(self, value: Any) -> None:
+        """Write one value to all places."""
+        self[...] = value
+
+    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None) -> None:
+        """Put the elements in ascending order along an axis, in place."""
+        self[...] = _called("sort", self, axis=axis)
+
+    def partition(self, kth: Any, axis: int = -1) -> None:
+        """Put the elements in order around some places, in place."""
+        self[...] = _called("partition", self, kth, axis=axis)
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The bytes of the elements."""
+        return self._known("tobytes()").tobytes("F" if order == "F" else "C")
+
+    @property
+    def T(self) -> Array:
+        """The dimensions in reverse order: a view."""
+        return _called("transpose", self)
+
+    @property
+    def mT(self) -> Array:
+        """The last two dimensions exchanged: a view."""
+        return _called("matrix_transpose", self)
+
+    @property
+    def real(self) -> Array:
+        """The real parts: a view."""
+        return _called("real", self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts: a view."""
+        return _called("imag", self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    @property
+    def device(self) -> str:
+        """Where the elements are."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: object = None) -> Array:
+        """The array on a device; there is one."""
+        return _called("_on_device", self, device, stream)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return _called("_dlpack", self, stream, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU
+
+    # -- Python's conversions --------------------------------------------------------------------------
+
+    def _known(self, why: str) -> np.ndarray[Any, Any]:
+        held = self.held
+        if held.__class__ is _NDARRAY:
+            return cast("np.ndarray[Any, Any]", held)
+        raise TracedValueError(
+            f"{why} needs the elements of an array that is being recorded, and they exist only when the model runs",
+            help="compute with the array itself; where a value decides, use xp.where",
+        ).locate_at_caller()
+
+    def __bool__(self) -> bool:
+        return bool(self._known("a truth value"))
+
+    def __int__(self) -> int:
+        return int(self._known("int()"))
+
+    def __float__(self) -> float:
+        return float(self._known("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._known("complex()"))
+
+    def __index__(self) -> int:
+        return self._known("an index").__index__()
+
+    def item(self, *place: Any) -> bool | int | float | complex:
+        """One element, as a Python number."""
+        return self._known("item()").item(*place)
+
+    def tolist(self) -> Any:
+        """The elements in nested lists."""
+        return self._known("tolist()").tolist()
+
+    def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The elements as a numpy array, which cannot be written to unless it is a copy."""
+        known = self._known("numpy")
+        if dtype is not None and dtype != known.dtype:
+            if copy is False:
+                raise ValueError("another element type takes a copy")
+            return known.astype(dtype)
+        if copy:
+            return known.copy()
+        shown = known.view()
+        shown.flags.writeable = False
+        return shown
+
+    def __repr__(self) -> str:
+        held = self.held
+        if held.__class__ is not _NDARRAY:
+            return f"<recorded Array {self.dtype.name}{self.shape!r}>"
+        text = np.array_repr(cast("np.ndarray[Any, Any]", held))
+        return text.replace("array(", "Array(").replace("\n      ", "\n      ")
+
+    def __str__(self) -> str:
+        return str(self.held) if self.held.__class__ is _NDARRAY else repr(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._known("a format").item() if spec else str(self), spec)
+
+    def __hash__(self) -> int:
+        raise TypeError("an array has no hash")
+
+    def __copy__(self) -> Array:
+        return _called("copy", self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return _called("copy", self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self._known("pickle"),)

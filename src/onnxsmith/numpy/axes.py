@@ -1,0 +1,36 @@
+"""Axes as users write them: counted from the front, and refused where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex, TypeAlias, cast
+
+from onnxsmith.errors import AttributeTypeError, AxisError
+
+#: One axis, several, or None for all.
+Axes: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
+
+
+def axis_of(axis: object, rank: int, name: str = "axis") -> int:
+    """One axis, counted from the front."""
+    if not isinstance(axis, SupportsIndex):
+        raise AttributeTypeError(f"{name} is an int, not {type(axis).__name__}", culprit=("attribute", name))
+    number = axis.__index__()
+    if not -rank <= number < rank:
+        raise AxisError(
+            f"{name} {number} is out of bounds for an array of {rank} dimension{'s' * (rank != 1)}",
+            culprit=("attribute", name),
+        )
+    return number % rank
+
+
+def axes_of(axes: object, rank: int, name: str = "axis") -> tuple[int, ...]:
+    """Several axes, counted from the front, each once; all of them for None."""
+    if axes is None:
+        return tuple(range(rank))
+    if isinstance(axes, SupportsIndex) or not isinstance(axes, Iterable):
+        return (axis_of(axes, rank, name),)
+    found = tuple(axis_of(each, rank, name) for each in cast("Sequence[object]", axes))
+    if len(set(found)) != len(found):
+        raise AxisError(f"an axis is named twice in {name}", culprit=("attribute", name))
+    return found

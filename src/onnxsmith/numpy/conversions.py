@@ -1,0 +1,114 @@
+"""What a value is as an array: of which element type, and as which tensors of a graph."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_like
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.errors import InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.recorded import recorded, tensor_given
+from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.runtime.tensor import EagerTensor
+
+
+def array_of(value: object) -> Array:
+    """What numpy takes for an array: an array of ours or of numpy's, a number, a list."""
+    if value.__class__ is Array:
+        return cast(Array, value)
+    if isinstance(value, Number):
+        return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtypes.default_of(type(value.sample))))))
+    if isinstance(value, Value):
+        raise tensor_given(value)
+    given: Any = value
+    if _holds_array(given):
+        return _stacked(given)
+    made = np.array(given)
+    if made.dtype == object:
+        raise InputTypeError(f"an array is made of numbers, not of {type(given).__name__}")
+    dtypes.check(made.dtype)
+    return Array(made)
+
+
+def _holds_array(values_: object) -> bool:
+    if isinstance(values_, list | tuple):
+        return any(_holds_array(each) for each in cast("list[Any]", values_))
+    return isinstance(values_, Array | Number)
+
+
+def _stacked(items: list[Any]) -> Array:
+    return cast(Array, FUNCTIONS["stack"]([array_of(each) for each in items]))
+
+
+def constant_of(value: object, dtype: NumpyDType) -> Array:
+    """A value that is assigned to elements of a type: Python numbers take it, arrays are converted as numpy does."""
+    if dtypes.is_scalar(value):
+        return Array(np.asarray(cast(Any, value)).astype(dtype))
+    return as_type(array_of(value), dtype)
+
+
+@recorded()
+def _converted(x: Array, dtype: NumpyDType) -> Array:
+    held = tensors_of(x)
+    kind = dtypes.onnx_type(dtype)
+    if dtype.kind == "c":
+        real = values.converted(held.re, kind)
+        return Array(Complex(real, zeros_like(real) if held.im is None else values.converted(held.im, kind)))
+    if dtype.kind == "b" and held.im is not None:
+        return Array(cast(Tensor, held.is_nonzero()))
+    return Array(cast(Tensor, values.converted(held.re, kind)))
+
+
+def as_type(x: Array, dtype: NumpyDType) -> Array:
+    """An array in an element type; itself where it has it."""
+    return x if x.dtype == dtype else _converted(x, dtype)
+
+
+def tensors_of(x: Array) -> Field:
+    """The tensors of an array in the graph that is being recorded; elements that are known are constants."""
+    held = x.held
+    if isinstance(held, Complex):
+        return Field(held.real, held.imag)
+    if isinstance(held, np.ndarray):
+        if held.dtype.kind == "c":
+            return Field(values.constant(np.real(held).copy()), values.constant(np.imag(held).copy()))
+        return Field(values.constant(held))
+    return Field(held)
+
+
+def tensor_of(x: Array) -> TensorValue:
+    """The tensor of a real array in the graph that is being recorded."""
+    field = tensors_of(x)
+    assert field.im is None  # the caller has looked at the element type
+    return field.re
+
+
+def array_from(field: Field | TensorValue) -> Array:
+    """An array of tensors of the graph that is being recorded."""
+    if not isinstance(field, Field):
+        return Array(cast(Tensor, field))
+    if field.im is None:
+        return Array(cast(Tensor, field.re))
+    return Array(Complex(field.re, field.im))
+
+
+@public("_as_tensor")
+def as_tensor(x: Array) -> Tensor:
+    """The tensor that an array holds, for `op` and scripts; complex numbers have a last dimension of 2."""
+    held = x.held
+    if isinstance(held, np.ndarray):
+        if held.dtype.kind == "c":
+            held = np.stack([np.real(held), np.imag(held)], -1)
+        shown = held.view()
+        shown.flags.writeable = False
+        return EagerTensor(shown)
+    return cast(Tensor, packed(held)) if isinstance(held, Complex) else held

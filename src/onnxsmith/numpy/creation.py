@@ -1,0 +1,114 @@
+"""Arrays of what is not one yet: of numbers, lists, numpy's arrays, tensors; of zeros, ranges, grids."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sharing import detached
+from onnxsmith.runtime.tensor import EagerTensor
+
+
+@public("asarray")
+def asarray(
+    obj: object, /, dtype: object = None, *, device: object = None, copy: bool | None = None
+) -> Array:
+    """An array of numbers, lists, numpy arrays or a tensor; an array as it is, unless `copy` is True.
+
+    >>> asarray([1, 2.5])
+    Array([1. , 2.5])
+    """
+    check_device(device)
+    made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
+    if made is not obj and isinstance(obj, np.ndarray) and copy is False:
+        raise AttributeValueError(
+            "an array of ours never shares its elements with one of numpy's", culprit=("attribute", "copy")
+        )
+    if dtype is not None and made.dtype != (wanted := dtypes.read(dtype)):
+        if copy is False:
+            raise AttributeValueError("another element type takes a copy", culprit=("attribute", "copy"))
+        made = as_type(made, wanted)
+    is_own = made is obj and not copy and not made.is_number
+    return made if is_own or (made.is_symbolic and isinstance(obj, Tensor)) else detached(made)
+
+
+def _crossed_over(tensor: Tensor) -> Array:
+    if isinstance(tensor, EagerTensor):
+        dtypes.check(tensor.array.dtype)
+        return Array(tensor.array.copy())
+    kind = tensor.type
+    if kind.dtype is None or kind.dtype.numpy not in dtypes.DTYPES or kind.dtype.numpy.kind == "c":
+        raise InputTypeError(
+            f"numpy has no array of {kind.described}",
+            help="cast it first: xp.asarray(x.astype(FLOAT)); give the type of a parameter in its annotation",
+        )
+    if kind.shape is None:
+        raise InputTypeError(
+            "an array has a rank that is known, and that of this tensor is not",
+            help='annotate its shape, as in FLOAT["N", "M"]',
+        )
+    made = Array(tensor)
+    made.lock("it holds a tensor of the graph")
+    return made
+
+
+def check_device(device: object) -> None:
+    """Refuse devices other than the one there is."""
+    if device not in (None, "cpu"):
+        raise AttributeValueError(
+            f"there is no device {device!r}", help='arrays are on the "cpu"', culprit=("attribute", "device")
+        )
+
+
+@public("copy")
+def copy(x: object, order: str = "K") -> Array:
+    """An array with the same elements, that shares them with none."""
+    return detached(array_of(x))
+
+
+@public("array")
+def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin: int = 0) -> Array:
+    """An array of its own, of numbers, lists, or another.
+
+    >>> array([[1, 2]])
+    Array([[1, 2]])
+    """
+    made = asarray(obj, dtype, copy=copy)
+    return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
+
+
+@public("_on_device")
+def on_device(x: Array, device: object, stream: object) -> Array:
+    """`x.to_device(device)`"""
+    check_device(device)
+    if stream is not None:
+        raise AttributeValueError("the cpu has no streams", culprit=("attribute", "stream"))
+    return x
+
+
+@public("_dlpack")
+def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool | None) -> object:
+    """`x.__dlpack__()`: a copy, since elements are never changed."""
+    if stream is not None or device not in (None, (1, 0)):
+        raise BufferError("arrays are on the cpu")
+    if copy is False:
+        raise BufferError("an array of ours never shares its elements: it can be exported as a copy alone")
+    return np.array(x).__dlpack__()
+
+
+@public("from_dlpack")
+def from_dlpack(x: object, /, *, device: object = None, copy: bool | None = None) -> Array:
+    """An array of another library's, through dlpack."""
+    check_device(device)
+    if isinstance(x, Array):
+        return detached(x)
+    if copy is False:
+        raise BufferError("an array of ours never shares its elements with another library's")
+    return array_of(np.from_dlpack(cast(Any, x)).copy())

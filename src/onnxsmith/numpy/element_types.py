@@ -1,0 +1,182 @@
+"""What numpy and the Array API ask of element types: `astype`, `result_type`, `can_cast`, `finfo`, `isdtype`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.creation import check_device
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sharing import detached
+
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+@public("astype")
+def astype(
+    x: object, dtype: object, /, *, copy: bool = True, device: object = None, casting: str = "unsafe"
+) -> Array:
+    """The elements in another type, as numpy converts them.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.astype(xp.asarray([1.7, -1.7]), xp.int32)
+    Array([ 1, -1], dtype=int32)
+    """
+    check_device(device)
+    array = array_of(x)
+    wanted = dtypes.read(dtype)
+    if not np.can_cast(array.dtype, wanted, cast(Any, casting)):
+        raise AttributeValueError(
+            f"{array.dtype.name} does not go into {wanted.name} by the rule {casting!r}",
+            culprit=("attribute", "casting"),
+        )
+    made = as_type(array, wanted)
+    return detached(made) if copy or made is not array else made
+
+
+def _dtype_of(value: object) -> NumpyDType:
+    return value.dtype if isinstance(value, Array) else dtypes.read(value)
+
+
+@public("result_type")
+def result_type(*arrays_and_dtypes: object) -> NumpyDType:
+    """The element type that all go into; Python numbers only have a kind."""
+    scalars = [type(each) for each in arrays_and_dtypes if dtypes.is_scalar(each)]
+    others = [
+        cast(np.ndarray[Any, Any], each).dtype
+        if isinstance(each, np.ndarray | np.generic)
+        else _dtype_of(each)
+        for each in arrays_and_dtypes
+        if not dtypes.is_scalar(each)
+    ]
+    if not others and not scalars:
+        raise AttributeValueError("at least one array or element type is needed")
+    return dtypes.promoted(others, scalars)
+
+
+@public("promote_types")
+def promote_types(type1: object, type2: object) -> NumpyDType:
+    """The element type that two go into."""
+    return np.promote_types(dtypes.read(type1), dtypes.read(type2))
+
+
+@public("can_cast")
+def can_cast(from_: object, to: object, /, casting: str = "safe") -> bool:
+    """Whether one element type goes into another."""
+    return bool(np.can_cast(_dtype_of(from_), dtypes.read(to), cast(Any, casting)))
+
+
+@public("isdtype")
+def isdtype(dtype: object, kind: object) -> bool:
+    """Whether an element type is of a kind, such as 'real floating', or is another."""
+    given = dtypes.read(dtype)
+    if isinstance(kind, tuple):
+        return any(isdtype(given, each) for each in cast("tuple[object, ...]", kind))
+    if isinstance(kind, str):
+        if kind not in _KINDS:
+            raise AttributeValueError(
+                f"there is no kind {kind!r}",
+                help=f"kinds are {', '.join(_KINDS)}",
+                culprit=("attribute", "kind"),
+            )
+        return given.kind in _KINDS[kind]
+    return given == dtypes.read(kind)
+
+
+@public("issubdtype")
+def issubdtype(arg1: object, arg2: object) -> bool:
+    """numpy's own, on element types."""
+    return bool(np.issubdtype(cast(Any, arg1), cast(Any, arg2)))
+
+
+class FloatLimits:
+    """The limits of a type of floats, as Python floats."""
+
+    def __init__(self, dtype: NumpyDType) -> None:
+        found = np.finfo(dtype)
+        self.dtype: NumpyDType = found.dtype
+        self.bits: int = found.bits
+        self.eps = float(found.eps)
+        self.max = float(found.max)
+        self.min = float(found.min)
+        self.smallest_normal = self.tiny = float(found.smallest_normal)
+        self.smallest_subnormal = float(found.smallest_subnormal)
+        self.resolution = float(found.resolution)
+        self.precision: int = found.precision
+
+    def __repr__(self) -> str:
+        return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype.name})"
+
+
+@public("finfo")
+def finfo(dtype: object, /) -> FloatLimits:
+    """The limits of a type of floats; of the parts of a complex one."""
+    given = _dtype_of(dtype)
+    if given.kind not in "fc":
+        raise AttributeValueError(f"{given.name} is no type of floats", help="xp.iinfo is for integers")
+    return FloatLimits(given)
+
+
+@public("iinfo")
+def iinfo(dtype: object, /) -> np.iinfo[Any]:
+    """The limits of a type of integers."""
+    given = _dtype_of(dtype)
+    if given.kind not in "iu":
+        raise AttributeValueError(f"{given.name} is no type of integers", help="xp.finfo is for floats")
+    return np.iinfo(given)
+
+
+# -- about the namespace ---------------------------------------------------------------------------------
+
+
+class NamespaceInfo:
+    """What `__array_namespace_info__` gives: devices, element types, what is there."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """What shapes may be, and how many dimensions there are at most."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> str:
+        """Where arrays are unless somebody says otherwise."""
+        return "cpu"
+
+    def default_dtypes(self, *, device: object = None) -> dict[str, NumpyDType]:
+        """The element types of Python numbers."""
+        check_device(device)
+        return {
+            "real floating": dtypes.FLOAT64,
+            "complex floating": dtypes.COMPLEX128,
+            "integral": dtypes.INT64,
+            "indexing": dtypes.INT64,
+        }
+
+    def dtypes(self, *, device: object = None, kind: object = None) -> dict[str, NumpyDType]:
+        """The element types by name, all or of a kind."""
+        check_device(device)
+        # float16 is there, but the standard does not know it.
+        standard = [each for each in dtypes.DTYPES if each.name != "float16"]
+        return {each.name: each for each in standard if kind is None or isdtype(each, kind)}
+
+    def devices(self) -> list[str]:
+        """All devices."""
+        return ["cpu"]
+
+
+@public("__array_namespace_info__")
+def array_namespace_info() -> NamespaceInfo:
+    """What the namespace can do."""
+    return NamespaceInfo()

@@ -1,0 +1,292 @@
+"""Functions of single elements that numpy has beside its universal functions: `clip`, `round`, `isclose`, `angle`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.bessel import i0 as modified_i0
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.numpy import dtypes, sharing
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.types.dtypes import DType
+
+
+def _ufunc(name: str, *args: object) -> Array:
+    return cast(Array, UFUNCS[name](*args))
+
+
+def _written(made: Array, out: Array | None) -> Array:
+    """A result, or the array that it was to be written to."""
+    if out is None:
+        return made
+    sharing.replace(out, as_type(made, out.dtype))
+    return out
+
+
+@public("clip")
+def clip(
+    x: object,
+    /,
+    min: object = None,
+    max: object = None,
+    out: Array | None = None,
+    *,
+    a_min: object = None,
+    a_max: object = None,
+) -> Array:
+    """The elements held between two bounds, which numpy also calls `a_min` and `a_max`.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.clip(xp.asarray([-1, 5, 9]), 0, 6)
+    Array([0, 5, 6])
+    """
+    array = array_of(x)
+    min, max = a_min if min is None else min, a_max if max is None else max
+    if array.dtype.kind in "iu":  # bounds that no element reaches
+        limits = np.iinfo(array.dtype)
+        min = None if type(min) is int and min <= limits.min else min
+        max = None if type(max) is int and max >= limits.max else max
+    made = array if min is None else _ufunc("maximum", array, min)
+    made = made if max is None else _ufunc("minimum", made, max)
+    return _written(sharing.detached(made) if made is array else made, out)
+
+
+@recorded()
+def _rounded(x: Array, decimals: int) -> Array:
+    """As numpy does it: scaled, rounded to even, scaled back."""
+
+    def of_tensor(part: TensorValue) -> TensorValue:
+        if decimals == 0:
+            return op.Round(part)
+        small = values.dtype_of(part) is DType.FLOAT16
+        wide = values.converted(part, DType.FLOAT) if small else part
+        factor = values.like(10.0 ** abs(decimals), wide)
+        scaled = op.Mul(wide, factor) if decimals > 0 else op.Div(wide, factor)
+        whole = op.Round(scaled)
+        made = op.Div(whole, factor) if decimals > 0 else op.Mul(whole, factor)
+        return values.converted(made, values.dtype_of(part))
+
+    return array_from(tensors_of(x).map(of_tensor))
+
+
+@public("around")
+@public("round")
+def round(x: object, /, decimals: int = 0, out: Array | None = None) -> Array:
+    """The elements rounded to a number of decimals, halves to even."""
+    array = array_of(x)
+    if array.dtype.kind == "b":
+        if decimals:
+            raise InputTypeError("truth values have no decimals to be rounded to")
+        array = as_type(array, np.dtype(np.float16))
+    if array.dtype.kind in "iu":
+        if decimals >= 0:
+            return _written(sharing.detached(array), out)
+        wide = _rounded(as_type(array, dtypes.FLOAT64), decimals)
+        return _written(as_type(wide, array.dtype), out)
+    return _written(_rounded(array, int(decimals)), out)
+
+
+@public("fix")
+def fix(x: object, out: Array | None = None) -> Array:
+    """Rounded towards zero."""
+    return _written(_ufunc("trunc", array_of(x)), out)
+
+
+@public("nan_to_num")
+def nan_to_num(
+    x: object,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Array:
+    """With numbers in the place of NaN and infinities."""
+    array = array_of(x)
+    if array.dtype.kind not in "fc":
+        return sharing.detached(array) if copy else array
+    made = _without_infinities(array, float(nan), posinf, neginf)
+    return made if copy else _written(made, array)
+
+
+@recorded()
+def _without_infinities(x: Array, nan: float, most: float | None, least: float | None) -> Array:
+    def of_tensor(part: TensorValue) -> TensorValue:
+        limits = np.finfo(values.dtype_of(part).numpy)
+        highest = values.like(float(limits.max) if most is None else most, part)
+        lowest = values.like(float(limits.min) if least is None else least, part)
+        made = op.Where(op.IsNaN(part), values.like(nan, part), part)
+        made = op.Where(op.Equal(part, values.like(np.inf, part)), highest, made)
+        return op.Where(op.Equal(part, values.like(-np.inf, part)), lowest, made)
+
+    return array_from(tensors_of(x).map(of_tensor))
+
+
+@public("angle")
+def angle(z: object, deg: bool = False) -> Array:
+    """The angle of complex numbers, in radians or degrees."""
+    array = array_of(z)
+    if array.dtype.kind == "c":
+        made = _ufunc("arctan2", array.imag, array.real)
+    else:
+        real = array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64)
+        made = _ufunc("arctan2", FUNCTIONS["zeros_like"](real), real)
+    return made * (180 / np.pi) if deg else made
+
+
+@public("sinc")
+def sinc(x: object) -> Array:
+    """sin(pi x) / (pi x), 1 at 0."""
+    array = array_of(x)
+    return _sinc(array if array.dtype.kind in "fc" else as_type(array, dtypes.FLOAT64))
+
+
+@recorded()
+def _sinc(x: Array) -> Array:
+    # Where there would be a division by zero, the smallest step away gives 1.
+    small = float(np.finfo(dtypes.part(x.dtype)).eps)
+    y = cast(Array, FUNCTIONS["where"](_ufunc("equal", x, 0), small, x)) * np.pi
+    return _ufunc("sin", y) / y
+
+
+@public("i0")
+def i0(x: object) -> Array:
+    """The modified Bessel function of the first kind and order 0."""
+    array = array_of(x)
+    return _i0(array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64))
+
+
+@recorded()
+def _i0(x: Array) -> Array:
+    tensor = tensor_of(x)
+    return array_from(
+        values.converted(modified_i0(values.converted(tensor, DType.DOUBLE)), values.dtype_of(tensor))
+    )
+
+
+# -- questions -------------------------------------------------------------------------------------------
+
+
+@public("isclose")
+def isclose(
+    a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Where two numbers are near: |a - b| is at most atol + rtol |b|."""
+    x, y = array_of(a), array_of(b)
+    if y.dtype.kind not in "fc":
+        y = as_type(y, dtypes.promoted([y.dtype], [float]))
+    return _close(x, y, array_of(rtol), array_of(atol), bool(equal_nan))
+
+
+@recorded()
+def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Array:
+    within = _ufunc("less_equal", abs(x - y), atol + rtol * abs(y))
+    result = (within & _ufunc("isfinite", y)) | _ufunc("equal", x, y)
+    if equal_nan:
+        result = result | (_ufunc("isnan", x) & _ufunc("isnan", y))
+    return result
+
+
+@public("allclose")
+def allclose(
+    a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Whether all numbers are near."""
+    return cast(Array, isclose(a, b, rtol, atol, equal_nan).all())
+
+
+@public("array_equal")
+def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Array:
+    """Whether two arrays have the same shape and elements."""
+    x, y = array_of(a1), array_of(a2)
+    if x.ndim != y.ndim or not _same_sizes(x, y):
+        return Array(np.array(False))
+    equal = _ufunc("equal", x, y)
+    if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
+        equal = equal | (_ufunc("isnan", x) & _ufunc("isnan", y))
+    return cast(Array, equal.all())
+
+
+def _same_sizes(x: Array, y: Array) -> bool:
+    """Whether sizes agree, as far as they are known; a model that meets others refuses to run."""
+    pairs = zip(tuple(x.shape), tuple(y.shape), strict=True)
+    return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+
+
+@public("array_equiv")
+def array_equiv(a1: object, a2: object) -> Array:
+    """Whether two arrays have the same elements once they are broadcast."""
+    x, y = array_of(a1), array_of(a2)
+    try:
+        return cast(Array, _ufunc("equal", x, y).all())
+    except ValueError:
+        return Array(np.array(False))
+
+
+def _is_infinite(x: object, sign: float, out: Array | None) -> Array:
+    array = array_of(x)
+    if array.dtype.kind == "c":
+        raise AttributeValueError("complex numbers have no sign")
+    return _written(_ufunc("equal", array, sign * np.inf), out)
+
+
+@public("isposinf")
+def isposinf(x: object, out: Array | None = None) -> Array:
+    """Where the elements are infinite and above 0."""
+    return _is_infinite(x, 1, out)
+
+
+@public("isneginf")
+def isneginf(x: object, out: Array | None = None) -> Array:
+    """Where the elements are infinite and below 0."""
+    return _is_infinite(x, -1, out)
+
+
+@public("iscomplex")
+def iscomplex(x: object) -> Array:
+    """Where the imaginary part is not 0."""
+    return _ufunc("not_equal", array_of(x).imag, 0)
+
+
+@public("isreal")
+def isreal(x: object) -> Array:
+    """Where the imaginary part is 0."""
+    return _ufunc("equal", array_of(x).imag, 0)
+
+
+@public("iscomplexobj")
+def iscomplexobj(x: object) -> bool:
+    """Whether the element type is complex."""
+    return array_of(x).dtype.kind == "c"
+
+
+@public("isrealobj")
+def isrealobj(x: object) -> bool:
+    """Whether the element type is not complex."""
+    return array_of(x).dtype.kind != "c"
+
+
+@public("ndim")
+def ndim(a: object) -> int:
+    """How many dimensions there are."""
+    return array_of(a).ndim
+
+
+@public("shape")
+def shape(a: object) -> tuple[object, ...]:
+    """The dimensions: ints, and numbers of the model where that decides."""
+    return array_of(a).shape
+
+
+@public("size")
+def size(a: object, axis: int | None = None) -> int:
+    """How many elements there are, in all or along an axis."""
+    array = array_of(a)
+    return array.size if axis is None else array.shape[axis]

@@ -1,0 +1,219 @@
+"""New arrays: zeros and ones, grids, diagonals. Where all sizes are known they are constants.
+
+A size may be a number of the model: then the array is made by nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.creation import check_device
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.ranges import counted
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.reshaping import broadcast_to, reshape
+from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
+from onnxsmith.types.dtypes import DType
+
+
+@recorded("shape")
+def _filled(value: Array, shape: tuple[Size, ...]) -> Array:
+    sizes = values.int64s(cast("Sequence[values.Size]", shape))
+    return array_from(tensors_of(value).map(lambda part: op.Expand(part, sizes)))
+
+
+def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
+    sizes = shape_of(shape)
+    check_not_negative(sizes)
+    element = array_of(value)
+    if dtype is None:
+        dtype = dtypes.default_of(type(value)) if dtypes.is_scalar(value) else element.dtype
+    element = as_type(element, dtype)
+    if is_known(sizes) and not element.is_symbolic:
+        return Array(np.full(known(sizes), np.asarray(element)))
+    return detached(_filled(element, sizes))
+
+
+def _dtype(dtype: object, default: NumpyDType) -> NumpyDType:
+    return default if dtype is None else dtypes.read(dtype)
+
+
+@public("zeros")
+def zeros(shape: ShapeLike, dtype: object = None, *, device: object = None) -> Array:
+    """Zeros.
+
+    >>> zeros((2, 2))
+    Array([[0., 0.],
+           [0., 0.]])
+    """
+    check_device(device)
+    return _full(shape, 0, _dtype(dtype, dtypes.FLOAT64))
+
+
+@public("ones")
+def ones(shape: ShapeLike, dtype: object = None, *, device: object = None) -> Array:
+    """Ones."""
+    check_device(device)
+    return _full(shape, 1, _dtype(dtype, dtypes.FLOAT64))
+
+
+@public("empty")
+def empty(shape: ShapeLike, dtype: object = None, *, device: object = None) -> Array:
+    """An array whose elements are yet to be written; zeros until then."""
+    return zeros(shape, dtype, device=device)
+
+
+@public("full")
+def full(shape: ShapeLike, fill_value: object, dtype: object = None, *, device: object = None) -> Array:
+    """An array of one value, or of values that broadcast."""
+    check_device(device)
+    return _full(shape, fill_value, None if dtype is None else dtypes.read(dtype))
+
+
+def _like(x: object, value: object, dtype: object, shape: ShapeLike | None) -> Array:
+    array = array_of(x)
+    return _full(array.shape if shape is None else shape, value, _dtype(dtype, array.dtype))
+
+
+@public("zeros_like")
+def zeros_like(
+    x: object, /, dtype: object = None, *, shape: ShapeLike | None = None, device: object = None
+) -> Array:
+    """Zeros in an array's shape and element type."""
+    check_device(device)
+    return _like(x, 0, dtype, shape)
+
+
+@public("ones_like")
+def ones_like(
+    x: object, /, dtype: object = None, *, shape: ShapeLike | None = None, device: object = None
+) -> Array:
+    """Ones in an array's shape and element type."""
+    check_device(device)
+    return _like(x, 1, dtype, shape)
+
+
+@public("empty_like")
+def empty_like(
+    x: object, /, dtype: object = None, *, shape: ShapeLike | None = None, device: object = None
+) -> Array:
+    """An array in another's shape and element type, whose elements are yet to be written."""
+    check_device(device)
+    return _like(x, 0, dtype, shape)
+
+
+@public("full_like")
+def full_like(
+    x: object,
+    /,
+    fill_value: object,
+    dtype: object = None,
+    *,
+    shape: ShapeLike | None = None,
+    device: object = None,
+) -> Array:
+    """An array of one value in another's shape and element type."""
+    check_device(device)
+    return _like(x, fill_value, dtype, shape)
+
+
+# -- matrices --------------------------------------------------------------------------------------------
+
+
+@public("eye")
+def eye(
+    n_rows: object, n_cols: object = None, /, k: int = 0, dtype: object = None, *, device: object = None
+) -> Array:
+    """Ones on a diagonal, zeros elsewhere."""
+    check_device(device)
+    rows = size_of(n_rows, "n_rows")
+    columns = rows if n_cols is None else size_of(n_cols, "n_cols")
+    check_not_negative((rows, columns))
+    wanted = _dtype(dtype, dtypes.FLOAT64)
+    if isinstance(rows, int) and isinstance(columns, int):
+        return Array(np.eye(rows, columns, k=k, dtype=wanted))
+    return as_type(_diagonal_ones(rows, columns, k), wanted)
+
+
+@public("identity")
+def identity(n: object, dtype: object = None) -> Array:
+    """The identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+@recorded("rows", "columns", "k")
+def _diagonal_ones(rows: Size, columns: Size, k: Size) -> Array:
+    shifted = op.Add(op.Unsqueeze(counted(rows), [1]), values.cast(cast(values.Size, k), DType.INT64))
+    return array_from(op.Equal(shifted, op.Unsqueeze(counted(columns), [0])))
+
+
+@public("tri")
+def tri(n: object, m: object = None, k: int = 0, dtype: object = float) -> Array:
+    """Ones at and below a diagonal."""
+    rows = size_of(n, "N")
+    return tril(ones((rows, rows if m is None else size_of(m, "M")), dtype), k=k)
+
+
+@recorded("k")
+def _triangle(x: Array, k: Size, upper: bool) -> Array:
+    place = values.cast(cast(values.Size, k), DType.INT64)
+    return array_from(tensors_of(x).map(lambda part: op.Trilu(part, place, upper=int(upper))))
+
+
+@public("tril")
+def tril(x: object, /, k: int = 0) -> Array:
+    """The elements at and below a diagonal, zeros elsewhere."""
+    return _triangle(_matrix(x), k, False)
+
+
+@public("triu")
+def triu(x: object, /, k: int = 0) -> Array:
+    """The elements at and above a diagonal, zeros elsewhere."""
+    return _triangle(_matrix(x), k, True)
+
+
+def _matrix(x: object) -> Array:
+    array = array_of(x)
+    if array.ndim == 1:
+        size = array.shape[0]
+        return broadcast_to(array, (size, size))
+    if array.ndim == 0:
+        raise InputTypeError("a matrix has two dimensions, and a number none")
+    return array
+
+
+@public("meshgrid")
+def meshgrid(
+    *arrays: object, indexing: str = "xy", sparse: bool = False, copy: bool = True
+) -> tuple[Array, ...]:
+    """Coordinates of a grid, one array for each vector."""
+    if indexing not in ("xy", "ij"):
+        raise AttributeValueError(
+            f"indexing is 'xy' or 'ij', not {indexing!r}", culprit=("attribute", "indexing")
+        )
+    vectors = [reshape(each, -1) for each in arrays]
+    rank = len(vectors)
+    places = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        places[:2] = [1, 0]
+    shape: list[Size] = [1] * rank
+    for place, each in zip(places, vectors, strict=True):
+        shape[place] = each.shape[0]
+    made: list[Array] = []
+    for place, each in zip(places, vectors, strict=True):
+        open_shape = [1] * rank
+        open_shape[place] = -1
+        column = reshape(each, tuple(open_shape), copy=True)
+        made.append(column if sparse else _filled(column, tuple(shape)))
+    return tuple(made)

@@ -1,0 +1,205 @@
+"""`xp.fft`: discrete Fourier transforms of one and more dimensions, complex, real and Hermitian."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of, axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.creation import check_device
+from onnxsmith.numpy.rearranging import roll
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import Size, shape_of, size_of
+from onnxsmith.types.dtypes import DType
+
+Kind = Literal["complex", "half", "real"]
+
+
+def _along(z: Field, axis: int, function: Callable[[Field], Field]) -> Field:
+    """A function of the last axis on another one."""
+    last = z.rank - 1
+    if axis == last:
+        return function(z)
+    order = list(range(z.rank))
+    order[axis], order[last] = last, axis
+    turned = function(z.map(lambda part: op.Transpose(part, perm=order)))
+    return turned.map(lambda part: op.Transpose(part, perm=order))
+
+
+def _resized(z: Field, axis: int, count: values.Size) -> Field:
+    """Cut, or filled up with zeros, to a count along an axis."""
+    held = values.size_of(z.re, axis)
+    if isinstance(held, int) and isinstance(count, int) and held == count:
+        return z
+    pads: list[values.Size] = [0] * (2 * z.rank)
+    pads[z.rank + axis] = count - held  # below 0 it is cut
+    return z.map(lambda part: op.Pad(part, values.int64s(pads), values.like(0, part)))
+
+
+def _factor(counts: Sequence[values.Size], norm: str, inverse: bool) -> Any:
+    """What a result is multiplied by: the inverse is divided by the count unless told otherwise."""
+    root = norm == "ortho"
+    if not root and (norm == "forward") == inverse:
+        return None
+    count = values.product(counts)
+    if isinstance(count, int):
+        return 1 / (math.sqrt(count) if root else count) if count else 1.0
+    number = values.cast(count, DType.DOUBLE)
+    return op.Reciprocal(op.Sqrt(number) if root else number)
+
+
+# The counts belong to the form of a call: how a transform is computed depends on them.
+@recorded()
+def _transformed(
+    x: Array, counts: tuple[Size, ...], axes: tuple[int, ...], kind: Kind, norm: str, inverse: bool
+) -> Array:
+    """A transform along axes, the last one first or last, as its kind has it."""
+    z = tensors_of(x)
+    wanted = z.dtype
+    z = z.cast(DType.DOUBLE) if z.dtype is not DType.DOUBLE else z
+    sizes = cast("list[values.Size]", list(counts))
+    held = [*sizes[:-1], sizes[-1] // 2 + 1] if kind == "real" else sizes
+    for axis, count in zip(axes, held, strict=True):
+        z = _resized(z, axis, count)
+    many = list(zip(axes, sizes, strict=True))
+    if kind == "half":
+        z = _along(z, axes[-1], lambda each: half_transform(each.re, sizes[-1], inverse))
+    for axis, count in many if kind == "complex" else many[:-1]:
+        z = _along(z, axis, lambda each, n=count: transform(each, n, inverse))
+    if kind == "real":
+        z = _along(z, axes[-1], lambda each: Field(real_transform(each, sizes[-1], inverse)))
+    factor = _factor(sizes, norm, inverse)
+    if factor is not None:
+        by = values.cast(factor, DType.DOUBLE)
+        z = z.map(lambda part: op.Mul(part, by))
+    return array_from(z.cast(wanted))
+
+
+def _transform(
+    x: object, sizes: object, axes: Axes, norm: str | None, kind: Kind, inverse: bool, *, default_axes: Axes
+) -> Array:
+    array = array_of(x)
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise AttributeValueError(
+            f"norm is 'backward', 'ortho' or 'forward', not {norm!r}", culprit=("attribute", "norm")
+        )
+    if kind == "half" and array.dtype.kind == "c":
+        raise InputTypeError("this transform is for real numbers", help="use xp.fft.fft for complex ones")
+    if kind == "half":
+        array = as_type(
+            array,
+            np.dtype(np.float32) if array.dtype.itemsize < 8 and array.dtype.kind == "f" else dtypes.FLOAT64,
+        )
+    else:
+        is_small = array.dtype.kind in "fc" and array.dtype.itemsize <= (4 if array.dtype.kind == "f" else 8)
+        array = as_type(array, dtypes.COMPLEX64 if is_small else dtypes.COMPLEX128)
+    given = None if sizes is None else shape_of(sizes, "s")
+    if axes is None and given is not None and default_axes is None:
+        places = tuple(range(array.ndim - len(given), array.ndim))
+    else:
+        places = axes_of(default_axes if axes is None else axes, array.ndim, "axes")
+    counts = _counts(array, given, places, kind)
+    return _transformed(array, counts, places, kind, norm or "backward", inverse)
+
+
+def _counts(x: Array, given: tuple[Size, ...] | None, axes: tuple[int, ...], kind: Kind) -> tuple[Size, ...]:
+    held = [cast(Size, x.shape[axis]) for axis in axes]
+    if kind == "real" and held:
+        held[-1] = cast(Size, 2 * (held[-1] - 1))
+    counts = held if given is None else [own if n == -1 else n for n, own in zip(given, held, strict=True)]
+    for each in counts:
+        if isinstance(each, int) and each < 1:
+            raise AttributeValueError(f"a transform is of 1 number or more, not of {each}")
+    return tuple(counts)
+
+
+def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
+    def function(x: object, /, n: object = None, axis: int = -1, norm: str | None = None) -> Array:
+        array = array_of(x)
+        place = axis_of(axis, array.ndim)
+        sizes = None if n is None else (size_of(n, "n"),)
+        return _transform(array, sizes, (place,), norm, kind, inverse, default_axes=None)
+
+    function.__name__ = name
+    function.__doc__ = f"numpy's `fft.{name}`: a transform along one axis."
+    return public(f"fft.{name}")(function)
+
+
+def _several(name: str, kind: Kind, inverse: bool, default_axes: Axes) -> Callable[..., Array]:
+    def function(x: object, /, s: object = None, axes: Axes = default_axes, norm: str | None = None) -> Array:
+        return _transform(x, s, axes, norm, kind, inverse, default_axes=default_axes)
+
+    function.__name__ = name
+    function.__doc__ = f"numpy's `fft.{name}`: a transform along several axes."
+    return public(f"fft.{name}")(function)
+
+
+fft = _single("fft", "complex", False)
+ifft = _single("ifft", "complex", True)
+rfft = _single("rfft", "half", False)
+irfft = _single("irfft", "real", True)
+hfft = _single("hfft", "real", False)
+ihfft = _single("ihfft", "half", True)
+for _name, _kind, _inverse in (
+    ("fft", "complex", False),
+    ("ifft", "complex", True),
+    ("rfft", "half", False),
+    ("irfft", "real", True),
+):
+    _several(f"{_name}n", cast(Kind, _kind), _inverse, None)
+    _several(f"{_name}2", cast(Kind, _kind), _inverse, (-2, -1))
+
+
+# -- frequencies -----------------------------------------------------------------------------------------
+
+
+def _frequencies(n: object, d: float, dtype: object, count: Callable[[int], np.ndarray[Any, Any]]) -> Array:
+    size = size_of(n, "n")
+    wanted = dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)
+    if wanted.kind not in "f":
+        raise AttributeValueError("frequencies are floats", culprit=("attribute", "dtype"))
+    if not isinstance(size, int):
+        raise AttributeValueError("n is an int that is known", culprit=("attribute", "n"))
+    return Array(count(size).astype(wanted))
+
+
+@public("fft.fftfreq")
+def fftfreq(n: object, /, d: float = 1.0, dtype: object = None, *, device: object = None) -> Array:
+    """The frequencies of a transform of `n` numbers, `d` apart."""
+    check_device(device)
+    return _frequencies(n, d, dtype, lambda size: np.fft.fftfreq(size, d))
+
+
+@public("fft.rfftfreq")
+def rfftfreq(n: object, /, d: float = 1.0, dtype: object = None, *, device: object = None) -> Array:
+    """The frequencies of a transform of `n` real numbers, `d` apart."""
+    check_device(device)
+    return _frequencies(n, d, dtype, lambda size: np.fft.rfftfreq(size, d))
+
+
+@public("fft.fftshift")
+def fftshift(x: object, /, axes: Axes = None) -> Array:
+    """The zero frequency in the middle."""
+    array = array_of(x)
+    places = axes_of(axes, array.ndim, "axes")
+    return roll(array, tuple(cast(Size, array.shape[each]) // 2 for each in places), places)
+
+
+@public("fft.ifftshift")
+def ifftshift(x: object, /, axes: Axes = None) -> Array:
+    """The zero frequency back at the start."""
+    array = array_of(x)
+    places = axes_of(axes, array.ndim, "axes")
+    return roll(array, tuple(-(cast(Size, array.shape[each]) // 2) for each in places), places)

@@ -1,0 +1,176 @@
+"""`x[index]` and `x[index] = v`, for every index that numpy takes; a basic one gives a view.
+
+How parts are taken from tensors and put back stands in `core.semantics`; here is what numpy makes of the index.
+"""
+
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import EllipsisType
+from typing import Any, SupportsIndex, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.core.semantics import indexing
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.updates import Updates
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import TensorIndexError
+from onnxsmith.numpy import sharing
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sessions import bounds_of
+
+#: What may stand between the brackets, read: numbers may be the model's.
+Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
+
+
+def read_index(index: object) -> tuple[Part, ...]:
+    """The parts of an index: lists and numpy's arrays and numbers as ours."""
+    parts = cast("tuple[object, ...]", index) if isinstance(index, tuple) else (index,)
+    return tuple(_read_part(each) for each in parts)
+
+
+def _read_part(part: object) -> Part:
+    if part is None or isinstance(part, EllipsisType | Number):
+        return part
+    if isinstance(part, slice):
+        return slice(*[_read_bound(each) for each in bounds_of(cast("slice[Any, Any, Any]", part))])
+    if isinstance(part, int) and not isinstance(part, bool):
+        return part
+    if isinstance(part, Array):
+        if part.dtype.kind not in "iub":
+            raise TensorIndexError(f"an index is of integers or bool, not an array of {part.dtype.name}")
+        if part.ndim == 0 and part.dtype.kind != "b" and not part.is_symbolic:
+            return int(part)
+        return part
+    if isinstance(part, list | np.ndarray | np.generic | bool | range):
+        array = np.asarray(cast(Any, part))
+        if array.size == 0 and array.dtype.kind == "f":
+            array = array.astype(np.int64)  # an empty list has no element type of its own
+        return _read_part(Array(array))
+    if isinstance(part, SupportsIndex):
+        return part.__index__()
+    raise TensorIndexError(f"an array cannot be indexed with {type(part).__name__}")
+
+
+def _read_bound(bound: object) -> object:
+    if bound is None or isinstance(bound, int | Number):
+        return bound
+    if isinstance(bound, Array) and bound.is_symbolic:
+        return cast(Tensor, bound.held).as_number()
+    if isinstance(bound, SupportsIndex):
+        return bound.__index__()
+    raise TensorIndexError(f"a slice is made of integers, not {type(bound).__name__}")
+
+
+@public("_getitem")
+def get(x: Array, index: object) -> Array:
+    """`x[index]`"""
+    parts = read_index(index)
+    _check_places(x, parts)
+    if len(parts) == x.ndim and x.ndim and all(isinstance(each, int | Number) for each in parts):
+        return take(sharing.detached(x), parts)  # one element is a number
+    if any(isinstance(each, Array) for each in parts):
+        taken = take(sharing.detached(x), parts)
+        taken._is_plain = False  # numpy puts the elements in the order of the index
+        return taken
+    return sharing.view(
+        x,
+        lambda base: take(base, parts),
+        lambda base, part: put(base, parts, part),
+        is_plain=x._is_plain and _keeps_order(x, parts),
+    )
+
+
+@public("_setitem")
+def set(x: Array, index: object, value: object) -> None:
+    """`x[index] = value`"""
+    parts = read_index(index)
+    _check_places(x, parts)
+    sharing.replace(x, put(sharing.detached(x), parts, constant_of(value, x.dtype)))
+
+
+def _check_places(x: Array, parts: Sequence[Part]) -> None:
+    """Refuse places outside of dimensions that are known; a runtime would name a node that nobody wrote."""
+    used = sum(
+        (each.ndim if each.dtype.kind == "b" else 1)
+        if isinstance(each, Array)
+        else each is not None and not isinstance(each, EllipsisType)
+        for each in parts
+    )
+    if used > x.ndim:
+        raise TensorIndexError(f"too many indices: the array has {x.ndim} dimensions, and {used} are indexed")
+    axis = 0
+    shape = x.shape if not x.is_symbolic else ()
+    for each in parts:
+        if isinstance(each, EllipsisType):
+            axis += x.ndim - used
+        elif isinstance(each, Array) and each.dtype.kind == "b":
+            axis += each.ndim
+        elif each is not None:
+            if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
+                raise TensorIndexError(
+                    f"index {each} is out of bounds for dimension {axis}, which has size {shape[axis]}"
+                )
+            axis += 1
+
+
+def _keeps_order(x: Array, parts: Sequence[Part]) -> bool:
+    """Whether a basic index leaves the elements one after the other: single places, then one range, then all."""
+    is_open = False
+    for each in parts:
+        if each is None:
+            continue
+        if isinstance(each, EllipsisType):
+            is_open = True
+        elif isinstance(each, slice):
+            if is_open and each != slice(None):
+                return False
+            if each.step not in (None, 1):
+                return False
+            is_open = True
+        elif is_open:
+            return False
+    return True
+
+
+@recorded("parts")
+def take(x: Array, parts: tuple[Part, ...]) -> Array:
+    """What an index names, as an array of its own."""
+    index = tuple(_tensor_part(each) for each in parts)
+    return _mapped(x, lambda part: indexing.get(part, index))
+
+
+@recorded("parts")
+def put(x: Array, parts: tuple[Part, ...], value: Array) -> Array:
+    """An array with other elements where an index points."""
+    index = tuple(_tensor_part(each) for each in parts)
+    whole, given = tensors_of(x), tensors_of(as_type(value, x.dtype))
+    real = Updates(whole.re)[index].set(given.re)
+    if whole.im is None:
+        return array_from(real)
+    assert given.im is not None  # it was converted to the same element type
+    return array_from(Field(real, Updates(whole.im)[index].set(given.im)))
+
+
+def _tensor_part(part: Part) -> Any:
+    """A part of an index as tensors are indexed."""
+    if isinstance(part, Array):
+        held = part.held
+        assert not isinstance(held, Complex)  # an index has integers or truth values
+        return held
+    return part
+
+
+def _mapped(x: Array, function: Callable[[TensorValue], TensorValue]) -> Array:
+    """A function that only moves elements, on the one or two tensors of an array."""
+    return array_from(tensors_of(x).map(function))

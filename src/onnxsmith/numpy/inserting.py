@@ -1,0 +1,182 @@
+"""Elements put in and places looked up: `insert`, `fill_diagonal`, `copyto`, `putmask`, `ix_`, `indices`, `einsum`."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes, sharing
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.filling import ones, tril, triu
+from onnxsmith.numpy.joining import concat
+from onnxsmith.numpy.ranges import arange
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
+from onnxsmith.numpy.sizes import product, shape_of
+
+
+@public("insert")
+def insert(arr: object, obj: object, values: object, axis: int | None = None) -> Array:
+    """An array with values before a place along an axis."""
+    array = array_of(arr)
+    if axis is None:
+        array, axis = reshape(array, -1), 0
+    place = axis_of(axis, array.ndim)
+    if not isinstance(obj, int):
+        raise InputTypeError(
+            "values are inserted before one place, an int", help="insert one after the other"
+        )
+    size = array.shape[place]
+    if isinstance(size, int) and not -size <= obj <= size:
+        raise InputTypeError(f"there is no place {obj} in a dimension of size {size}")
+    given = as_type(array_of(values), array.dtype)
+    given = moveaxis(reshape(given, (*[1] * (array.ndim - given.ndim), *tuple(given.shape))), 0, place)
+    before = (slice(None),) * place
+    shape = (*tuple(array.shape)[:place], given.shape[place], *tuple(array.shape)[place + 1 :])
+    parts = [
+        array[(*before, slice(None, obj))],
+        broadcast_to(given, shape),
+        array[(*before, slice(obj, None))],
+    ]
+    return concat(parts, axis=place)
+
+
+@public("copyto")
+def copyto(dst: Array, src: object, casting: str = "same_kind", where: object = True) -> None:
+    """Write elements to an array, all or where a condition holds."""
+    given = array_of(src)
+    if not np.can_cast(given.dtype, dst.dtype, cast(Any, casting)):
+        raise InputTypeError(f"{given.dtype.name} does not go into {dst.dtype.name} by the rule {casting!r}")
+    typed = as_type(given, dst.dtype)
+    if where is True:
+        dst[...] = typed
+        return
+    chosen = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
+    dst[...] = chosen
+
+
+@public("putmask")
+def putmask(a: Array, mask: object, values: object) -> None:
+    """Write elements where a condition holds; values repeat, by the place in the array."""
+    given = reshape(as_type(array_of(values), a.dtype), -1)
+    index = cast(Array, arange(a.size) % given.shape[0])
+    spread = reshape(given[index], tuple(a.shape))
+    a[...] = cast(Array, FUNCTIONS["where"](array_of(mask), spread, sharing.detached(a)))
+
+
+@public("fill_diagonal")
+def fill_diagonal(a: Array, val: object) -> None:
+    """Write to the diagonal of a matrix."""
+    if a.ndim != 2:
+        raise ShapeError("a diagonal is written to in a matrix")
+    count = min(a.shape) if all(isinstance(each, int) for each in a.shape) else None
+    if count is None:
+        raise ShapeError("how long the diagonal is is known only when the model runs")
+    index = arange(count)
+    a[index, index] = val
+
+
+@public("ix_")
+def ix_(*args: object) -> tuple[Array, ...]:
+    """Vectors as an open mesh, to index with."""
+    made: list[Array] = []
+    for place, each in enumerate(args):
+        vector = array_of(each)
+        if vector.ndim != 1:
+            raise ShapeError("the parts of a mesh are vectors")
+        if vector.dtype.kind == "b":
+            vector = cast("tuple[Array, ...]", FUNCTIONS["nonzero"](vector))[0]
+        shape = [1] * len(args)
+        shape[place] = -1
+        made.append(reshape(vector, tuple(shape), copy=True))
+    return tuple(made)
+
+
+@public("tril_indices_from")
+def tril_indices_from(arr: object, k: int = 0) -> tuple[Array, ...]:
+    """Where the elements at and below a diagonal are."""
+    array = array_of(arr)
+    return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](tril(ones(tuple(array.shape), bool), k)))
+
+
+@public("triu_indices_from")
+def triu_indices_from(arr: object, k: int = 0) -> tuple[Array, ...]:
+    """Where the elements at and above a diagonal are."""
+    array = array_of(arr)
+    return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](triu(ones(tuple(array.shape), bool), k)))
+
+
+@public("diag_indices_from")
+def diag_indices_from(arr: object) -> tuple[Array, ...]:
+    """Where the diagonal of a square array is."""
+    array = array_of(arr)
+    return (arange(array.shape[0]),) * array.ndim
+
+
+@public("resize")
+def resize(a: object, new_shape: object) -> Array:
+    """An array of another size, its elements again and again."""
+    flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
+    places = arange(product(sizes)) % flat.shape[0]
+    return reshape(flat[places], sizes)
+
+
+# -- sums of products by letters -------------------------------------------------------------------------
+
+
+@public("einsum")
+def einsum(subscripts: str, /, *operands: object, optimize: object = False) -> Array:
+    """The sum of products that letters describe.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.einsum("ij,j->i", xp.asarray([[1, 2], [3, 4]]), xp.asarray([1, 1]))
+    Array([3, 7])
+    """
+    if not isinstance(cast(object, subscripts), str):
+        raise InputTypeError("subscripts are a text, such as 'ij,jk->ik'")
+    allowed = set(string.ascii_letters + ".,-> ")
+    if not set(subscripts) <= allowed:
+        raise AttributeValueError(f"{subscripts!r} has characters that are no subscripts")
+    arrays = [array_of(each) for each in operands]
+    dtype = dtypes.promoted([each.dtype for each in arrays])
+    made = _summed(
+        [as_type(each, dtypes.INT64 if dtype.kind == "b" else dtype) for each in arrays], subscripts
+    )
+    return as_type(made, dtype)
+
+
+@recorded()
+def _summed(arrays: list[Array], subscripts: str) -> Array:
+    fields = [tensors_of(each) for each in arrays]
+    text = subscripts.replace(" ", "")
+
+    def call(tensors: Sequence[Any]) -> Any:
+        return op.Einsum(*tensors, equation=text)
+
+    if all(each.im is None for each in fields):
+        return array_from(call([each.re for each in fields]))
+    # A product of sums: every choice of parts, with the sign that i to their number of imaginary ones has.
+    real: Any = None
+    imaginary: Any = None
+    for choice in range(2 ** len(fields)):
+        bits = [choice >> k & 1 for k in range(len(fields))]
+        parts = [each.im if bit else each.re for each, bit in zip(fields, bits, strict=True)]
+        if any(each is None for each in parts):
+            continue
+        term = call(parts)
+        turns = sum(bits) % 4
+        term = op.Neg(term) if turns in (2, 3) else term
+        if turns % 2:
+            imaginary = term if imaginary is None else op.Add(imaginary, term)
+        else:
+            real = term if real is None else op.Add(real, term)
+    return array_from(Field(real, imaginary))

@@ -1,0 +1,305 @@
+"""Arrays put together and taken apart: `concat`, `stack`, `split`, `tile`, `repeat`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import joined
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.ranges import counted
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
+from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.sizes import Size, shape_of, size_of
+from onnxsmith.types.dtypes import DType
+
+Arrays = Sequence[object] | Array
+
+
+def _given(arrays: Arrays) -> list[Array]:
+    """Arrays in a list, a tuple, or along the first dimension of one."""
+    given = [array_of(each) for each in arrays]
+    if not given:
+        raise InputTypeError("at least one array is needed")
+    return given
+
+
+def _common(arrays: Sequence[Array], dtype: object) -> list[Array]:
+    wanted = dtypes.promoted([each.dtype for each in arrays]) if dtype is None else dtypes.read(dtype)
+    return [as_type(each, wanted) for each in arrays]
+
+
+@recorded()
+def _joined(arrays: list[Array], axis: int) -> Array:
+    return array_from(joined([tensors_of(each) for each in arrays], axis))
+
+
+@public("concat")
+@public("concatenate")
+def concat(
+    arrays: Arrays, /, axis: int | None = 0, *, dtype: object = None, casting: str = "same_kind"
+) -> Array:
+    """Arrays one after the other along an axis; all flat when it is None.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.concat([xp.asarray([1, 2]), xp.asarray([0.5])])
+    Array([1. , 2. , 0.5])
+    """
+    given = _given(arrays)
+    if axis is None:
+        given = [reshape(each, -1) for each in given]
+        axis = 0
+    rank = given[0].ndim
+    if not rank:
+        raise ShapeError("arrays without dimensions have none to be joined along", help="use xp.stack")
+    place = axis_of(axis, rank)
+    for position, each in enumerate(given):
+        if each.ndim != rank:
+            raise ShapeError(f"array 0 has {rank} dimensions, and array {position} has {each.ndim}")
+    _check_sizes(given, place)
+    typed = _common(given, dtype)
+    return detached(typed[0]) if len(typed) == 1 else _joined(typed, place)
+
+
+def _check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
+    first = tuple(arrays[0].shape)
+    for position, each in enumerate(arrays):
+        for k, (a, b) in enumerate(zip(first, tuple(each.shape), strict=True)):
+            if k != axis and isinstance(a, int) and isinstance(b, int) and a != b:
+                raise ShapeError(f"dimension {k} of array 0 has size {a}, and of array {position} size {b}")
+
+
+@public("stack")
+def stack(arrays: Arrays, /, axis: int = 0, *, dtype: object = None, casting: str = "same_kind") -> Array:
+    """Arrays of one shape along a new axis."""
+    given = _given(arrays)
+    rank = given[0].ndim
+    if any(each.ndim != rank for each in given):
+        raise ShapeError("arrays that are stacked have one shape")
+    _check_sizes(given, None)
+    place = axis_of(axis, rank + 1)
+    return concat([expand_dims(each, place) for each in given], axis=place, dtype=dtype)
+
+
+@public("vstack")
+def vstack(arrays: Arrays, *, dtype: object = None, casting: str = "same_kind") -> Array:
+    """Arrays below each other; vectors are rows."""
+    return concat([cast(Array, atleast_2d(each)) for each in arrays], axis=0, dtype=dtype)
+
+
+@public("hstack")
+def hstack(arrays: Arrays, *, dtype: object = None, casting: str = "same_kind") -> Array:
+    """Arrays beside each other: along the second axis, vectors along the first."""
+    given = [cast(Array, atleast_1d(each)) for each in arrays]
+    return concat(given, axis=0 if given and given[0].ndim == 1 else 1, dtype=dtype)
+
+
+@public("dstack")
+def dstack(arrays: Arrays) -> Array:
+    """Arrays along the third axis."""
+    return concat([cast(Array, atleast_3d(each)) for each in arrays], axis=2)
+
+
+@public("column_stack")
+def column_stack(arrays: Arrays) -> Array:
+    """Vectors as the columns of a matrix."""
+    given = [array_of(each) for each in arrays]
+    return concat(
+        [expand_dims(cast(Array, atleast_1d(each)), 1) if each.ndim < 2 else each for each in given], axis=1
+    )
+
+
+@public("append")
+def append(x: object, values: object, axis: int | None = None) -> Array:
+    """Arrays one after the other; all flat when no axis is given."""
+    return concat([x, values], axis=axis)
+
+
+@public("block")
+def block(arrays: object) -> Array:
+    """An array of blocks, in nested lists as they lie."""
+    depth = _depth(arrays)
+    rank = max([depth, *(each.ndim for each in _leaves(arrays))])
+    return _block(arrays, depth, rank, 1)
+
+
+def _depth(arrays: object) -> int:
+    if not isinstance(arrays, list):
+        return 0
+    depths = {_depth(each) for each in cast("list[object]", arrays)}
+    if len(depths) != 1:
+        raise ShapeError("the lists of blocks are nested to one depth, and none is empty")
+    return 1 + depths.pop()
+
+
+def _leaves(arrays: object) -> list[Array]:
+    if isinstance(arrays, list):
+        return [leaf for each in cast("list[object]", arrays) for leaf in _leaves(each)]
+    return [array_of(arrays)]
+
+
+def _block(arrays: object, depth: int, rank: int, level: int) -> Array:
+    if not isinstance(arrays, list):
+        array = array_of(arrays)
+        return (
+            array.copy()
+            if array.ndim == rank
+            else reshape(array, (*[1] * (rank - array.ndim), *tuple(array.shape)), copy=True)
+        )
+    parts = [_block(each, depth, rank, level + 1) for each in cast("list[object]", arrays)]
+    return concat(parts, axis=level - 1 - depth)
+
+
+# -- apart -----------------------------------------------------------------------------------------------
+
+
+@public("unstack")
+def unstack(x: object, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The parts along an axis, without it: views."""
+    array = array_of(x)
+    place = axis_of(axis, array.ndim)
+    count = array.shape[place]
+    if not isinstance(count, int):
+        raise ShapeError(
+            "how many parts there are is known only when the model runs",
+            help="declare the size of the dimension, or go through it in a loop",
+        )
+    before = (slice(None),) * place
+    return tuple(array[(*before, k)] for k in range(count))
+
+
+@public("array_split")
+def array_split(x: object, indices_or_sections: object, axis: int = 0) -> list[Array]:
+    """Parts along an axis, as even as they can be: views."""
+    array = array_of(x)
+    place = axis_of(axis, array.ndim)
+    if isinstance(indices_or_sections, list | tuple | np.ndarray | Array):
+        cuts: list[Size] = [
+            size_of(each, "indices") for each in cast("Sequence[object]", indices_or_sections)
+        ]
+    else:
+        sections = size_of(indices_or_sections, "sections")
+        if not isinstance(sections, int) or sections < 1:
+            raise AttributeValueError(f"an array is split into 1 part or more, not {sections}")
+        size = cast(Size, array.shape[place])
+        each, extra = size // sections, size % sections
+        cuts = [
+            cast(
+                Size,
+                k * each
+                + (min(k, extra) if isinstance(extra, int) else values.least(cast(values.Size, extra), k)),
+            )
+            for k in range(1, sections)
+        ]
+    ends: list[Size | None] = [0, *cuts, None]
+    before = (slice(None),) * place
+    return [array[(*before, slice(a, b))] for a, b in itertools.pairwise(ends)]
+
+
+@public("split")
+def split(x: object, indices_or_sections: object, axis: int = 0) -> list[Array]:
+    """Even parts along an axis, or those between indices: views."""
+    array = array_of(x)
+    size = array.shape[axis_of(axis, array.ndim)]
+    if isinstance(indices_or_sections, int) and isinstance(size, int) and size % max(indices_or_sections, 1):
+        raise ShapeError(f"a dimension of size {size} has no {indices_or_sections} equal parts")
+    return array_split(array, indices_or_sections, axis)
+
+
+@public("hsplit")
+def hsplit(x: object, indices_or_sections: object) -> list[Array]:
+    """Parts along the second axis, of a vector along the first."""
+    array = array_of(x)
+    return split(array, indices_or_sections, axis=1 if array.ndim > 1 else 0)
+
+
+@public("vsplit")
+def vsplit(x: object, indices_or_sections: object) -> list[Array]:
+    """Parts along the first axis."""
+    return split(x, indices_or_sections, axis=0)
+
+
+@public("dsplit")
+def dsplit(x: object, indices_or_sections: object) -> list[Array]:
+    """Parts along the third axis."""
+    return split(x, indices_or_sections, axis=2)
+
+
+# -- again and again -------------------------------------------------------------------------------------
+
+
+@recorded("repetitions")
+def _tiled(x: Array, repetitions: tuple[Size, ...]) -> Array:
+    counts = values.int64s(cast("Sequence[values.Size]", repetitions))
+    return array_from(tensors_of(x).map(lambda part: op.Tile(part, counts)))
+
+
+@public("tile")
+def tile(x: object, reps: object, /) -> Array:
+    """An array repeated along its dimensions, and along new ones before them."""
+    array = array_of(x)
+    counts = shape_of(reps, "reps")
+    rank = max(array.ndim, len(counts))
+    whole = reshape(array, (*[1] * (rank - array.ndim), *tuple(array.shape)), copy=True)
+    counts = (*[1] * (rank - len(counts)), *counts)
+    return _tiled(whole, counts) if counts else whole
+
+
+@public("repeat")
+def repeat(x: object, repeats: object, /, axis: int | None = None) -> Array:
+    """Elements repeated, each as often as is said for all or for each, along an axis or flat."""
+    array = array_of(x)
+    if axis is None:
+        array, axis = reshape(array, -1), 0
+    place = axis_of(axis, array.ndim)
+    counts = array_of(repeats)
+    if counts.dtype.kind not in "iub":
+        raise InputTypeError(f"repeats are integers, not {counts.dtype.name}")
+    if counts.ndim == 0 or (counts.ndim == 1 and counts.shape[0] == 1):
+        return _repeated(array, reshape(counts, ()), place)
+    size = array.shape[place]
+    if isinstance(size, int) and isinstance(counts.shape[0], int) and size != counts.shape[0]:
+        raise ShapeError(f"{counts.shape[0]} repeats for {size} elements along dimension {place}")
+    return _repeated_each(array, as_type(counts, dtypes.INT64), place)
+
+
+@recorded()
+def _repeated(x: Array, count: Array, axis: int) -> Array:
+    times = values.converted(tensor_of(count), DType.INT64)
+
+    def of_tensor(part: TensorValue) -> TensorValue:
+        size = values.cast(values.size_of(part, axis), DType.INT64)
+        copies = counted(cast(Size, op.Mul(size, times).as_number()))
+        # Of no copies there is none to divide by their number.
+        return op.Gather(part, op.Div(copies, op.Max(times, np.int64(1))), axis=axis)
+
+    return array_from(tensors_of(x).map(of_tensor))
+
+
+@recorded()
+def _repeated_each(x: Array, counts: Array, axis: int) -> Array:
+    """A mark where the copies of an element end: the marks up to a place say which element it is from."""
+    times = tensor_of(counts)
+    ends = op.CumSum(times, np.int64(0))
+    total = values.converted(op.ReduceSum(times, keepdims=0), DType.INT64)
+    behind = op.Unsqueeze(op.Add(total, np.int64(1)), [0])
+    marks = op.ScatterElements(
+        op.Expand(np.array([0], np.int64), behind),
+        ends,
+        op.Expand(np.array([1], np.int64), op.Shape(ends)),
+        reduction="add",
+    )
+    source = op.Slice(op.CumSum(marks, np.int64(0)), np.array([0], np.int64), op.Unsqueeze(total, [0]))
+    return array_from(tensors_of(x).map(lambda part: op.Gather(part, source, axis=axis)))

@@ -1,0 +1,178 @@
+"""Products: `dot`, `inner`, `outer`, `tensordot`, `cross`, `kron`, `trace`, `einsum`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from onnxsmith.algorithms.linalg.powers import cross as crossed
+from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axes_of, axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.rearranging import diagonal
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis, reshape, transpose
+from onnxsmith.numpy.sizes import Size, product
+
+
+def _matmul(x: Array, y: Array) -> Array:
+    return cast(Array, UFUNCS["matmul"](x, y))
+
+
+def _multiplied(x: Array, y: Array) -> Array:
+    return cast(Array, UFUNCS["multiply"](x, y))
+
+
+def _sum(x: Array, axis: int, dtype: object = None) -> Array:
+    return cast(Array, FUNCTIONS["sum"](x, axis=axis, dtype=dtype))
+
+
+@public("dot")
+def dot(a: object, b: object) -> Array:
+    """numpy's `dot`: over the last dimension of one and the last but one of the other.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.dot(xp.asarray([1, 2]), xp.asarray([3, 4]))
+    Array(11)
+    """
+    x, y = array_of(a), array_of(b)
+    if not x.ndim or not y.ndim:
+        return _multiplied(x, y)
+    return tensordot(x, y, axes=([x.ndim - 1], [max(y.ndim - 2, 0)]))
+
+
+@public("inner")
+def inner(a: object, b: object) -> Array:
+    """Over the last dimensions of both."""
+    x, y = array_of(a), array_of(b)
+    if not x.ndim or not y.ndim:
+        return _multiplied(x, y)
+    return tensordot(x, y, axes=([x.ndim - 1], [y.ndim - 1]))
+
+
+@public("vdot")
+def vdot(a: object, b: object) -> Array:
+    """Of all elements, those of the first conjugate."""
+    x, y = reshape(a, -1), reshape(b, -1)
+    return dot(cast(Array, UFUNCS["conjugate"](x)), y)
+
+
+@public("linalg.outer")
+@public("outer")
+def outer(a: object, b: object) -> Array:
+    """All products of an element of one and an element of the other."""
+    return _multiplied(reshape(reshape(a, -1), (-1, 1)), reshape(reshape(b, -1), (1, -1)))
+
+
+@public("linalg.tensordot")
+@public("tensordot")
+def tensordot(a: object, b: object, /, axes: Any = 2) -> Array:
+    """The sum of products over some dimensions of each."""
+    x, y = array_of(a), array_of(b)
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(x.ndim, y.ndim):
+            raise AttributeValueError(f"axes is from 0 to {min(x.ndim, y.ndim)}, not {axes}")
+        mine = tuple(range(x.ndim - axes, x.ndim))
+        theirs = tuple(range(axes))
+    else:
+        first, second = cast("Sequence[Any]", axes)
+        mine, theirs = axes_of(first, x.ndim, "axes"), axes_of(second, y.ndim, "axes")
+    if len(mine) != len(theirs):
+        raise AttributeValueError("axes names as many dimensions of one array as of the other")
+    for k, each in zip(mine, theirs, strict=True):
+        left, right = x.shape[k], y.shape[each]
+        if isinstance(left, int) and isinstance(right, int) and left != right:
+            raise ShapeError(f"dimension {k} has size {left}, and dimension {each} of the other size {right}")
+    rows = [k for k in range(x.ndim) if k not in mine]
+    columns = [k for k in range(y.ndim) if k not in theirs]
+    inside = product(cast("list[Size]", [x.shape[k] for k in mine]))
+    outside = [
+        cast("list[Size]", [x.shape[k] for k in rows]),
+        cast("list[Size]", [y.shape[k] for k in columns]),
+    ]
+    left = reshape(transpose(x, (*rows, *mine)), (product(outside[0]), inside), copy=True)
+    right = reshape(transpose(y, (*theirs, *columns)), (inside, product(outside[1])), copy=True)
+    return reshape(_matmul(left, right), (*outside[0], *outside[1]), copy=True)
+
+
+@recorded()
+def _crossed(x: Array, y: Array, axis: int) -> Array:
+    return array_from(crossed(tensors_of(x), tensors_of(y), axis))
+
+
+@public("linalg.cross")
+def vector_cross(x1: object, x2: object, /, *, axis: int = -1) -> Array:
+    """The vectors at right angles to two, along an axis of three."""
+    x, y = broadcast_arrays(x1, x2)
+    place = axis_of(axis, x.ndim)
+    for each in (array_of(x1), array_of(x2)):
+        size = each.shape[axis_of(axis, each.ndim)]
+        if isinstance(size, int) and size != 3:
+            raise ShapeError(f"the vectors have 3 elements each, not {size}")
+    dtype = dtypes.promoted([x.dtype, y.dtype])
+    return _crossed(as_type(x, dtype).copy(), as_type(y, dtype).copy(), place)
+
+
+@public("cross")
+def cross(
+    a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
+    """numpy's `cross`, of vectors of three."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = array_of(a), array_of(b)
+    made = vector_cross(moveaxis(x, axisa, -1), moveaxis(y, axisb, -1))
+    return moveaxis(made, -1, axisc)
+
+
+@public("kron")
+def kron(a: object, b: object) -> Array:
+    """All products of elements, as blocks of the second."""
+    x, y = array_of(a), array_of(b)
+    rank = max(x.ndim, y.ndim)
+    left = reshape(x, (*[1] * (rank - x.ndim), *tuple(x.shape)))
+    right = reshape(y, (*[1] * (rank - y.ndim), *tuple(y.shape)))
+    sizes = tuple(p * q for p, q in zip(tuple(left.shape), tuple(right.shape), strict=True))
+    spread = _multiplied(
+        expand_dims(left, tuple(range(1, 2 * rank, 2))), expand_dims(right, tuple(range(0, 2 * rank, 2)))
+    )
+    return reshape(spread, sizes, copy=True)
+
+
+@public("trace")
+def trace(x: object, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: object = None) -> Array:
+    """The sums of diagonals."""
+    return _sum(diagonal(x, offset, axis1, axis2), -1, dtype)
+
+
+@public("linalg.trace")
+def matrix_trace(x: object, /, *, offset: int = 0, dtype: object = None) -> Array:
+    """The sums of the diagonals of matrices."""
+    return trace(x, offset, -2, -1, dtype)
+
+
+@public("linalg.multi_dot")
+def multi_dot(arrays: Sequence[object]) -> Array:
+    """The product of several matrices, from the left."""
+    first, *others = [array_of(each) for each in arrays]
+    for each in others:
+        first = dot(first, each)
+    return first
+
+
+@public("linalg.matmul")
+def matmul(x1: object, x2: object, /) -> Array:
+    """The product of matrices."""
+    return _matmul(array_of(x1), array_of(x2))
+
+
+@public("linalg.vecdot")
+def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> Array:
+    """The products of vectors along an axis, those of the first conjugate."""
+    x, y = array_of(x1), array_of(x2)
+    if axis != -1:
+        x, y = broadcast_arrays(x, y)
+    return cast(Array, UFUNCS["vecdot"](moveaxis(x, axis, -1), moveaxis(y, axis, -1)))

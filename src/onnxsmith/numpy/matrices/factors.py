@@ -1,0 +1,174 @@
+"""Factors of matrices: `cholesky`, `qr`, `svd`, `eigh`, `eig`."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.linalg import householder, jacobi, triangular
+from onnxsmith.algorithms.linalg.matrices import diagonal, sizes
+from onnxsmith.algorithms.linalg.schur import eig as eigen
+from onnxsmith.algorithms.linalg.schur import schur
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, as_type
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, working
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+
+
+class QRResult(NamedTuple):
+    """What `qr` gives."""
+
+    Q: Array
+    R: Array
+
+
+class SVDResult(NamedTuple):
+    """What `svd` gives."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+class EighResult(NamedTuple):
+    """What `eigh` gives."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EigResult(NamedTuple):
+    """What `eig` gives."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+@recorded()
+def _cholesky(a: Array, upper: bool) -> tuple[Array, Array]:
+    z = working(a)
+    lower, faults = triangular.cholesky(z.adjoint() if upper else z)
+    shape = values.int64s(sizes(z))
+    # A loop over no columns does not say what shape they would have had.
+    lower = lower.map(lambda part: op.Reshape(part, shape, allowzero=1))
+    return array_from(lower.adjoint() if upper else lower), array_from(faults)
+
+
+@public("linalg.cholesky")
+def cholesky(x: object, /, *, upper: bool = False) -> Array:
+    """The triangular factor of Hermitian matrices that are positive definite."""
+    a = matrices(x, square=True)
+    made, faults = _cholesky(a, bool(upper))
+    refuse_faults(faults, "the matrix is not positive definite")
+    return as_type(made, a.dtype)
+
+
+@recorded()
+def _qr(a: Array, mode: Literal["reduced", "complete", "r"]) -> tuple[Array, Array]:
+    q, r = householder.factored(working(a), mode)
+    return array_from(r if q is None else q), array_from(r)
+
+
+@public("linalg.qr")
+def qr(x: object, /, mode: str = "reduced") -> QRResult | Array:
+    """Q with orthonormal columns and the upper triangular R of A = Q R."""
+    if mode not in ("reduced", "complete", "r"):
+        raise AttributeValueError(
+            f"mode is 'reduced', 'complete' or 'r', not {mode!r}", culprit=("attribute", "mode")
+        )
+    a = matrices(x)
+    q, r = _qr(a, mode)
+    if mode == "r":
+        return as_type(r, a.dtype)
+    return QRResult(as_type(q, a.dtype), as_type(r, a.dtype))
+
+
+@recorded()
+def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
+    u, found, v = jacobi.svd(working(a), full)
+    assert u is not None  # vectors were asked for
+    assert v is not None
+    return array_from(u), array_from(found), array_from(v.adjoint())
+
+
+@recorded()
+def _singular_values(a: Array) -> Array:
+    return array_from(jacobi.singular_values(working(a)))
+
+
+@public("linalg.svd")
+def svd(
+    x: object, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> SVDResult | Array:
+    """U, the singular values from the largest, and Vᴴ of A = U diag(S) Vᴴ."""
+    if not compute_uv:
+        return svdvals(x)
+    a = matrices(x)
+    u, found, vh = _svd(a, bool(full_matrices))
+    return SVDResult(as_type(u, a.dtype), as_type(found, part_dtype(a.dtype)), as_type(vh, a.dtype))
+
+
+@public("linalg.svdvals")
+def svdvals(x: object, /) -> Array:
+    """The singular values, from the largest."""
+    a = matrices(x)
+    return as_type(_singular_values(a), part_dtype(a.dtype))
+
+
+@recorded()
+def _eigh(a: Array, upper: bool) -> tuple[Array, Array]:
+    found, vectors = jacobi.eigh(jacobi.symmetric(working(a), upper))
+    return array_from(found), array_from(vectors)
+
+
+def _triangle(name: str) -> bool:
+    if name.upper() not in ("L", "U"):
+        raise AttributeValueError(f"UPLO is 'L' or 'U', not {name!r}", culprit=("attribute", "UPLO"))
+    return name.upper() == "U"
+
+
+@public("linalg.eigh")
+def eigh(x: object, /, UPLO: str = "L") -> EighResult:
+    """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
+    a = matrices(x, square=True)
+    found, vectors = _eigh(a, _triangle(UPLO))
+    return EighResult(as_type(found, part_dtype(a.dtype)), as_type(vectors, a.dtype))
+
+
+@public("linalg.eigvalsh")
+def eigvalsh(x: object, /, UPLO: str = "L") -> Array:
+    """Eigenvalues of Hermitian matrices, from the smallest."""
+    return eigh(x, UPLO).eigenvalues
+
+
+@recorded()
+def _eig(a: Array) -> tuple[Array, Array]:
+    found, vectors = eigen(working(a))
+    return array_from(found), array_from(vectors)
+
+
+@recorded()
+def _eigvals(a: Array) -> Array:
+    made: Field = diagonal(schur(working(a))[0])
+    return array_from(made)
+
+
+@public("linalg.eig")
+def eig(x: object, /) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices; both are complex."""
+    a = matrices(x, square=True)
+    found, vectors = _eig(a)
+    wanted = dtypes.complex_of(a.dtype)
+    return EigResult(as_type(found, wanted), as_type(vectors, wanted))
+
+
+@public("linalg.eigvals")
+def eigvals(x: object, /) -> Array:
+    """Eigenvalues of square matrices; they are complex."""
+    a = matrices(x, square=True)
+    return as_type(_eigvals(a), dtypes.complex_of(a.dtype))

@@ -1,0 +1,106 @@
+"""Lengths of vectors and matrices: `norm`, `vector_norm`, `matrix_norm`, `cond`."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.linalg.norms import MatrixOrder, condition, matrix_length, vector_length
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, working
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.reshaping import reshape
+from onnxsmith.types.dtypes import DType
+
+
+def _floats(x: object) -> Array:
+    array = array_of(x)
+    return array if array.dtype.kind in "fc" else as_type(array, dtypes.FLOAT64)
+
+
+@recorded()
+def _vector_norm(x: Array, order: float, axes: tuple[int, ...], keepdims: bool) -> Array:
+    z = tensors_of(x)
+    small = z.dtype is DType.FLOAT16
+    z = z.cast(DType.FLOAT) if small else z
+    if not axes:  # each element by itself
+        made = values.converted(z.is_nonzero(), z.dtype) if order == 0 else z.size()
+    else:
+        made = vector_length(z, order, list(axes), keepdims)
+    return array_from(values.converted(made, DType.FLOAT16) if small else made)
+
+
+@public("linalg.vector_norm")
+def vector_norm(x: object, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+    """The length of vectors along axes; of all elements unless they are named.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.vector_norm(xp.asarray([3.0, 4.0]))
+    Array(5.)
+    """
+    array = _floats(x)
+    return _vector_norm(array, float(ord), axes_of(axis, array.ndim), bool(keepdims))
+
+
+@recorded()
+def _matrix_norm(x: Array, order: MatrixOrder, axes: tuple[int, int], keepdims: bool) -> Array:
+    z = tensors_of(x)
+    return array_from(values.converted(matrix_length(z, order, axes, keepdims), z.dtype))
+
+
+def _order(order: object) -> MatrixOrder:
+    if order in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf):
+        return cast(MatrixOrder, order)
+    raise AttributeValueError(
+        f"a norm of matrices is 'fro', 'nuc', 1, 2, inf or one of those below 0, not {order!r}",
+        culprit=("attribute", "ord"),
+    )
+
+
+@public("linalg.matrix_norm")
+def matrix_norm(x: object, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Array:
+    """A norm of matrices."""
+    a = matrices(x)
+    rank = a.ndim
+    return _matrix_norm(a, _order("fro" if ord is None else ord), (rank - 2, rank - 1), bool(keepdims))
+
+
+@public("linalg.norm")
+def norm(x: object, ord: float | str | None = None, axis: Axes = None, keepdims: bool = False) -> Array:
+    """A norm of vectors or matrices, as numpy chooses between the two."""
+    array = _floats(x)
+    if axis is None:
+        if ord is None or (ord == "fro" and array.ndim == 2) or (ord == 2 and array.ndim == 1):
+            flat = vector_norm(reshape(array, -1))
+            return reshape(flat, (1,) * array.ndim) if keepdims else flat
+        axes = tuple(range(array.ndim))
+    else:
+        axes = axes_of(axis, array.ndim)
+    if len(axes) == 1:
+        if isinstance(ord, str):
+            raise AttributeValueError(f"{ord!r} is a norm of matrices", culprit=("attribute", "ord"))
+        return vector_norm(array, axis=axes, keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ShapeError(f"a norm is of one or two axes, not of {len(axes)}")
+    order = _order("fro" if ord is None else ord)
+    return _matrix_norm(array, order, (axes[0], axes[1]), bool(keepdims))
+
+
+@recorded()
+def _condition(x: Array, order: MatrixOrder | None) -> Array:
+    made = condition(working(x), order)
+    return array_from(op.Where(op.IsNaN(made), values.like(math.inf, made), made))
+
+
+@public("linalg.cond")
+def cond(x: object, p: float | str | None = None) -> Array:
+    """How much a system of equations makes of an error."""
+    a = matrices(x, square=p not in (None, 2, -2))
+    return as_type(_condition(a, None if p is None else _order(p)), part_dtype(a.dtype))

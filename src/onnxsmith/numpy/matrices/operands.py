@@ -1,0 +1,50 @@
+"""Matrices as they are computed with, and the mistakes that all functions of linear algebra share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.errors import InputTypeError, LinearAlgebraError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, as_type, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.types.dtypes import DType
+
+FLOAT32: NumpyDType = np.dtype(np.float32)
+
+
+def result_dtype(*arrays: Array) -> NumpyDType:
+    """The element type that linear algebra gives: floats as they are, integers in double precision."""
+    found = dtypes.promoted([each.dtype for each in arrays])
+    if found.name == "float16":
+        raise InputTypeError("numpy's linear algebra is not defined for float16", help="x.astype(xp.float32)")
+    return found if found.kind in "fc" else dtypes.FLOAT64
+
+
+def part_dtype(dtype: NumpyDType) -> NumpyDType:
+    """The element type of what is real among results: norms, singular values."""
+    return dtypes.part(dtype)
+
+
+def matrices(x: object, *, square: bool = False) -> Array:
+    """One or more matrices, in an element type of linear algebra."""
+    array = array_of(x)
+    if array.ndim < 2:
+        raise ShapeError(f"a matrix has two dimensions, and this array has {array.ndim}")
+    rows, columns = array.shape[-2], array.shape[-1]
+    if square and isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+        raise ShapeError(f"the matrices have {rows} rows and {columns} columns, and have to be square")
+    return as_type(array, result_dtype(array))
+
+
+def working(x: Array) -> Field:
+    """The tensors of matrices in the precision that factors are computed in."""
+    return tensors_of(x).cast(DType.DOUBLE)
+
+
+def refuse_faults(faults: Array, what: str) -> None:
+    """Raise where elements are known and a fault was found; a recorded model gives inf or NaN there."""
+    if not faults.is_symbolic and bool(np.any(np.asarray(faults))):
+        raise LinearAlgebraError(what)

@@ -1,0 +1,224 @@
+"""Systems of equations: `solve`, `inv`, `det`, `slogdet`, `pinv`, `lstsq`, `matrix_power`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.linalg import determinants, lu, powers
+from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
+from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeTypeError, ShapeError
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, result_dtype, working
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.reshaping import broadcast_sizes
+from onnxsmith.numpy.sizes import Size
+from onnxsmith.types.dtypes import DType
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` gives."""
+
+    x: Array
+    residuals: Array
+    rank: Array
+    s: Array
+
+
+@recorded()
+def _solved(a: Array, b: Array) -> tuple[Array, Array]:
+    left, right = working(a), working(b)
+    batch = broadcast_sizes([cast("tuple[Size, ...]", tuple(sizes(each)[:-2])) for each in (left, right)])
+    shape = [*cast("tuple[values.Size, ...]", batch), *sizes(right)[-2:]]
+    x, faults = lu.solved(left, right, shape)
+    return array_from(x), array_from(faults)
+
+
+@public("linalg.solve")
+def solve(x1: object, x2: object, /) -> Array:
+    """X of A X = B.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([2.0, 2.0]))
+    Array([1. , 0.5])
+    """
+    a, b = matrices(x1, square=True), array_of(x2)
+    dtype = result_dtype(a, b)
+    is_vector = b.ndim == 1
+    if b.ndim == 0:
+        raise ShapeError("the right side of a system of equations has a dimension at least")
+    rows, given = a.shape[-1], b.shape[-1 if is_vector else -2]
+    if isinstance(rows, int) and isinstance(given, int) and rows != given:
+        raise ShapeError(f"{rows} equations have no right side of {given} rows")
+    x, faults = _solved(a, as_type(b[..., None] if is_vector else b, dtype))
+    refuse_faults(faults, "the matrix is singular")
+    made = as_type(x, dtype)
+    return made[..., 0].copy() if is_vector else made
+
+
+@recorded()
+def _inverted(a: Array) -> tuple[Array, Array]:
+    inverse, faults = lu.inverted(working(a))
+    return array_from(inverse), array_from(faults)
+
+
+@public("linalg.inv")
+def inv(x: object, /) -> Array:
+    """The inverse of matrices."""
+    a = matrices(x, square=True)
+    inverse, faults = _inverted(a)
+    refuse_faults(faults, "the matrix is singular")
+    return as_type(inverse, a.dtype)
+
+
+@recorded()
+def _determinants(a: Array) -> tuple[Array, Array, Array]:
+    factors = lu.factored(working(a))
+    sign, size = determinants.sign_and_log(factors.both, factors.pivots)
+    whole = determinants.determinant(factors.both, factors.pivots)
+    return array_from(whole), array_from(sign), array_from(size)
+
+
+@public("linalg.det")
+def det(x: object, /) -> Array:
+    """The determinants of matrices."""
+    a = matrices(x, square=True)
+    return as_type(_determinants(a)[0], a.dtype)
+
+
+@public("linalg.slogdet")
+def slogdet(x: object, /) -> SlogdetResult:
+    """The signs and the logarithms of the sizes of determinants."""
+    a = matrices(x, square=True)
+    _, sign, size = _determinants(a)
+    return SlogdetResult(as_type(sign, a.dtype), as_type(size, part_dtype(a.dtype)))
+
+
+# -- inverses of what has none ---------------------------------------------------------------------------
+
+
+@recorded()
+def _pseudoinverted(a: Array, relative: Array, hermitian: bool) -> Array:
+    z = working(a)
+    parts = eigen_parts(z) if hermitian else singular_parts(z)
+    largest = op.ReduceMax(op.Abs(parts.values), [-1], keepdims=1)
+    limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
+    return array_from(pseudoinverse(parts, limit))
+
+
+def default_tolerance(a: Array) -> Array:
+    """The precision of the element type times the larger size."""
+    return _tolerance(a, float(np.finfo(part_dtype(a.dtype)).eps))
+
+
+@recorded()
+def _tolerance(a: Array, precision: float) -> Array:
+    shape = sizes(tensors_of(a))
+    most = values.greatest(shape[-2], shape[-1])
+    return array_from(op.Mul(values.cast(most, DType.DOUBLE), np.float64(precision)))
+
+
+@public("linalg.pinv")
+def pinv(x: object, rcond: object = None, hermitian: bool = False, *, rtol: object = None) -> Array:
+    """The Moore-Penrose inverse; singular values below `rtol` times the largest count as zero."""
+    a = matrices(x)
+    given = rcond if rtol is None else rtol
+    relative = default_tolerance(a) if given is None else array_of(given)
+    return as_type(_pseudoinverted(a, relative, bool(hermitian)), a.dtype)
+
+
+@recorded()
+def _rank(a: Array, relative: Array | None, absolute: Array | None, hermitian: bool) -> Array:
+    z = working(a)
+    found = op.Abs((eigen_parts(z) if hermitian else singular_parts(z)).values)
+    if absolute is not None:
+        limit = op.Unsqueeze(values.converted(tensor_of(absolute), DType.DOUBLE), [-1])
+    else:
+        assert relative is not None  # one of the two is given
+        largest = op.ReduceMax(found, [-1], keepdims=1)
+        limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
+    above = values.converted(op.Greater(found, limit), DType.INT64)
+    return array_from(op.ReduceSum(above, [-1], keepdims=0))
+
+
+@public("linalg.matrix_rank")
+def matrix_rank(x: object, /, tol: object = None, hermitian: bool = False, *, rtol: object = None) -> Array:
+    """How many singular values are not zero."""
+    a = matrices(x)
+    if tol is not None:
+        return _rank(a, None, array_of(tol), bool(hermitian))
+    return _rank(a, default_tolerance(a) if rtol is None else array_of(rtol), None, bool(hermitian))
+
+
+@public("linalg.lstsq")
+def lstsq(a: object, b: object, rcond: object = None) -> LstsqResult:
+    """X that makes B - A X as small as it can be."""
+    matrix, right = matrices(a), array_of(b)
+    dtype = result_dtype(matrix, right)
+    is_vector = right.ndim == 1
+    columns = as_type(right[..., None] if is_vector else right, dtype)
+    relative = default_tolerance(matrix) if rcond is None else array_of(rcond)
+    x, residuals, rank, singular = _least_squares(matrix, columns, relative)
+    solution = as_type(x, dtype)
+    return LstsqResult(
+        solution[..., 0].copy() if is_vector else solution,
+        as_type(residuals, part_dtype(dtype)),
+        as_type(rank, np.dtype(np.int32)),
+        as_type(singular, part_dtype(dtype)),
+    )
+
+
+@recorded()
+def _least_squares(a: Array, b: Array, relative: Array) -> tuple[Array, Array, Array, Array]:
+    z, right = working(a), working(b)
+    parts = singular_parts(z)
+    largest = op.ReduceMax(op.Abs(parts.values), [-1], keepdims=1)
+    limit = op.Mul(largest, values.converted(tensor_of(relative), DType.DOUBLE))
+    x = pseudoinverse(parts, limit) @ right
+    rank = op.ReduceSum(values.converted(op.Greater(parts.values, limit), DType.INT64), [-1], keepdims=0)
+    rest = op.ReduceSum((right - z @ x).squared_size(), [-2], keepdims=0)
+    # numpy gives residuals only where all columns count and there are more rows.
+    rows, columns = (values.cast(each, DType.INT64) for each in sizes(z)[-2:])
+    is_given = op.And(op.Equal(rank, columns), op.Greater(rows, columns))
+    kept = op.Slice(rest, [0], op.Unsqueeze(op.Where(is_given, np.int64(2**62), np.int64(0)), [0]))
+    return array_from(x), array_from(kept), array_from(rank), array_from(parts.values)
+
+
+# -- powers ----------------------------------------------------------------------------------------------
+
+
+@public("linalg.matrix_power")
+def matrix_power(x: object, n: int, /) -> Array:
+    """A square matrix multiplied by itself; the inverse for powers below 0."""
+    if not isinstance(cast(object, n), int):
+        raise AttributeTypeError(f"a power of a matrix is an int, not {type(n).__name__}")
+    array = array_of(x)
+    if n < 0:
+        return _power(inv(array), -n, as_type(inv(array), inv(array).dtype).dtype)
+    a = array if array.dtype.kind in "iu" else matrices(array, square=True)
+    matrices(array, square=True)
+    return _power(a, n, a.dtype)
+
+
+@recorded()
+def _power(a: Array, n: int, dtype: NumpyDType) -> Array:
+    z = tensors_of(a)
+    if n == 0:
+        shape = sizes(z)
+        one = batch_identity(shape[:-2], shape[-2], shape[-1], z)
+        return array_from(one.cast(z.dtype))
+    return array_from(powers.matrix_power(z, n))

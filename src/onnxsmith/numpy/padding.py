@@ -1,0 +1,145 @@
+"""`pad`: an array with more around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.joining import concat
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.reshaping import broadcast_to
+from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
+from onnxsmith.types.dtypes import DType
+
+#: What continues an array from its own elements.
+_CONTINUED = ("edge", "reflect", "symmetric", "wrap")
+#: What is computed from all elements along an axis.
+_COMPUTED = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
+_MODES = ("constant", *_CONTINUED, *_COMPUTED, "empty")
+
+
+def _pairs(widths: object, rank: int, name: str) -> list[tuple[object, object]]:
+    """A pair for each axis: of one value, of one pair for all, or as they are given."""
+    given = np.asarray(widths, object)
+    try:
+        whole = np.broadcast_to(given, (rank, 2))
+    except ValueError:
+        raise AttributeTypeError(
+            f"{name} is a number, a pair, or a pair for each of {rank} axes", culprit=("attribute", name)
+        ) from None
+    return [(each[0], each[1]) for each in whole]
+
+
+@public("pad")
+def pad(
+    array: object,
+    pad_width: object,
+    mode: str = "constant",
+    *,
+    constant_values: object = 0,
+    reflect_type: str = "even",
+    stat_length: object = None,
+) -> Array:
+    """An array with more elements before and behind, along each axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.pad(xp.asarray([1, 2, 3]), (2, 1), mode="reflect")
+    Array([3, 2, 1, 2, 3, 2])
+    """
+    x = array_of(array)
+    if mode not in _MODES:
+        raise AttributeValueError(
+            f"there is no mode {mode!r}", help=f"modes are {', '.join(_MODES)}", culprit=("attribute", "mode")
+        )
+    if reflect_type != "even" or stat_length is not None:
+        raise AttributeValueError("reflect_type and stat_length have only their defaults here")
+    widths = [
+        (size_of(before, "pad_width"), size_of(behind, "pad_width"))
+        for before, behind in _pairs(pad_width, x.ndim, "pad_width")
+    ]
+    for pair in widths:
+        check_not_negative(pair, "pad_width")
+    if mode in ("constant", "empty"):
+        return _with_constants(x, widths, 0 if mode == "empty" else constant_values)
+    for axis, (before, behind) in enumerate(widths):
+        if isinstance(before, int) and isinstance(behind, int) and before == behind == 0:
+            continue
+        if mode in _CONTINUED:
+            x = _continued(x, before, behind, axis, mode)
+        else:
+            x = _with_statistic(x, (before, behind), axis, mode)
+    return x
+
+
+def _with_constants(x: Array, widths: Sequence[tuple[Size, Size]], constants: object) -> Array:
+    for axis, ((before, behind), pair) in enumerate(
+        zip(widths, _pairs(constants, x.ndim, "constant_values"), strict=True)
+    ):
+        first, last = (as_type(array_of(each), x.dtype) for each in pair)
+        x = _filled_up(x, first, last, before, behind, axis)
+    return x
+
+
+@recorded("before", "behind")
+def _filled_up(x: Array, first: Array, last: Array, before: Size, behind: Size, axis: int) -> Array:
+    whole, start, end = tensors_of(x), tensors_of(first), tensors_of(last)
+
+    def of_tensors(part: TensorValue, low: TensorValue, high: TensorValue) -> TensorValue:
+        rank = values.rank_of(part)
+        for value, place, count in ((low, axis, before), (high, rank + axis, behind)):
+            pads: list[values.Size] = [0] * (2 * rank)
+            pads[place] = cast(values.Size, count)
+            part = op.Pad(part, values.int64s(pads), value)
+        return part
+
+    real = of_tensors(whole.re, start.re, end.re)
+    if whole.im is None:
+        return array_from(real)
+    assert start.im is not None  # of the same element type
+    assert end.im is not None
+    return array_from(type(whole)(real, of_tensors(whole.im, start.im, end.im)))
+
+
+@recorded("before", "behind")
+def _continued(x: Array, before: Size, behind: Size, axis: int, mode: str) -> Array:
+    """Places beyond the ends, folded back: by the edge, by a mirror at or behind it, or round."""
+
+    def of_tensor(part: TensorValue) -> TensorValue:
+        size = values.cast(values.size_of(part, axis), DType.INT64)
+        low, high = (values.cast(cast(values.Size, each), DType.INT64) for each in (before, behind))
+        place = op.Range(op.Neg(low), op.Add(size, high), np.int64(1))
+        one = np.int64(1)
+        if mode == "edge":
+            index = op.Clip(place, np.int64(0), op.Sub(size, one))
+        elif mode == "wrap":
+            index = op.Mod(place, size)
+        else:
+            last = op.Sub(size, one) if mode == "reflect" else size
+            period = op.Max(op.Mul(last, np.int64(2)), one)
+            turned = op.Mod(place, period)
+            back = op.Sub(period, turned) if mode == "reflect" else op.Sub(op.Sub(period, turned), one)
+            index = op.Where(op.Less(turned, size), turned, back)
+        return op.Gather(part, index, axis=axis)
+
+    return array_from(tensors_of(x).map(of_tensor))
+
+
+def _with_statistic(x: Array, widths: tuple[Size, Size], axis: int, mode: str) -> Array:
+    one = cast(Array, FUNCTIONS[_COMPUTED[mode]](x, axis=axis, keepdims=True))
+    if x.dtype.kind in "iu" and one.dtype.kind == "f":
+        one = cast(Array, FUNCTIONS["round"](one))
+    around: list[Array] = []
+    for width in widths:
+        shape = [*x.shape]
+        shape[axis] = width
+        around.append(broadcast_to(as_type(one, x.dtype), tuple(shape)))
+    return concat([around[0], x, around[1]], axis=axis)

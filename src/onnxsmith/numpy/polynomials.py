@@ -1,0 +1,160 @@
+"""Polynomials by their coefficients, the highest power first: `polyval`, `polyadd`, `polyder`, `polyfit`, `vander`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import Field, alike
+from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.filling import zeros
+from onnxsmith.numpy.joining import concat
+from onnxsmith.numpy.matrices.solving import lstsq
+from onnxsmith.numpy.ranges import arange
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.reshaping import atleast_1d, reshape
+from onnxsmith.numpy.sizes import Size, size_of
+
+
+def _coefficients(p: object) -> Array:
+    array = cast(Array, atleast_1d(p))
+    if array.ndim != 1:
+        raise ShapeError(f"the coefficients of a polynomial are a vector, not {array.ndim} dimensions")
+    return array
+
+
+@recorded()
+def _horner(p: Array, x: Array) -> Array:
+    """From the highest coefficient: what there is times x, and the next one."""
+    coefficients, at = tensors_of(p), tensors_of(x)
+    like = Field(at.re, at.im if at.im is not None else coefficients.im)
+    zero = at.map(lambda part: op.Mul(part, values.like(0, part)))
+    zero = Field(values.filled(values.sizes_of(zero.re), 0, zero.dtype))
+
+    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+        (made,) = fields
+        mine = coefficients.map(lambda part: op.Gather(part, k, axis=0))
+        return Step([alike(made * at + mine, like)])
+
+    count = values.size_of(coefficients.re, 0)
+    return array_from(loop(count, [alike(zero, like)], [], step).fields[0])
+
+
+@public("polyval")
+def polyval(p: object, x: object) -> Array:
+    """A polynomial at places.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polyval(xp.asarray([1, 0, 2]), xp.asarray([0, 1, 2]))
+    Array([2, 3, 6])
+    """
+    coefficients, at = _coefficients(p), array_of(x)
+    dtype = dtypes.promoted([coefficients.dtype, at.dtype])
+    return _horner(as_type(coefficients, dtype), as_type(at, dtype))
+
+
+def _combined(a1: object, a2: object, ufunc: str) -> Array:
+    x, y = _coefficients(a1), _coefficients(a2)
+    longer, shorter = cast(Size, x.shape[0]), cast(Size, y.shape[0])
+    rest = longer - shorter
+    if not isinstance(rest, int):
+        raise ShapeError("which polynomial is longer is known only when the model runs")
+    if rest > 0:
+        y = concat([zeros(rest, y.dtype), y])
+    elif rest < 0:
+        x = concat([zeros(-rest, x.dtype), x])
+    return cast(Array, UFUNCS[ufunc](x, y))
+
+
+@public("polyadd")
+def polyadd(a1: object, a2: object) -> Array:
+    """The sum of polynomials."""
+    return _combined(a1, a2, "add")
+
+
+@public("polysub")
+def polysub(a1: object, a2: object) -> Array:
+    """The difference of polynomials."""
+    return _combined(a1, a2, "subtract")
+
+
+@public("polymul")
+def polymul(a1: object, a2: object) -> Array:
+    """The product of polynomials."""
+    return cast(Array, FUNCTIONS["convolve"](_coefficients(a1), _coefficients(a2)))
+
+
+@public("polyder")
+def polyder(p: object, m: int = 1) -> Array:
+    """The derivative of a polynomial, `m` times."""
+    if m < 0:
+        raise AttributeValueError(
+            f"a derivative is taken 0 times or more, not {m}", culprit=("attribute", "m")
+        )
+    made = _coefficients(p)
+    for _ in range(m):
+        made = made[:-1] * arange(made.shape[0] - 1, 0, -1)
+    return made
+
+
+@public("polyint")
+def polyint(p: object, m: int = 1, k: object = None) -> Array:
+    """The integral of a polynomial, `m` times, with constants."""
+    if m < 0:
+        raise AttributeValueError(
+            f"an integral is taken 0 times or more, not {m}", culprit=("attribute", "m")
+        )
+    constants = (
+        [0] * m
+        if k is None
+        else list(cast("Sequence[object]", k))
+        if isinstance(k, list | tuple)
+        else [k] * m
+    )
+    made = _coefficients(p)
+    for each in constants[:m]:
+        tail = reshape(as_type(array_of(each), dtypes.FLOAT64), (1,))
+        made = concat([made / arange(made.shape[0], 0, -1), tail])
+    return made
+
+
+@public("vander")
+def vander(x: object, N: object = None, increasing: bool = False) -> Array:
+    """The powers of numbers, a column each, the highest first unless they are `increasing`."""
+    array = array_of(x)
+    if array.ndim != 1:
+        raise ShapeError(f"the numbers are a vector, not {array.ndim} dimensions")
+    count = cast(Size, array.shape[0]) if N is None else size_of(N, "N")
+    powers = arange(count)
+    wide = as_type(
+        array,
+        dtypes.promoted([array.dtype, np.dtype(np.int64)]) if array.dtype.kind in "biu" else array.dtype,
+    )
+    exponents = powers if increasing else powers[::-1]
+    return cast(Array, UFUNCS["power"](wide[:, None], exponents[None, :]))
+
+
+@public("polyfit")
+def polyfit(x: object, y: object, deg: int) -> Array:
+    """The polynomial of a degree that is nearest to points, by least squares."""
+    places, values_ = array_of(x), array_of(y)
+    if places.ndim != 1 or values_.ndim not in (1, 2):
+        raise ShapeError("points are two vectors of one length")
+    at = as_type(
+        places, dtypes.promoted([places.dtype], [float]) if places.dtype.kind != "c" else places.dtype
+    )
+    matrix = vander(at, deg + 1)
+    scale = cast(Array, UFUNCS["sqrt"](FUNCTIONS["sum"](matrix * matrix, axis=0)))
+    right = as_type(values_, dtypes.promoted([values_.dtype, at.dtype]))
+    found = lstsq(matrix / scale, right, at.shape[0] * float(np.finfo(dtypes.part(at.dtype)).eps)).x
+    return found / (scale if right.ndim == 1 else scale[:, None])

@@ -1,0 +1,157 @@
+"""Evenly spaced numbers: `arange`, `linspace`. Ends and counts may be numbers of the model."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import where
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.creation import check_device
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import Size, size_of
+from onnxsmith.types.dtypes import DType
+
+#: An end or a step.
+RangeNumber: TypeAlias = int | float | Number
+
+
+def counted(count: Size, dtype: DType = DType.INT64) -> TensorValue:
+    """0, 1, … in the graph that is being recorded."""
+    made = op.Range(np.int64(0), values.cast(cast(values.Size, count), DType.INT64), np.int64(1))
+    return values.converted(made, dtype)
+
+
+@public("arange")
+def arange(
+    start: object, /, stop: object = None, step: object = 1, dtype: object = None, *, device: object = None
+) -> Array:
+    """Evenly spaced numbers from `start` on, before `stop`.
+
+    >>> arange(3)
+    Array([0, 1, 2])
+    """
+    check_device(device)
+    first, end = (0, start) if stop is None else (start, stop)
+    begin, last, by = ends = (_number(first), _number(end), _number(step))
+    wanted = None if dtype is None else dtypes.read(dtype)
+    if not any(isinstance(each, Number) for each in ends):
+        return Array(cast(Any, np.arange)(*ends, dtype=wanted))
+    kinds = [type(each.sample) if isinstance(each, Number) else type(each) for each in ends]
+    natural = dtypes.promoted((), [int if each is bool else each for each in kinds])
+    return _ranged(begin, last, by, natural if wanted is None else wanted)
+
+
+def _number(value: object) -> RangeNumber:
+    """A number as `arange` takes it: Python's, numpy's, the model's, or an array of one."""
+    if isinstance(value, Number | int | float):
+        return value
+    if isinstance(value, Array):
+        return size_of(value) if value.is_symbolic else cast(float, value.item())
+    if isinstance(value, np.generic | np.ndarray):
+        return cast(float, cast("np.generic", value).item())
+    raise InputTypeError(f"a range is made of numbers, not of {type(value).__name__}")
+
+
+@recorded("start", "stop", "step")
+def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: NumpyDType) -> Array:
+    """As numpy makes it: a count of steps, and as many from the first, by the difference of the first two."""
+    kind = dtypes.onnx_type(dtype)
+    ends = (start, stop, step)
+    if all(_is_whole(each) for each in ends):
+        made = op.Range(*[values.cast(each, DType.INT64) for each in ends])
+        return array_from(values.converted(made, kind))
+    begin, end, by = (_tensor(each, DType.DOUBLE) for each in ends)
+    steps = op.Max(op.Ceil(op.Div(op.Sub(end, begin), by)), np.float64(0))
+    works_in = DType.INT64 if dtype.kind in "iu" else DType.DOUBLE
+    index = counted(cast(Size, values.converted(steps, DType.INT64).as_number()), works_in)
+    first, second = (
+        values.converted(values.converted(each, kind), works_in) for each in (begin, op.Add(begin, by))
+    )
+    return array_from(values.converted(op.Add(first, op.Mul(index, op.Sub(second, first))), kind))
+
+
+def _is_whole(value: RangeNumber) -> bool:
+    return value.kind != "float" if isinstance(value, Number) else isinstance(value, int)
+
+
+def _tensor(value: RangeNumber, dtype: DType) -> TensorValue:
+    made = values.cast(value, dtype)
+    return made if isinstance(made, TensorValue) else values.constant(made)
+
+
+@public("linspace")
+def linspace(
+    start: object,
+    stop: object,
+    /,
+    num: object = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: object = None,
+    axis: int = 0,
+    *,
+    device: object = None,
+) -> Any:
+    """As many numbers as are asked for, evenly spaced from `start` to `stop`."""
+    check_device(device)
+    count = size_of(num, "num")
+    if isinstance(count, int) and count < 0:
+        raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
+    first, last = array_of(start), array_of(stop)
+    natural = dtypes.promoted([first.dtype, last.dtype], [float])
+    natural = natural if natural.kind in "fc" else dtypes.FLOAT64
+    wanted = natural if dtype is None else dtypes.read(dtype)
+    if isinstance(count, int) and not first.is_symbolic and not last.is_symbolic:
+        made, step = np.linspace(
+            np.asarray(first), np.asarray(last), count, endpoint, retstep=True, dtype=wanted, axis=axis
+        )
+        return (Array(made), Array(np.asarray(step))) if retstep else Array(made)
+    made, step = _spaced(as_type(first, natural), as_type(last, natural), count, bool(endpoint))
+    result = as_type(made, wanted) if wanted.kind in "fc" else _floored(made, wanted)
+    if axis:
+        from_front = axis % result.ndim
+        order = [*range(1, from_front + 1), 0, *range(from_front + 1, result.ndim)]
+        result = _transposed(result, tuple(order))
+    return (result, step) if retstep else result
+
+
+@recorded()
+def _transposed(x: Array, order: tuple[int, ...]) -> Array:
+    return array_from(tensors_of(x).map(lambda part: op.Transpose(part, perm=order)))
+
+
+@recorded()
+def _floored(x: Array, dtype: NumpyDType) -> Array:
+    return array_from(values.converted(op.Floor(tensors_of(x).re), dtypes.onnx_type(dtype)))
+
+
+@recorded("count")
+def _spaced(start: Array, stop: Array, count: Size, endpoint: bool) -> tuple[Array, Array]:
+    """numpy's own way: multiples of the step, and the last number exact."""
+    first, last = tensors_of(start), tensors_of(stop)
+    rank = max(first.rank, last.rank)
+    kind = first.dtype
+    index = counted(count, kind)
+    parts = cast(values.Size, count - 1 if endpoint else count)
+    divisor = values.converted(op.Max(values.cast(parts, DType.INT64), np.int64(1)), kind)
+    place = op.Reshape(index, np.array([-1, *[1] * rank], np.int64))
+    delta = last - first
+    step = delta.map(lambda part: op.Div(part, divisor))
+    points = step.map(lambda part: op.Mul(place, part)) + first
+    if endpoint:
+        is_last = op.And(op.Equal(place, divisor), op.Greater(divisor, values.like(0, divisor)))
+        many = values.cast(cast(values.Size, count), DType.INT64)
+        is_last = op.And(is_last, op.Greater(many, np.int64(1)))
+        points = where(is_last, last, points)
+    return array_from(points), array_from(step)

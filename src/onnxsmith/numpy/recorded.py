@@ -1,0 +1,172 @@
+"""`recorded`: a function of arrays as one session each, made once per element types, ranks and options.
+
+A function of the namespace is written once, on arrays. Called where a graph is recorded, it leaves its nodes there.
+Called on arrays whose elements are known, it is recorded by itself, with all sizes open, and the session is kept: so
+the two agree by construction, and a function of many nodes costs one run.
+"""
+
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import hide_own_frames
+from onnxsmith.errors import InputTypeError, OnnxsmithError
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.sessions import Run as Run
+from onnxsmith.numpy.sessions import bounds_of
+from onnxsmith.runtime.engine import runners
+
+P = ParamSpec("P")
+R = TypeVar("R")
+#: Elements that are known.
+Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+_NDARRAY = np.ndarray
+_NUMBER = np.dtype(np.int64)
+#: Classes whose values are part of what a session is made for, and found by their value.
+_PLAIN = (int, bool, str, type(None), type(Ellipsis), np.dtype, type)
+
+
+class _Symbolic(Exception):  # no mistake: says that the call is to be recorded where it stands
+    """An argument of the call belongs to a graph."""
+
+
+def recorded(*numbers: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function of arrays run as one session; ints under the names in `numbers` are inputs of it, too.
+
+    All else that is no array (axes, element types, truth values) belongs to the form that a session is made for.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        return cast(
+            "Callable[P, R]", functools.update_wrapper(Recorded(function, frozenset(numbers)), function)
+        )
+
+    return decorate
+
+
+class Recorded:
+    """What `recorded` makes of a function."""
+
+    __name__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, function: Callable[..., Any], numbers: frozenset[str]) -> None:
+        self._function = function
+        self._numbers = numbers
+        self._positions = frozenset(
+            k for k, name in enumerate(inspect.signature(function).parameters) if name in numbers
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            prepared = self.prepared(args, kwargs)
+            if prepared is None:
+                return _as_numbers(self._function(*args, **kwargs))
+            run, feeds = prepared
+            return run(feeds, all(_plain_inputs(args)))
+        except OnnxsmithError as error:
+            error.locate_at_caller()
+            hide_own_frames(error)
+            raise
+
+    def prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Run, list[Elements]] | None:
+        """The session for a call and what it is fed; None where an argument belongs to a graph."""
+        feeds: list[Elements] = []
+        key: list[Hashable] = [self]
+        try:
+            for position, each in enumerate(args):
+                _encode(each, key, feeds, is_number=position in self._positions)
+            for name, each in kwargs.items():
+                key.append(name)
+                _encode(each, key, feeds, is_number=name in self._numbers)
+        except _Symbolic:
+            return None
+        found = runners().get_or_make(tuple(key), lambda: Run(self._function, args, kwargs, self._is_number))
+        return found, feeds
+
+    def _is_number(self, place: int | str) -> bool:
+        return place in self._positions or place in self._numbers
+
+
+def _as_numbers(result: Any) -> Any:
+    """Results without dimensions are numbers, as they are where elements are known."""
+    if result.__class__ is Array:
+        return cast(Array, result).as_number()
+    if isinstance(result, tuple | list):
+        for each in cast("Sequence[Any]", result):
+            _as_numbers(each)
+    return cast(Any, result)
+
+
+def _plain_inputs(values: Sequence[Any]) -> Iterator[bool]:
+    for each in values:
+        if each.__class__ is Array:
+            yield cast(Array, each)._is_plain
+        elif isinstance(each, list | tuple):
+            yield from _plain_inputs(cast("Sequence[Any]", each))
+
+
+def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number: bool) -> None:
+    """Enter an argument into the form of a call and, if it is data, into what the session is fed."""
+    kind: Any = value.__class__
+    if kind is Array:
+        held = cast(Array, value).held
+        if held.__class__ is not _NDARRAY:
+            raise _Symbolic
+        array = cast(Elements, held)
+        key.append(array.dtype)
+        key.append(array.ndim)
+        feeds += _parts(array)
+    elif is_number and isinstance(value, int) and kind is not bool:
+        key.append("number")
+        feeds.append(np.array(value, _NUMBER))
+    elif kind in _PLAIN:
+        key.append(kind)
+        key.append(value)
+    elif kind is float or kind is complex:
+        key.append(repr(value))  # tells 0.0 from -0.0, and NaN is itself
+    elif isinstance(value, list | tuple):
+        items = cast("Sequence[Any]", value)
+        key.append((kind, len(items)))
+        for each in items:
+            _encode(each, key, feeds, is_number=is_number)
+    elif kind is slice:
+        key.append(slice)
+        for k, each in enumerate(bounds_of(cast("slice[Any, Any, Any]", value))):
+            # The sign of a step decides what the ends mean.
+            _encode(each, key, feeds, is_number=is_number and k < 2)
+    elif isinstance(value, Number):
+        raise _Symbolic
+    elif isinstance(value, np.ndarray | np.generic):
+        _encode(Array(np.asarray(cast(Elements, value))), key, feeds, is_number=False)
+    elif isinstance(value, Value):
+        raise tensor_given(value)
+    else:
+        key.append(kind)
+        key.append(value)
+
+
+def tensor_given(value: Value) -> InputTypeError:
+    """The error for a tensor where arrays are meant."""
+    return InputTypeError(
+        "a tensor computes as ONNX does, and this function as numpy does",
+        help="cross over with xp.asarray(tensor)",
+    )
+
+
+def _parts(array: Elements) -> list[Elements]:
+    if array.dtype.kind != "c":
+        return [array]
+    # Not `ascontiguousarray`, which gives a scalar a dimension.
+    return [np.array(np.real(array), order="C"), np.array(np.imag(array), order="C")]

@@ -1,0 +1,381 @@
+"""Views in another shape: `reshape`, `transpose`, `squeeze`, `broadcast_to` and their kin."""
+
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.numpy import sharing
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of, axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, product, shape_of
+
+# -- reshape ---------------------------------------------------------------------------------------------
+
+
+@public("reshape")
+def reshape(x: object, /, shape: ShapeLike, order: str = "C", *, copy: bool | None = None) -> Array:
+    """The same elements in another shape; one size may be -1. A view where numpy's is one.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.reshape(xp.arange(6), (2, -1))
+    Array([[0, 1, 2],
+           [3, 4, 5]])
+    """
+    array = array_of(x)
+    if order == "F":
+        reverse = transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
+        reverse._is_plain = False
+        return reverse
+    if order not in ("C", "A", "K"):
+        raise AttributeValueError(f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order"))
+    sizes = _resolved(array, shape_of(shape))
+    if copy:
+        return sharing.detached(reshaped(sharing.detached(array), sizes))
+    before = tuple(array.shape)
+    return sharing.view(
+        array,
+        lambda base: reshaped(base, sizes),
+        (lambda base, part: reshaped(part, before)) if array._is_plain else None,
+        is_plain=array._is_plain,
+    )
+
+
+def _resolved(x: Array, shape: tuple[Size, ...]) -> tuple[Size, ...]:
+    """A shape without -1, unless the operator itself may work it out."""
+    unknown = [k for k, each in enumerate(shape) if isinstance(each, int) and each == -1]
+    if len(unknown) > 1:
+        raise ShapeError("only one size of a shape may be -1")
+    check_not_negative([each for k, each in enumerate(shape) if k not in unknown])
+    others = [each for k, each in enumerate(shape) if k not in unknown]
+    if x.is_symbolic and not is_known(x.shape):
+        if not unknown or (is_known(others) and 0 not in others):
+            return shape
+        rest = values.greatest(cast(values.Size, product(others)), 1)
+        found = cast(Size, cast(Size, x.size) // rest)
+        return tuple(found if k in unknown else each for k, each in enumerate(shape))
+    total, count = x.size, product(others)
+    if isinstance(count, int):
+        fits = count == total if not unknown else bool(count) and total % count == 0
+        if not fits:
+            raise ShapeError(f"an array of {total} elements has no shape {shape}")
+        return tuple(total // count if k in unknown else each for k, each in enumerate(shape))
+    return shape
+
+
+@recorded("shape")
+def reshaped(x: Array, shape: tuple[Size, ...]) -> Array:
+    """The elements in another shape, as an array of its own."""
+    sizes = cast("Sequence[values.Size]", shape)
+
+    def of_tensor(part: TensorValue) -> TensorValue:
+        if is_known(shape) and -1 in shape:
+            return op.Reshape(part, np.array(shape, np.int64))
+        return op.Reshape(part, values.int64s(sizes), allowzero=1)
+
+    return array_from(tensors_of(x).map(of_tensor))
+
+
+@public("ravel")
+def ravel(x: object, order: str = "C") -> Array:
+    """All elements in one dimension: a view where numpy's is one."""
+    return reshape(x, (-1,), order) if array_of(x).ndim != 1 else array_of(x)[:]
+
+
+# -- the order of dimensions -----------------------------------------------------------------------------
+
+
+@recorded()
+def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
+    return array_from(tensors_of(x).map(lambda part: op.Transpose(part, perm=axes)))
+
+
+@public("permute_dims")
+@public("transpose")
+def transpose(x: object, /, axes: Axes = None) -> Array:
+    """The dimensions in another order, reversed unless it is given: a view."""
+    array = array_of(x)
+    rank = array.ndim
+    order = tuple(range(rank))[::-1] if axes is None else axes_of(axes, rank, "axes")
+    if len(order) != rank:
+        raise AttributeValueError(
+            f"axes names {len(order)} of {rank} dimensions", culprit=("attribute", "axes")
+        )
+    back = tuple(int(each) for each in np.argsort(order))
+    is_same = order == tuple(range(rank))
+    return sharing.view(
+        array,
+        lambda base: _permuted(base, order),
+        lambda base, part: _permuted(part, back),
+        is_plain=array._is_plain and is_same,
+    )
+
+
+@public("matrix_transpose")
+@public("linalg.matrix_transpose")
+def matrix_transpose(x: object, /) -> Array:
+    """The last two dimensions exchanged."""
+    array = array_of(x)
+    if array.ndim < 2:
+        raise ShapeError(f"a matrix has two dimensions, and this array {array.ndim}")
+    return swapaxes(array, -1, -2)
+
+
+@public("swapaxes")
+def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
+    """Two dimensions in each other's place: a view."""
+    array = array_of(x)
+    order = list(range(array.ndim))
+    first, second = axis_of(axis1, array.ndim, "axis1"), axis_of(axis2, array.ndim, "axis2")
+    order[first], order[second] = second, first
+    return transpose(array, order)
+
+
+@public("moveaxis")
+def moveaxis(x: object, source: Axes, destination: Axes, /) -> Array:
+    """Dimensions in other places, the others in their order: a view."""
+    array = array_of(x)
+    taken = axes_of(source, array.ndim, "source")
+    places = axes_of(destination, array.ndim, "destination")
+    if len(taken) != len(places):
+        raise AttributeValueError("source and destination name as many dimensions")
+    order = [each for each in range(array.ndim) if each not in taken]
+    for place, axis in sorted(zip(places, taken, strict=True)):
+        order.insert(place, axis)
+    return transpose(array, order)
+
+
+@public("rollaxis")
+def rollaxis(x: object, axis: int, start: int = 0) -> Array:
+    """A dimension moved to before another: a view."""
+    array = array_of(x)
+    rank = array.ndim
+    source = axis_of(axis, rank)
+    place = axis_of(start, rank + 1, "start")
+    return moveaxis(array, source, place - (source < place))
+
+
+# -- dimensions of size 1 --------------------------------------------------------------------------------
+
+
+@recorded()
+def _squeezed(x: Array, axes: tuple[int, ...]) -> Array:
+    return array_from(tensors_of(x).map(lambda part: op.Squeeze(part, list(axes)) if axes else part))
+
+
+@recorded()
+def unsqueezed(x: Array, axes: tuple[int, ...]) -> Array:
+    """New dimensions of size 1, in the places that they have in the result; an array of its own."""
+    return array_from(tensors_of(x).map(lambda part: op.Unsqueeze(part, list(axes)) if axes else part))
+
+
+@public("squeeze")
+def squeeze(x: object, /, axis: Axes = None) -> Array:
+    """Without dimensions of size 1, all or those that are named: a view."""
+    array = array_of(x)
+    shape = tuple(array.shape)
+    if axis is None:
+        if not is_known(shape):
+            raise ShapeError(
+                "which dimensions have size 1 is known only when the model runs",
+                help="name them: xp.squeeze(x, axis=…)",
+            )
+        axes = tuple(k for k, each in enumerate(shape) if each == 1)
+    else:
+        axes = axes_of(axis, array.ndim)
+        for each in axes:
+            if isinstance(shape[each], int) and shape[each] != 1:
+                raise ShapeError(f"dimension {each} has size {shape[each]}, and only one of size 1 can go")
+    return sharing.view(
+        array,
+        lambda base: _squeezed(base, axes),
+        lambda base, part: unsqueezed(part, axes),
+        is_plain=array._is_plain,
+    )
+
+
+@public("expand_dims")
+def expand_dims(x: object, /, axis: Axes = 0) -> Array:
+    """New dimensions of size 1: a view."""
+    array = array_of(x)
+    count = 1 if isinstance(axis, SupportsIndex) or axis is None else len(axis)
+    axes = tuple(sorted(axes_of(axis, array.ndim + count)))
+    return sharing.view(
+        array,
+        lambda base: unsqueezed(base, axes),
+        lambda base, part: _squeezed(part, axes),
+        is_plain=array._is_plain,
+    )
+
+
+# -- broadcasting ----------------------------------------------------------------------------------------
+
+
+@recorded("shape")
+def _expanded(x: Array, shape: tuple[Size, ...]) -> Array:
+    sizes = values.int64s(cast("Sequence[values.Size]", shape))
+    return array_from(tensors_of(x).map(lambda part: op.Expand(part, sizes)))
+
+
+@public("broadcast_to")
+def broadcast_to(x: object, /, shape: ShapeLike) -> Array:
+    """Broadcast to a shape: a view that cannot be written to."""
+    array = array_of(x)
+    sizes = shape_of(shape)
+    check_not_negative(sizes)
+    before = tuple(array.shape)
+    if len(sizes) < len(before):
+        raise ShapeError(f"an array of {len(before)} dimensions does not broadcast to {len(sizes)}")
+    for mine, wanted in zip(before[::-1], sizes[::-1], strict=False):
+        if isinstance(mine, int) and isinstance(wanted, int) and mine not in (1, wanted):
+            raise ShapeError(f"an array of shape {before} does not broadcast to {sizes}")
+    made = sharing.view(array, lambda base: _expanded(base, sizes), lambda base, part: base, is_plain=False)
+    made.lock("it is broadcast, and its elements stand for several")
+    return made
+
+
+@public("broadcast_shapes")
+def broadcast_shapes(*shapes: ShapeLike) -> tuple[Size, ...]:
+    """The shape that all broadcast to."""
+    found = [shape_of(each) for each in shapes]
+    if all(is_known(each) for each in found):
+        try:
+            return np.broadcast_shapes(*cast("list[tuple[int, ...]]", found))
+        except ValueError:
+            raise ShapeError(f"the shapes {', '.join(map(str, found))} do not broadcast") from None
+    return broadcast_sizes(found)
+
+
+def broadcast_sizes(shapes: Sequence[tuple[Size, ...]]) -> tuple[Size, ...]:
+    """The same where the model knows some sizes: what is 1 gives way, and the greater of two open ones is taken."""
+    rank = max(map(len, shapes))
+    result: list[Size] = []
+    for axis in range(rank):
+        sizes = [each[axis - rank + len(each)] for each in shapes if axis >= rank - len(each)]
+        fixed = {each for each in sizes if isinstance(each, int) and each != 1}
+        if len(fixed) > 1:
+            raise ShapeError(f"sizes {sorted(fixed)} do not broadcast")
+        if fixed:
+            result.append(fixed.pop())
+            continue
+        total: Size = 1
+        for each in sizes:
+            if not isinstance(each, int):
+                total = each if isinstance(total, int) else cast(Size, _wider(total, each))
+        result.append(total)
+    return tuple(result)
+
+
+def _wider(a: Size, b: Size) -> values.Size:
+    """Of two sizes that broadcast, the one that is not 1: a product where the other is 1, either where they agree."""
+    first, second = cast(values.Size, a), cast(values.Size, b)
+    one = op.Equal(values.int64s([first]), np.array([1], np.int64))
+    chosen = op.Where(one, values.int64s([second]), values.int64s([first]))
+    return cast(values.Size, op.Squeeze(chosen, [0]).as_number())
+
+
+@public("broadcast_arrays")
+def broadcast_arrays(*arrays: object) -> tuple[Array, ...]:
+    """All arrays in the shape that they broadcast to."""
+    given = [array_of(each) for each in arrays]
+    if not given:
+        return ()
+    shape = broadcast_shapes(*[tuple(each.shape) for each in given])
+    return tuple(broadcast_to(each, shape) for each in given)
+
+
+def _at_least(x: object, rank: int) -> Array:
+    array = array_of(x)
+    missing = rank - array.ndim
+    if missing <= 0:
+        return array
+    if rank < 3:
+        return expand_dims(array, tuple(range(missing)))
+    # numpy puts a vector into the middle, and a matrix first.
+    return expand_dims(array, {1: (2,), 2: (0, 2), 3: (0, 1, 2)}[missing])
+
+
+def _each(arrays: tuple[object, ...], rank: int) -> Array | tuple[Array, ...]:
+    made = tuple(_at_least(each, rank) for each in arrays)
+    return made[0] if len(made) == 1 else made
+
+
+@public("atleast_1d")
+def atleast_1d(*arrays: object) -> Array | tuple[Array, ...]:
+    """With one dimension at least."""
+    return _each(arrays, 1)
+
+
+@public("atleast_2d")
+def atleast_2d(*arrays: object) -> Array | tuple[Array, ...]:
+    """With two dimensions at least."""
+    return _each(arrays, 2)
+
+
+@public("atleast_3d")
+def atleast_3d(*arrays: object) -> Array | tuple[Array, ...]:
+    """With three dimensions at least."""
+    return _each(arrays, 3)
+
+
+# -- parts of complex numbers ----------------------------------------------------------------------------
+
+
+@recorded()
+def _part(x: Array, which: str) -> Array:
+    field = tensors_of(x)
+    assert field.im is not None  # only complex arrays have parts to be viewed
+    return array_from(field.re if which == "real" else field.im)
+
+
+@recorded()
+def _with_part(x: Array, part: Array, which: str) -> Array:
+    field, given = tensors_of(x), tensors_of(as_type(part, np.real(np.empty(0, x.dtype)).dtype)).re
+    return array_from(Field(given, field.im) if which == "real" else Field(field.re, given))
+
+
+@public("real")
+def real(x: object) -> Array:
+    """The real parts: a view; a real array is its own."""
+    return _viewed_part(array_of(x), "real")
+
+
+@public("imag")
+def imag(x: object) -> Array:
+    """The imaginary parts: a view; zeros for a real array."""
+    return _viewed_part(array_of(x), "imag")
+
+
+def _viewed_part(array: Array, which: str) -> Array:
+    if array.dtype.kind != "c":
+        if which == "real":
+            return array
+        zeros = array_from(tensors_of(array)) if array.is_symbolic else array
+        made = _zeros(zeros)
+        made.lock("a real array has no imaginary parts")
+        return made
+    return sharing.view(
+        array,
+        lambda base: _part(base, which),
+        lambda base, part: _with_part(base, part, which),
+        is_plain=False,
+    )
+
+
+@recorded()
+def _zeros(x: Array) -> Array:
+    tensor = tensors_of(x).re
+    return array_from(values.filled(values.sizes_of(tensor), 0, values.dtype_of(tensor)))

@@ -1,0 +1,145 @@
+"""Where elements stand: `argmax`, `argmin`, `nonzero`, `argwhere`, `flatnonzero`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms.complex_numbers.field import Field, where
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import ShapeError
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
+from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sorting import flat
+from onnxsmith.types.dtypes import DType
+
+
+@recorded()
+def _place(x: Array, axis: int | None, keepdims: bool, is_max: bool, ignores_nan: bool) -> Array:
+    field = tensors_of(x)
+    axes = list(range(x.ndim)) if axis is None else [axis]
+    rows = field.map(lambda part: totals.collected(part, axes))
+    along = values.rank_of(rows.re) - 1
+    if ignores_nan and x.dtype.kind in "fc":
+        dtype = values.dtype_of(rows.re)
+        worst = values.as_tensor(totals.lowest(dtype) if is_max else totals.highest(dtype), dtype)
+        instead = Field(worst, None if rows.im is None else worst)
+        rows = where(totals.is_nan(rows), instead, rows)
+    place = op.Squeeze(totals.extreme_place(rows, along, is_max=is_max), [along])
+    return array_from(totals.with_axes(place, axes, keepdims))
+
+
+def _found(
+    a: object, axis: object, out: Array | None, keepdims: bool, *, is_max: bool, ignores_nan: bool = False
+) -> Array:
+    x = array_of(a)
+    along = None if axis is None else axis_of(axis, x.ndim) if x.ndim else _of_scalar(axis)
+    if not x.is_symbolic:
+        shape = x.shape
+        if (0 in shape) if along is None else (shape[along] == 0):
+            raise ShapeError("where there are no elements, there is no greatest or least one")
+        if ignores_nan and x.dtype.kind in "fc":
+            holes = np.isnan(np.asarray(x))
+            if holes.all(axis=along).any():
+                raise ShapeError("all elements are NaN, and there is no greatest or least one")
+    return written(_place(x, along, bool(keepdims), is_max, ignores_nan), out)
+
+
+def _of_scalar(axis: object) -> None:
+    """The axis of a scalar: numpy takes 0 and -1 for the one that there would be."""
+    axis_of(axis, 1)
+
+
+@public("argmax")
+def argmax(a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
+    """Where the first greatest element stands along an axis, or among all; NaN is greater than everything.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.argmax(xp.asarray([[1, 5], [7, 4]]), axis=1)
+    Array([1, 0])
+    """
+    return _found(a, axis, out, keepdims, is_max=True)
+
+
+@public("argmin")
+def argmin(a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
+    """Where the first least element stands along an axis, or among all; NaN is less than everything.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.argmin(xp.asarray([[1, 5], [7, 4]]))
+    Array(0)
+    """
+    return _found(a, axis, out, keepdims, is_max=False)
+
+
+@public("nanargmax")
+def nanargmax(
+    a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+) -> Array:
+    """Where the first greatest element stands, NaN left out."""
+    return _found(a, axis, out, keepdims, is_max=True, ignores_nan=True)
+
+
+@public("nanargmin")
+def nanargmin(
+    a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+) -> Array:
+    """Where the first least element stands, NaN left out."""
+    return _found(a, axis, out, keepdims, is_max=False, ignores_nan=True)
+
+
+# -- what is not zero ------------------------------------------------------------------------------------
+
+
+@recorded()
+def _nonzero(x: Array) -> tuple[Array, ...]:
+    is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
+    places = op.NonZero(is_true)
+    return tuple(array_from(op.Gather(places, np.int64(k), axis=0)) for k in range(x.ndim))
+
+
+@public("nonzero")
+def nonzero(a: object) -> tuple[Array, ...]:
+    """Where elements are not zero: their places along each dimension.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nonzero(xp.asarray([[3, 0], [0, 4]]))
+    (Array([0, 1]), Array([0, 1]))
+    """
+    x = array_of(a)
+    if x.ndim == 0:
+        raise ShapeError(
+            "a scalar has no places that are not zero", help="xp.nonzero(xp.atleast_1d(x)), if that is meant"
+        )
+    return _nonzero(x)
+
+
+@recorded()
+def _places(x: Array) -> Array:
+    is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
+    if x.ndim:
+        return array_from(op.Transpose(op.NonZero(is_true), perm=[1, 0]))
+    count = op.Reshape(values.converted(is_true, DType.INT64), [1])
+    return array_from(op.Expand(np.int64(0), op.Concat(count, np.array([0]), axis=0)))
+
+
+@public("argwhere")
+def argwhere(a: object) -> Array:
+    """Where elements are not zero: a row for each.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.argwhere(xp.asarray([[3, 0], [0, 4]]))
+    Array([[0, 0],
+           [1, 1]])
+    """
+    return _places(array_of(a))
+
+
+@public("flatnonzero")
+def flatnonzero(a: object) -> Array:
+    """Where elements are not zero, all counted in a row."""
+    return nonzero(flat(array_of(a)))[0]

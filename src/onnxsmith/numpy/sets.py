@@ -1,0 +1,284 @@
+"""Distinct elements, and arrays as sets: `unique`, `isin`, `intersect1d`, `union1d`, `setdiff1d`, `setxor1d`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from onnxsmith.algorithms import ordering, values
+from onnxsmith.algorithms.complex_numbers.field import Field, joined
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.types.dtypes import DType
+
+#: The end of a slice that has none.
+_END = np.iinfo(np.int64).max
+
+
+class UniqueAllResult(NamedTuple):
+    """The distinct elements, where each stood first, which of them each element is, and how often each stands."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCountsResult(NamedTuple):
+    """The distinct elements, and how often each stands."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverseResult(NamedTuple):
+    """The distinct elements, and which of them each element is."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def _row(x: Array) -> Field:
+    field = tensors_of(x)
+    return field if x.ndim == 1 else field.map(values.flat)
+
+
+@recorded()
+def _distinct(
+    x: Array, wants_first: bool, wants_inverse: bool, wants_counts: bool, equal_nan: bool
+) -> tuple[Array, ...]:
+    groups = ordering.distinct(_row(x), equal_nan=equal_nan)
+    found = [array_from(groups.values)]
+    if wants_first:
+        found.append(array_from(groups.first))
+    if wants_inverse:
+        shape = op.Shape(tensors_of(x).re)
+        found.append(array_from(op.Reshape(groups.inverse, shape, allowzero=1)))
+    if wants_counts:
+        found.append(array_from(groups.counts))
+    return tuple(found)
+
+
+@recorded()
+def _distinct_slices(
+    x: Array, axis: int, wants_first: bool, wants_inverse: bool, wants_counts: bool
+) -> tuple[Array, ...]:
+    """The distinct slices across an axis, in the order of their elements."""
+    field = tensors_of(x)
+    key = field.re
+    if field.im is not None:
+        # Real and imaginary parts one after the other, so that they are compared so.
+        key = op.Concat(*[op.Unsqueeze(each, [x.ndim]) for each in field.parts()], axis=x.ndim)
+    dtype = values.dtype_of(key)
+    if dtype is DType.BOOL:
+        key = values.converted(key, DType.UINT8)
+    _, first, inverse, counts = several(op.Unique, key, outputs=4, axis=axis, sorted=1)
+    found = [array_from(field.map(lambda part: op.Gather(part, first, axis=axis)))]
+    for wanted, each in ((wants_first, first), (wants_inverse, inverse), (wants_counts, counts)):
+        if wanted:
+            found.append(array_from(each))
+    return tuple(found)
+
+
+@public("unique")
+def unique(
+    ar: object,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Array | tuple[Array, ...]:
+    """The distinct elements in order, or the distinct slices across an axis; and what else is asked for.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unique(xp.asarray([3, 1, 3]), return_counts=True)
+    (Array([1, 3]), Array([1, 2]))
+    """
+    x = array_of(ar)
+    wanted = bool(return_index), bool(return_inverse), bool(return_counts)
+    if axis is None:
+        found = _distinct(x, *wanted, bool(equal_nan))
+    else:
+        found = _distinct_slices(x, axis_of(axis, x.ndim), *wanted)
+    return found if any(wanted) else found[0]
+
+
+@public("unique_all")
+def unique_all(x: object, /) -> UniqueAllResult:
+    """The distinct elements, each NaN one of its own; where each stood first, which each is, and how often."""
+    return UniqueAllResult(*_distinct(array_of(x), True, True, True, False))
+
+
+@public("unique_counts")
+def unique_counts(x: object, /) -> UniqueCountsResult:
+    """The distinct elements, each NaN one of its own, and how often each stands."""
+    return UniqueCountsResult(*_distinct(array_of(x), False, False, True, False))
+
+
+@public("unique_inverse")
+def unique_inverse(x: object, /) -> UniqueInverseResult:
+    """The distinct elements, each NaN one of its own, and which of them each element is."""
+    return UniqueInverseResult(*_distinct(array_of(x), False, True, False, False))
+
+
+@public("unique_values")
+def unique_values(x: object, /) -> Array:
+    """The distinct elements, each NaN one of its own."""
+    return _distinct(array_of(x), False, False, False, False)[0]
+
+
+# -- sets ------------------------------------------------------------------------------------------------
+
+
+@recorded()
+def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
+    given, among = tensors_of(as_type(x, dtype)), _row(as_type(others, dtype))
+    if dtype.kind == "b":
+        given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
+    found = ordering.is_among(given, among)
+    return array_from(op.Not(found) if invert else found)
+
+
+@public("isin")
+def isin(
+    element: object,
+    test_elements: object,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> Array:
+    """Whether each element is one of others.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))
+    Array([ True, False,  True])
+    """
+    if kind not in (None, "sort", "table"):
+        raise AttributeValueError(f"kind is 'sort' or 'table', not {kind!r}", culprit=("attribute", "kind"))
+    x, others = array_of(element), array_of(test_elements)
+    return _is_in(x, others, np.promote_types(x.dtype, others.dtype), bool(invert))
+
+
+def _sets(ar1: object, ar2: object) -> tuple[Array, Array]:
+    first, second = array_of(ar1), array_of(ar2)
+    dtype = np.promote_types(first.dtype, second.dtype)
+    return as_type(first, dtype), as_type(second, dtype)
+
+
+def _kept(x: Field, mask: TensorValue) -> Field:
+    return x.map(lambda part: op.Compress(part, mask, axis=0))
+
+
+@recorded()
+def _union(first: Array, second: Array) -> Array:
+    return array_from(ordering.distinct(joined([_row(first), _row(second)], 0)).values)
+
+
+@public("union1d")
+def union1d(ar1: object, ar2: object) -> Array:
+    """The distinct elements of two arrays together, in order.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.union1d(xp.asarray([3, 1]), xp.asarray([1, 2]))
+    Array([1, 2, 3])
+    """
+    return _union(*_sets(ar1, ar2))
+
+
+@recorded()
+def _difference(x: Array, others: Array, dtype: NumpyDType, is_unique: bool) -> Array:
+    row = _row(x) if is_unique else ordering.distinct(_row(x)).values
+    given, among = (each.cast(dtypes.onnx_type(dtype)) for each in (row, _row(others)))
+    if dtype.kind == "c":
+        given, among = _complex(given), _complex(among)
+    if dtype.kind == "b":
+        given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
+    return array_from(_kept(row, op.Not(ordering.is_among(given, among))))
+
+
+def _complex(x: Field) -> Field:
+    return x if x.im is not None else Field(x.re, op.Mul(x.re, values.like(0, x.re)))
+
+
+@public("setdiff1d")
+def setdiff1d(ar1: object, ar2: object, assume_unique: bool = False) -> Array:
+    """The distinct elements of one array that are not in another, in order.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.setdiff1d(xp.asarray([3, 1, 2]), xp.asarray([1, 4]))
+    Array([2, 3])
+    """
+    first, second = array_of(ar1), array_of(ar2)
+    return _difference(first, second, np.promote_types(first.dtype, second.dtype), bool(assume_unique))
+
+
+@recorded()
+def _in_one(first: Array, second: Array, is_unique: bool) -> Array:
+    rows = [_row(each) if is_unique else ordering.distinct(_row(each)).values for each in (first, second)]
+    both = ordering.ordered(joined(rows, 0), 0)
+    # An element that is in one alone differs from the one before it and from the one behind it.
+    is_new = ordering.differs_from_before(both, equal_nan=False)
+    is_last = ordering.differs_from_next(is_new)
+    return array_from(_kept(both, op.And(is_new, is_last)))
+
+
+@public("setxor1d")
+def setxor1d(ar1: object, ar2: object, assume_unique: bool = False) -> Array:
+    """The elements that are in one of two arrays alone, in order.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.setxor1d(xp.asarray([3, 1, 2]), xp.asarray([1, 4]))
+    Array([2, 3, 4])
+    """
+    return _in_one(*_sets(ar1, ar2), bool(assume_unique))
+
+
+@recorded()
+def _common(first: Array, second: Array, is_unique: bool, wants_places: bool) -> tuple[Array, ...]:
+    groups = [
+        ordering.Groups(row, places, places, places) if is_unique else ordering.distinct(row)
+        for row in (_row(first), _row(second))
+        for places in (values.counted(values.size_of(row.re, 0)),)
+    ]
+    both = joined([each.values for each in groups], 0)
+    order = ordering.order(both, 0)
+    rows = both.map(lambda part: op.Gather(part, order))
+    is_new = ordering.differs_from_before(rows, equal_nan=False)
+    # Equal elements stand side by side, the one of the first array before that of the second.
+    is_pair = op.Not(op.Slice(is_new, [1], [_END]))
+    earlier = op.Compress(op.Slice(order, [0], [-1]), is_pair, axis=0)
+    found = [array_from(both.map(lambda part: op.Gather(part, earlier)))]
+    if wants_places:
+        later = op.Compress(op.Slice(order, [1], [_END]), is_pair, axis=0)
+        size = op.Size(groups[0].values.re)
+        found.append(array_from(op.Gather(groups[0].first, earlier)))
+        found.append(array_from(op.Gather(groups[1].first, op.Sub(later, size))))
+    return tuple(found)
+
+
+@public("intersect1d")
+def intersect1d(
+    ar1: object, ar2: object, assume_unique: bool = False, return_indices: bool = False
+) -> Array | tuple[Array, ...]:
+    """The distinct elements that two arrays share, in order; with `return_indices`, where each stood first in both.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.intersect1d(xp.asarray([3, 1, 2]), xp.asarray([1, 4, 3]))
+    Array([1, 3])
+    """
+    found = _common(*_sets(ar1, ar2), bool(assume_unique), bool(return_indices))
+    return found if return_indices else found[0]

@@ -1,0 +1,108 @@
+"""Views: arrays that share their elements with another, as numpy's do, on values that are never changed.
+
+A view remembers what it is a part of and how it is taken. Written to, it makes the whole anew with the part replaced,
+and hands that to its base. Read, it looks whether the base was written to since, and takes its part again.
+"""
+
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.errors import TensorAssignmentError
+from onnxsmith.numpy.array import Array, Held
+
+#: Takes a part of what a base holds.
+Take: TypeAlias = Callable[[Array], Array]
+#: Gives what a base holds, with a part replaced.
+PutBack: TypeAlias = Callable[[Array, Array], Array]
+
+
+@dataclass(slots=True)
+class View:
+    """What an array is a part of, how it is taken, and how it is put back; None where that is not known.
+
+    Whether numpy gives a view or a copy may depend on how the elements lie in memory. Where nobody knows, there is no
+    `put_back`: such an array may be read as long as neither it nor its base is written to.
+    """
+
+    base: Array
+    take: Take
+    put_back: PutBack | None
+    #: The base's version that the elements were taken from.
+    seen: int
+
+    def refreshed(self, array: Array) -> Held:
+        """The elements of a view as they are now."""
+        held = self.base.held  # which may bring its own up to date, first
+        del held
+        if self.seen != self.base._version:
+            if self.put_back is None:
+                raise _unclear("read", "the array that it was made from was written to")
+            array._value = self.take(detached(self.base)).held
+            array._version += 1
+            self.seen = self.base._version
+        return array._value
+
+
+def detached(array: Array) -> Array:
+    """An array with the same elements, which shares them with none."""
+    return Array(array.held, array._is_plain)
+
+
+def view(base: Array, take: Take, put_back: PutBack | None, *, is_plain: bool) -> Array:
+    """A part of an array, sharing its elements."""
+    made = Array(take(detached(base)).held, is_plain)
+    if base.is_number:
+        return made  # numpy makes an array of a number, and the two have nothing in common
+    made._view = View(base, take, put_back, base._version)
+    made._locked = base._locked
+    made._recording = base._recording
+    return made
+
+
+def replace(array: Array, new: Array) -> None:
+    """Give an array other elements, of the same type and shape; what shares them sees the change."""
+    _check_writable(array)
+    part = cast("View | None", array._view)
+    if part is None:
+        array._value = new.held
+        array._version += 1
+        return
+    if part.put_back is None:
+        raise _unclear("written to", "numpy makes it a view or a copy, depending on how the elements lie")
+    part.refreshed(array)
+    replace(part.base, part.put_back(detached(part.base), new))
+    array._value = new.held
+    array._version += 1
+    part.seen = part.base._version
+
+
+def recording() -> object:
+    """The graph that is being recorded, or None."""
+    active = ACTIVE.get()
+    return None if active is None else active.recording
+
+
+def _check_writable(array: Array) -> None:
+    if array._locked is not None:
+        raise TensorAssignmentError(
+            f"this array cannot be written to: {array._locked}",
+            help="make a new one: x = x + 1, or x = x.copy() before x[i] = v",
+        ).locate_at_caller()
+    if array._recording is not recording():
+        raise TensorAssignmentError(
+            "this array was made outside the function or loop body that is being recorded, and that cannot write to it",
+            help="copy it first, x = x.copy(), and return what the caller needs",
+        ).locate_at_caller()
+
+
+def _unclear(done: str, why: str) -> TensorAssignmentError:
+    return TensorAssignmentError(
+        f"this array cannot be {done}: {why}", help="take a copy where it is made: x.reshape(…).copy()"
+    ).locate_at_caller()

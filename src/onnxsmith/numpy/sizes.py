@@ -1,0 +1,72 @@
+"""Shapes as users write them: ints, numbers of the model, arrays that hold one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import SupportsIndex, TypeAlias, cast
+
+from onnxsmith.core.semantics.dimensions import Dimensions
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import AttributeTypeError, ShapeError
+from onnxsmith.numpy.array import Array
+
+#: One size: known now, or a number of the model.
+Size: TypeAlias = int | Number
+#: A shape as it is given.
+ShapeLike: TypeAlias = object
+
+
+def size_of(value: object, name: str = "shape") -> Size:
+    """One size."""
+    if isinstance(value, Number):
+        if value.kind == "float":
+            raise AttributeTypeError(f"{name} is made of integers, not floats", culprit=("attribute", name))
+        return value
+    if isinstance(value, Array) and value.is_symbolic and value.ndim == 0 and value.dtype.kind in "iu":
+        return cast(Number, cast(Tensor, value.held).as_number())
+    if isinstance(value, SupportsIndex):
+        return value.__index__()
+    raise AttributeTypeError(
+        f"{name} is made of integers, not {type(value).__name__}", culprit=("attribute", name)
+    )
+
+
+def shape_of(shape: ShapeLike, name: str = "shape") -> tuple[Size, ...]:
+    """A shape: one size, or several."""
+    if isinstance(shape, Dimensions):
+        return tuple(size_of(each, name) for each in shape)
+    if isinstance(shape, Array) and shape.ndim == 1:
+        return tuple(size_of(each, name) for each in shape)
+    if isinstance(shape, SupportsIndex):
+        return (size_of(shape, name),)
+    if not isinstance(shape, Iterable):
+        raise AttributeTypeError(
+            f"{name} is an int or a tuple of ints, not {type(shape).__name__}", culprit=("attribute", name)
+        )
+    return tuple(size_of(each, name) for each in cast("Iterable[object]", shape))
+
+
+def is_known(shape: Iterable[Size]) -> bool:
+    """Whether all sizes are known now."""
+    return all(isinstance(each, int) for each in shape)
+
+
+def known(shape: Iterable[Size]) -> tuple[int, ...]:
+    """Sizes that are known now; who calls this has looked."""
+    return tuple(cast(int, each) for each in shape)
+
+
+def product(shape: Iterable[Size]) -> Size:
+    """How many elements a shape has."""
+    total: Size = 1
+    for each in shape:
+        total = cast(Size, total * each)
+    return total
+
+
+def check_not_negative(shape: Iterable[Size], name: str = "shape") -> None:
+    """Refuse sizes below 0."""
+    for each in shape:
+        if isinstance(each, int) and each < 0:
+            raise ShapeError(f"a dimension cannot be {each}", culprit=("attribute", name))

@@ -1,0 +1,232 @@
+"""Elements in order: `sort`, `argsort`, `lexsort`, `partition`, `argpartition`, `searchsorted`, `digitize`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import ordering, values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.types.dtypes import DType
+
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def flattened(x: Array, axis: object, name: str = "axis") -> tuple[Array, int]:
+    """An array and one of its axes; all elements in a row, and that one, for None."""
+    if axis is not None:
+        return x, axis_of(axis, x.ndim, name)
+    return (x if x.ndim == 1 else flat(x)), 0
+
+
+@recorded()
+def flat(x: Array) -> Array:
+    """All elements in a row, as an array of its own."""
+    return array_from(tensors_of(x).map(values.flat))
+
+
+def _check_kind(kind: object, order: object) -> None:
+    if kind not in _KINDS:
+        raise AttributeValueError(
+            f"there is no way of sorting {kind!r}", help="all are stable here", culprit=("attribute", "kind")
+        )
+    if order is not None:
+        raise AttributeValueError("arrays have no fields to be in order of", culprit=("attribute", "order"))
+
+
+@recorded()
+def _sorted(x: Array, axis: int, descending: bool) -> Array:
+    return array_from(ordering.ordered(tensors_of(x), axis, descending=descending))
+
+
+@recorded()
+def order_of(x: Array, axis: int, descending: bool = False) -> Array:
+    """Where the elements stand that come first, second, …, along an axis."""
+    return array_from(ordering.order(tensors_of(x), axis, descending=descending))
+
+
+@public("sort")
+def sort(
+    a: object,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: object = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> Array:
+    """The elements in order along an axis, or all of them for None; NaN comes last. It is always stable.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.sort(xp.asarray([3, 1, 2]))
+    Array([1, 2, 3])
+    """
+    _check_kind(kind, order)
+    x, along = flattened(array_of(a), axis)
+    return _sorted(x, along, bool(descending))
+
+
+@public("argsort")
+def argsort(
+    a: object,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: object = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> Array:
+    """Where the elements stand that are in order along an axis; equal ones keep theirs.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.argsort(xp.asarray([3, 1, 2]))
+    Array([1, 2, 0])
+    """
+    _check_kind(kind, order)
+    given = array_of(a)
+    if given.ndim == 0 and axis in (-1, 0):
+        axis = None  # as numpy, which counts one dimension here
+    x, along = flattened(given, axis)
+    return order_of(x, along, bool(descending))
+
+
+@recorded()
+def _ordered_by(keys: list[Array], axis: int) -> Array:
+    parts = [part for each in keys for part in ordering.sort_keys(tensors_of(each))]
+    return array_from(ordering.order_by(parts, axis))
+
+
+@public("lexsort")
+def lexsort(keys: object, axis: int = -1) -> Array:
+    """The order by several keys, the last of which decides first.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.lexsort((xp.asarray([2, 1, 3]), xp.asarray([0, 1, 0])))
+    Array([0, 2, 1])
+    """
+    if isinstance(keys, list | tuple):
+        given = [array_of(each) for each in cast("Sequence[object]", keys)]
+    else:
+        given = list(array_of(keys))
+    if not given:
+        raise InputTypeError("an order needs at least one key")
+    if any(each.ndim != given[0].ndim for each in given):
+        raise ShapeError("all keys have one shape")
+    if given[0].ndim == 0:
+        return _ordered_by([flat(each) for each in given], 0)[0]
+    return _ordered_by(given, axis_of(axis, given[0].ndim))
+
+
+def _check_places(x: Array, kth: object, axis: int) -> None:
+    size = x.shape[axis]
+    for each in np.asarray(kth).reshape(-1):
+        if isinstance(size, int) and not -size <= each < size:
+            raise AttributeValueError(
+                f"kth is {each}, and the axis has {size} elements", culprit=("attribute", "kth")
+            )
+
+
+@public("partition")
+def partition(
+    a: object, kth: object, axis: int | None = -1, kind: str = "introselect", order: object = None
+) -> Array:
+    """The elements with those at `kth` in their places, and no greater one before them: all in order, here."""
+    _check_kind(None, order)
+    x, along = flattened(array_of(a), axis)
+    _check_places(x, kth, along)
+    return _sorted(x, along, False)
+
+
+@public("argpartition")
+def argpartition(
+    a: object, kth: object, axis: int | None = -1, kind: str = "introselect", order: object = None
+) -> Array:
+    """Where the elements stand that `partition` puts in place."""
+    _check_kind(None, order)
+    x, along = flattened(array_of(a), axis)
+    _check_places(x, kth, along)
+    return order_of(x, along)
+
+
+# -- searching in what is in order -----------------------------------------------------------------------
+
+
+@recorded()
+def places_in(rows: Array, given: Array, dtype: NumpyDType, right: bool, order: Array | None = None) -> Array:
+    """Where elements would go into a vector that is in order, or brought into it by `order`."""
+    kind = dtypes.onnx_type(dtype)
+    row = values.converted(tensor_of(rows), kind)
+    if order is not None:
+        row = op.Gather(row, values.converted(tensor_of(order), DType.INT64))
+    return array_from(ordering.places_for(row, values.converted(tensor_of(given), kind), right=right))
+
+
+@public("searchsorted")
+def searchsorted(a: object, v: object, side: str = "left", sorter: object = None) -> Array:
+    """Where elements would go into a vector in order: before equal ones, or behind them with `side="right"`.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.searchsorted(xp.asarray([1, 3, 5]), xp.asarray([3, 4]))
+    Array([1, 2])
+    """
+    if side not in ("left", "right"):
+        raise AttributeValueError(f"side is 'left' or 'right', not {side!r}", culprit=("attribute", "side"))
+    rows, given = array_of(a), array_of(v)
+    if rows.ndim != 1:
+        raise ShapeError(f"what is searched in has one dimension, not {rows.ndim}")
+    if "c" in (rows.dtype.kind, given.dtype.kind):
+        raise InputTypeError("complex numbers are not searched for")
+    order = None if sorter is None else array_of(sorter)
+    if order is not None and order.dtype.kind not in "iu":
+        raise InputTypeError(f"sorter is of integers, not of {order.dtype.name}")
+    dtype = np.promote_types(rows.dtype, given.dtype)
+    return places_in(rows, given, dtype, side == "right", order)
+
+
+@public("digitize")
+def digitize(x: object, bins: object, right: bool = False) -> Array:
+    """The bin that each element falls into, between edges that rise or fall.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.digitize(xp.asarray([0.2, 6.4]), xp.asarray([0.0, 1.0, 2.5]))
+    Array([1, 3])
+    """
+    given, edges = array_of(x), array_of(bins)
+    if "c" in (given.dtype.kind, edges.dtype.kind):
+        raise InputTypeError("complex numbers fall into no bins")
+    if edges.ndim != 1:
+        raise ShapeError(f"edges have one dimension, not {edges.ndim}")
+    if not edges.is_symbolic:
+        steps = np.diff(np.asarray(edges).astype(np.float64))
+        if not ((steps >= 0).all() or (steps <= 0).all()):
+            raise AttributeValueError("edges rise or fall, and these do both", culprit=("attribute", "bins"))
+    return _binned(given, edges, np.promote_types(given.dtype, edges.dtype), bool(right))
+
+
+@recorded()
+def _binned(x: Array, bins: Array, dtype: NumpyDType, right: bool) -> Array:
+    kind = dtypes.onnx_type(dtype)
+    edges, given = values.converted(tensor_of(bins), kind), values.converted(tensor_of(x), kind)
+    length = op.Shape(edges)
+    last = op.Sub(length, np.array([1]))
+    # Edges that fall are searched from the end; whether they do is known when the model runs.
+    first = op.Slice(edges, [0], [1])
+    less = values.converted(op.Less(op.Slice(edges, last, length), first), DType.UINT8)
+    falls = values.converted(op.ReduceMax(less, [0], keepdims=0), DType.BOOL)
+    ends = op.Where(falls, last, np.array([0]))
+    step = op.Where(falls, np.array([-1]), np.array([1]))
+    place = op.Add(ends, op.Mul(values.counted(values.size_of(edges, 0)), step))
+    rising = op.Gather(edges, place)
+    # numpy's `right` says which end of a bin belongs to it.
+    up = ordering.places_for(rising, given, right=not right)
+    return array_from(op.Where(falls, op.Sub(op.Squeeze(length, [0]), up), up))

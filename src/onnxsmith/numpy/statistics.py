@@ -1,0 +1,262 @@
+"""Means and variances: `mean`, `var`, `std`, `average`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorOrArray
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.reductions import MISSING, is_long, mask_of, masked
+from onnxsmith.numpy.registry import public
+from onnxsmith.types.dtypes import DType
+
+
+def mean_type(dtype: NumpyDType) -> NumpyDType:
+    """The element type of a mean: that of integers is float64."""
+    return dtypes.FLOAT64 if dtype.kind in "biu" else dtype
+
+
+def _count(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None) -> TensorOrArray:
+    """How many elements count, in the element type of the parts."""
+    if mask is None:
+        return values.cast(totals.count_along(x.re, axes), x.dtype)
+    counts = op.Expand(values.converted(tensor_of(mask), DType.INT64), op.Shape(x.re))
+    return values.converted(totals.total(Field(counts), axes, keepdims).re, x.dtype)
+
+
+def _mean(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None, is_long: bool) -> Field:
+    count = _count(x, axes, keepdims, mask)
+    added = totals.total(masked(x, mask, 0), axes, keepdims, is_long=is_long)
+    if added.im is None:
+        return Field(op.Div(added.re, count))
+    # numpy divides by a complex number, which makes both parts NaN where one is.
+    divisor = op.Identity(count)
+    return added / Field(divisor, op.Sub(divisor, divisor))
+
+
+@recorded()
+def averaged(
+    x: Array,
+    axes: tuple[int, ...],
+    dtype: NumpyDType,
+    keepdims: bool,
+    mask: Array | None = None,
+    is_long: bool = False,
+) -> Array:
+    """The mean over axes, in an element type; computed in a wider one."""
+    kind = dtypes.onnx_type(dtype)
+    field = tensors_of(as_type(x, dtype) if dtype.kind != x.dtype.kind else x).cast(totals.wider(kind))
+    return array_from(_mean(field, axes, keepdims, mask, is_long).cast(kind))
+
+
+@public("mean")
+def mean(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    *,
+    where: object = True,
+) -> Array:
+    """The mean over axes, or of all elements.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.mean(xp.asarray([[1, 2], [3, 5]]), axis=1)
+    Array([1.5, 4. ])
+    """
+    x = array_of(a)
+    kind = mean_type(x.dtype) if dtype is None else dtypes.read(dtype)
+    axes = axes_of(axis, x.ndim)
+    return written(averaged(x, axes, kind, bool(keepdims), mask_of(where), is_long(x, axes)), out)
+
+
+# -- variances -------------------------------------------------------------------------------------------
+
+
+@recorded()
+def spread(
+    x: Array,
+    axes: tuple[int, ...],
+    dtype: NumpyDType,
+    ddof: float,
+    keepdims: bool,
+    is_root: bool,
+    mask: Array | None = None,
+    mean: Array | None = None,
+    is_long: bool = False,
+) -> Array:
+    """The variance over axes, or its square root; in an element type, computed in a wider one."""
+    kind = dtypes.onnx_type(dtype)
+    field = tensors_of(x).cast(totals.wider(kind))
+    middle = _mean(field, axes, True, mask, is_long) if mean is None else tensors_of(mean).cast(field.dtype)
+    squares = Field((field - middle).squared_size())
+    count = op.Sub(_count(field, axes, keepdims, mask), values.like(ddof, field.re))
+    added = totals.total(masked(squares, mask, 0), axes, keepdims, is_long=is_long)
+    result = op.Div(added.re, op.Max(count, values.like(0, field.re)))
+    return array_from(values.converted(op.Sqrt(result) if is_root else result, kind))
+
+
+def _spread(
+    a: object,
+    axis: Axes,
+    dtype: object,
+    out: Array | None,
+    ddof: float,
+    keepdims: bool,
+    where: object,
+    mean: object,
+    correction: object,
+    *,
+    is_root: bool,
+) -> Array:
+    x = array_of(a)
+    if correction is not MISSING:
+        if ddof:
+            raise AttributeValueError(
+                "ddof and correction are the same, and both are given", culprit=("attribute", "correction")
+            )
+        ddof = _number(correction, "correction")
+    kind = dtypes.part(mean_type(x.dtype) if dtype is None else dtypes.read(dtype))
+    if kind.kind != "f":
+        raise InputTypeError(f"a variance is not computed in {kind.name}")
+    middle = None if mean is MISSING else array_of(mean)
+    axes = axes_of(axis, x.ndim)
+    made = spread(
+        x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(where), middle, is_long(x, axes)
+    )
+    return written(made, out)
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, int | float):
+        return value
+    raise AttributeTypeError(f"{name} is a number, not {type(value).__name__}", culprit=("attribute", name))
+
+
+@public("var")
+def var(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = True,
+    mean: object = MISSING,
+    correction: object = MISSING,
+) -> Array:
+    """The variance over axes, or of all elements; `ddof`, or `correction`, is taken from the number of elements.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.var(xp.asarray([1.0, 2.0, 6.0]), correction=1)
+    Array(7.)
+    """
+    return _spread(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=False)
+
+
+@public("std")
+def std(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = True,
+    mean: object = MISSING,
+    correction: object = MISSING,
+) -> Array:
+    """The standard deviation over axes, or of all elements: the square root of the variance.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.std(xp.asarray([1.0, 5.0]))
+    Array(2.)
+    """
+    return _spread(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=True)
+
+
+# -- weights ---------------------------------------------------------------------------------------------
+
+
+@recorded()
+def _weighted(
+    x: Array, weights: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool
+) -> tuple[Array, Array]:
+    """The mean with weights, of the same shape or of that of the axes, and the sum of the weights."""
+    kind = dtypes.onnx_type(dtype)
+    field = tensors_of(as_type(x, dtype)).cast(totals.wider(kind))
+    factors = tensors_of(as_type(weights, dtype)).cast(field.dtype)
+    if weights.ndim != x.ndim:
+        others = [k for k in range(x.ndim) if k not in axes]
+        order = [sorted(axes).index(each) for each in axes]
+        factors = factors.map(
+            lambda part: op.Unsqueeze(
+                op.Transpose(part, perm=[order.index(k) for k in range(len(order))]), others
+            )
+        )
+    shape = op.Shape(field.re)
+    scale = totals.total(factors.map(lambda part: op.Expand(part, shape)), axes, keepdims)
+    result = totals.total(field * factors, axes, keepdims) / scale
+    return array_from(result.cast(kind)), array_from(scale.cast(kind))
+
+
+@public("average")
+def average(
+    a: object, axis: Axes = None, weights: object = None, returned: bool = False, *, keepdims: bool = False
+) -> Array | tuple[Array, Array]:
+    """The mean over axes with weights; with `returned`, the sum of the weights, too.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.average(xp.asarray([1.0, 2.0]), weights=xp.asarray([3, 1]))
+    Array(1.25)
+    """
+    x = array_of(a)
+    axes = axes_of(axis, x.ndim)
+    kind = mean_type(x.dtype)
+    if weights is None:
+        made = averaged(x, axes, kind, bool(keepdims), None, is_long(x, axes))
+        if not returned:
+            return made
+        ones = as_type(_counted(x, axes, bool(keepdims)), kind)
+        return made, ones
+    given = array_of(weights)
+    if axis is None and given.ndim != x.ndim:
+        raise InputTypeError("weights of another shape need an axis")
+    if given.ndim not in (x.ndim, len(axes)) or not _fits(x, given, axes):
+        raise ShapeError(f"weights of the shape {given.shape} do not fit an array of {x.shape} along {axes}")
+    kind = np.promote_types(np.promote_types(x.dtype, given.dtype), kind)
+    made, scale = _weighted(x, given, axes, kind, bool(keepdims))
+    if not scale.is_symbolic and not np.asarray(scale).all():
+        raise ZeroDivisionError("the weights add up to zero, and nothing can be divided by that")
+    return (made, scale) if returned else made
+
+
+def _fits(x: Array, weights: Array, axes: Sequence[int]) -> bool:
+    sizes = x.shape if weights.ndim == x.ndim else [x.shape[axis] for axis in axes]
+    return all(
+        mine == theirs
+        for mine, theirs in zip(weights.shape, sizes, strict=True)
+        if isinstance(mine, int) and isinstance(theirs, int)
+    )
+
+
+@recorded()
+def _counted(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    """How many elements stand over axes, in the shape of a reduction."""
+    ones = values.filled(values.sizes_of(tensors_of(x).re), 1, DType.INT64)
+    return array_from(totals.total(Field(ones), axes, keepdims))

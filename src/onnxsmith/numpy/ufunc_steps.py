@@ -1,0 +1,240 @@
+"""How a function of two elements goes along a dimension: reductions, running ones, those of parts, and in places.
+
+A function with a shortcut (`add`: ReduceSum) takes it; all others go step by step, in numpy's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.complex_numbers.selecting import select
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.indexing import Part, take
+from onnxsmith.numpy.ufunc_call import in_type
+
+#: A reduction of a tensor along axes, which stay with size 1: the shortcut of a function.
+Reduce: TypeAlias = Callable[[Field, "TensorOrArray"], Field]
+Loop: TypeAlias = "tuple[NumpyDType, ...]"
+
+#: Functions without an identity whose elements may come in any order.
+_REORDERABLE = frozenset({"maximum", "minimum", "fmax", "fmin"})
+_FIRST = np.array([0], np.int64)
+
+
+class Elementwise(Protocol):
+    """What a function is here: it computes on tensors, and may have an identity."""
+
+    __name__: str
+
+    @property
+    def identity(self) -> bool | int | float | None:
+        """What changes nothing beside it."""
+        ...
+
+    def compute(self, operands: Sequence[Field], loop: Sequence[NumpyDType]) -> list[Field]:
+        """The results for tensors of a loop's element types."""
+        ...
+
+
+class Steps:
+    """The ways of one function along a dimension; each is recorded on arrays, with all sizes open."""
+
+    def __init__(self, function: Elementwise, reduce: Reduce | None) -> None:
+        self._function = function
+        self._shortcut = reduce
+        #: The order of complex numbers is not that of their parts; sums are.
+        self._complex_kinds = "" if function.__name__ == "add" else "c"
+
+    @property
+    def is_reorderable(self) -> bool:
+        """Whether the order of elements does not matter, so that several axes may be reduced at once."""
+        return self._function.__name__ in _REORDERABLE or self._function.identity is not None
+
+    def reduced(
+        self,
+        x: Array,
+        axes: tuple[int, ...],
+        keepdims: bool,
+        kinds: Loop,
+        initial: Array | None,
+        mask: Array | None,
+    ) -> Array:
+        """All elements along axes combined; those that a mask names."""
+        field = in_type(x, kinds[1])
+        begin = None if initial is None else in_type(initial, kinds[0])
+        within = None if mask is None else tensor_of(mask)
+        made = field
+        if self._shortcut is not None and axes and kinds[1].kind not in self._complex_kinds:
+            if within is not None:
+                made = select(within, made, begin if begin is not None else self._identity(kinds[0]))
+            made = self._shortcut(made, np.array(sorted(axes), np.int64))
+            made = self._both(begin, made, kinds) if begin is not None else made
+        elif axes:
+            for k, axis in enumerate(sorted(axes)):
+                made = self._stepwise(
+                    made, axis, kinds, begin if k == 0 else None, within if k == 0 else None
+                )
+                made = made.map(lambda part, at=axis: op.Unsqueeze(part, np.array([at], np.int64)))
+        elif begin is not None:
+            made = self._both(begin, made, kinds)
+        if axes and not keepdims:
+            places = np.array(sorted(axes), np.int64)
+            made = made.map(lambda part: op.Squeeze(part, places))
+        return array_from(made.cast(dtypes.onnx_type(kinds[2])))
+
+    def accumulated(self, x: Array, axis: int, kinds: Loop) -> Array:
+        """What stands after each element along an axis."""
+        field = in_type(x, kinds[1])
+        if self._function.__name__ == "add" and kinds[1].kind not in "b" and kinds[1].itemsize > 2:
+            made = field.map(lambda part: op.CumSum(part, np.array(axis, np.int64)))
+            return array_from(made)
+        rows = field.map(lambda part: _to_front(part, axis))
+        size = values.size_of(rows.re, 0)
+        # One row more, so that a body has what to read where there are none.
+        padded = rows.map(lambda part: op.Concat(part, _row(part, 0), axis=0))
+
+        def step(i: TensorValue, state: Sequence[Field], rest: Sequence[TensorValue]) -> Step:
+            row = padded.map(lambda part: op.Gather(part, i, axis=0))
+            made = self._both(state[0], row, kinds)
+            made = select(op.Equal(i, np.int64(0)), row, made)
+            return Step([made], collected=made)
+
+        begin = rows.map(lambda part: op.Squeeze(_row(part, 0), _FIRST))
+        ended = loop(values.greatest(size, 1), [begin], [], step, collects=begin)
+        assert ended.collected is not None  # that is what the loop is for
+        count = values.int64s([size])
+        made = ended.collected.map(lambda part: op.Slice(part, _FIRST, count, _FIRST))
+        return array_from(made.map(lambda part: _from_front(part, axis)))
+
+    def reduced_at(self, x: Array, places: Array, axis: int, kinds: Loop) -> Array:
+        """Parts of an axis combined: from each place to the next one, the last to the end."""
+        rows = in_type(x, kinds[1]).map(lambda part: _to_front(part, axis))
+        starts = tensor_of(places)
+        size = values.size_of(rows.re, 0)
+        length = values.int64s([size])
+        ends = op.Concat(op.Slice(starts, [1], [2**62], [0]), length, axis=0)
+        rank = rows.rank
+        begin = rows.map(lambda part: op.Gather(part, starts, axis=0))
+        beside = np.arange(1, rank, dtype=np.int64)
+        low, high = (op.Unsqueeze(each, beside) if rank > 1 else each for each in (starts, ends))
+
+        def step(i: TensorValue, state: Sequence[Field], rest: Sequence[TensorValue]) -> Step:
+            row = rows.map(lambda part: op.Gather(part, op.Unsqueeze(i, _FIRST), axis=0))
+            is_within = op.And(op.Less(low, i), op.Less(i, high))
+            return Step([select(is_within, self._both(state[0], row, kinds), state[0])])
+
+        ended = loop(size, [begin], [], step)
+        return array_from(ended.fields[0].map(lambda part: _from_front(part, axis)))
+
+    def put(self, x: Array, parts: tuple[Part, ...], given: tuple[Array, ...], kinds: Loop) -> Array:
+        """An array with the function applied where an index points, once for each time that it does."""
+        whole = tensors_of(x)
+        shape = op.Shape(whole.re)
+        count = op.ReduceProd(shape, keepdims=0)
+        numbers = op.Reshape(op.Range(np.int64(0), count, np.int64(1)), shape, allowzero=1)
+        where = tensor_of(take(array_from(numbers), parts))
+        flat_places = op.Reshape(where, [-1])
+        beside = [
+            tensors_of(each).map(lambda part: op.Reshape(op.Expand(part, op.Shape(where)), [-1]))
+            for each in given
+        ]
+
+        def step(i: TensorValue, state: Sequence[Field], rest: Sequence[TensorValue]) -> Step:
+            place = op.Gather(flat_places, op.Unsqueeze(i, _FIRST), axis=0)
+            old = state[0].map(lambda part: op.Gather(part, place, axis=0))
+            others = [
+                each.map(lambda part: op.Gather(part, op.Unsqueeze(i, _FIRST), axis=0)) for each in beside
+            ]
+            operands = [
+                in_type(array_from(each), kind) for each, kind in zip([old, *others], kinds, strict=False)
+            ]
+            new = self._function.compute(operands, kinds)[0].cast(whole.dtype)
+            if whole.im is None:
+                return Step([Field(op.ScatterElements(state[0].re, place, new.re, axis=0))])
+            return Step(
+                [
+                    Field(
+                        *[
+                            op.ScatterElements(before, place, part, axis=0)
+                            for before, part in zip(state[0].parts(), new.parts(), strict=True)
+                        ]
+                    )
+                ]
+            )
+
+        flat = whole.map(lambda part: op.Reshape(part, [-1]))
+        ended = loop(op.Squeeze(op.Shape(flat_places), _FIRST), [flat], [], step)
+        return array_from(ended.fields[0].map(lambda part: op.Reshape(part, shape, allowzero=1)))
+
+    def _stepwise(
+        self, field: Field, axis: int, kinds: Loop, initial: Field | None, mask: TensorValue | None
+    ) -> Field:
+        """One axis, element by element from the front; it is gone from the result."""
+        rows = field.map(lambda part: _to_front(part, axis))
+        size = values.size_of(rows.re, 0)
+        start = initial
+        if start is None and self._function.identity is not None:
+            start = self._identity(kinds[0])
+        if start is None:
+            begin = rows.map(lambda part: op.Gather(part, np.int64(0), axis=0))
+        else:
+            begin = _spread(start, rows)
+        done = 1 if start is None else 0
+        masks = None
+        if mask is not None:
+            shape = op.Shape(field.re)
+            masks = _to_front(op.Expand(mask, shape), axis)
+
+        def step(i: TensorValue, state: Sequence[Field], rest: Sequence[TensorValue]) -> Step:
+            at = op.Add(i, np.int64(done)) if done else i
+            made = self._both(state[0], rows.map(lambda part: op.Gather(part, at, axis=0)), kinds)
+            if masks is not None:
+                made = select(op.Gather(masks, at, axis=0), made, state[0])
+            return Step([made])
+
+        return loop(size - done, [begin], [], step).fields[0]
+
+    def _both(self, x: Field, y: Field, kinds: Loop) -> Field:
+        made = self._function.compute([x, y], kinds)[0]
+        return made.cast(dtypes.onnx_type(kinds[0]))
+
+    def _identity(self, dtype: NumpyDType) -> Field:
+        identity: Any = self._function.identity
+        array = np.asarray(identity).astype(dtype)
+        if dtype.kind == "c":
+            return Field(values.constant(np.real(array)), values.constant(np.imag(array)))
+        return Field(values.constant(array))
+
+
+def _spread(value: Field, rows: Field) -> Field:
+    """A value in the shape of one row."""
+    shape = op.Slice(op.Shape(rows.re), [1], [2**62], [0])
+    return value.map(lambda part: op.Expand(part, shape))
+
+
+def _row(x: TensorValue, value: float) -> TensorValue:
+    """One more row for a tensor, of one value."""
+    rest = op.Slice(op.Shape(x), [1], [2**62], [0])
+    shape = op.Concat(np.array([1], np.int64), rest, axis=0)
+    return op.Expand(values.constant(values.like(value, x)), shape)
+
+
+def _to_front(x: TensorValue, axis: int) -> TensorValue:
+    rank = values.rank_of(x)
+    return op.Transpose(x, perm=[axis, *[k for k in range(rank) if k != axis]]) if axis else x
+
+
+def _from_front(x: TensorValue, axis: int) -> TensorValue:
+    rank = values.rank_of(x)
+    return op.Transpose(x, perm=[*range(1, axis + 1), 0, *range(axis + 1, rank)]) if axis else x

@@ -1,0 +1,1 @@
+"""What each universal function computes, on tensors of the element types that numpy chose."""

@@ -1,0 +1,105 @@
+"""Sums, products, quotients, signs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.elementary import quotient
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real
+from onnxsmith.algorithms.complex_numbers.selecting import select
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen
+from onnxsmith.algorithms.values import constant, dtype_of, like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.numpy.ufunc import define, operator
+from onnxsmith.numpy.ufuncs import shortcuts
+from onnxsmith.numpy.ufuncs.precision import in_single
+from onnxsmith.types.dtypes import DType
+
+
+def _add(x: TensorValue, y: TensorValue) -> TensorValue:
+    return op.Or(x, y) if x.dtype is DType.BOOL else op.Add(x, y)
+
+
+def _multiply(x: TensorValue, y: TensorValue) -> TensorValue:
+    return op.And(x, y) if x.dtype is DType.BOOL else op.Mul(x, y)
+
+
+def same(x: TensorValue) -> TensorValue:
+    """The elements as they are."""
+    return op.Identity(x)
+
+
+def _negative(x: TensorValue) -> TensorValue:
+    return op.Sub(like(0, x), x) if dtype_of(x).kind == "unsigned" else op.Neg(x)
+
+
+def _absolute(x: TensorValue) -> TensorValue:
+    return same(x) if x.dtype is DType.BOOL else op.Abs(x)
+
+
+def _reciprocal_complex(z: Field) -> Field:
+    """1 / z by the larger part, as numpy has it: zero gives no number."""
+    by_real = op.LessOrEqual(op.Abs(imaginary(z)), op.Abs(z.re))
+    larger, smaller = chosen(by_real, z.re, imaginary(z)), chosen(by_real, imaginary(z), z.re)
+    ratio = op.Div(smaller, larger)
+    divisor = op.Add(larger, op.Mul(smaller, ratio))
+    one = constant(real(1, z))
+    return Field(
+        op.Div(chosen(by_real, one, ratio), divisor), op.Div(op.Neg(chosen(by_real, ratio, one)), divisor)
+    )
+
+
+def _reciprocal(x: TensorValue) -> TensorValue:
+    dtype = dtype_of(x)
+    if dtype.is_float:
+        return op.Reciprocal(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # numpy converts the infinity of 1 / 0 to an integer, which the processor decides.
+        of_zero = np.reciprocal(np.zeros((), dtype.numpy))
+    unit = op.Equal(op.Abs(x), like(1, x))
+    return op.Where(op.Equal(x, like(0, x)), of_zero, op.Where(unit, x, like(0, x)))
+
+
+def _sign_complex(z: Field) -> Field:
+    """z / |z|; zero for zero, one along an axis towards infinity."""
+    size = z.size()
+    is_zero = op.Equal(size, real(0, z))
+    plain = z.map(lambda part: op.Div(part, size))
+    at_end, zero = op.IsInf(z.re), real(0, z)
+    infinite = Field(op.Where(at_end, op.Sign(z.re), zero), op.Where(at_end, zero, op.Sign(imaginary(z))))
+    is_corner = op.And(op.IsInf(z.re), op.IsInf(imaginary(z)))
+    is_unknown = op.Or(is_corner, op.IsNaN(size))
+    nan = Field(constant(real(np.nan, z)), constant(real(np.nan, z)))
+    found = select(op.IsInf(size), infinite, select(is_zero, Field(constant(real(0, z))), plain))
+    return select(is_unknown, nan, found)
+
+
+def _same_complex(z: Field) -> Field:
+    return z
+
+
+def _square(x: TensorValue) -> TensorValue:
+    return op.Mul(x, x)
+
+
+def _square_complex(z: Field) -> Field:
+    plain = z * z
+    # Where both squares overflow, their difference is no number, and (x - y) (x + y) is infinite.
+    x, y = z.re, imaginary(z)
+    other = op.Mul(op.Sub(x, y), op.Add(x, y))
+    return Field(chosen(op.IsNaN(plain.re), other, plain.re), imaginary(plain))
+
+
+add = define("add", _add, Field.__add__, reduce=shortcuts.total)
+subtract = define("subtract", operator("Sub"), Field.__sub__)
+multiply = define("multiply", _multiply, Field.__mul__)
+divide = define(("divide", "true_divide"), operator("Div"), quotient)
+negative = define("negative", _negative, Field.__neg__)
+positive = define("positive", same, _same_complex)
+absolute = define(("absolute", "abs"), _absolute, Field.size)
+fabs = define("fabs", operator("Abs"))
+sign = define("sign", in_single(operator("Sign")), _sign_complex)
+reciprocal = define("reciprocal", _reciprocal, _reciprocal_complex)
+square = define("square", _square, _square_complex)
+conjugate = define(("conjugate", "conj"), same, Field.conj)

@@ -1,0 +1,135 @@
+"""Which of two is less, and the extreme one of them. Complex numbers stand in the order of a dictionary."""
+
+from __future__ import annotations
+
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
+from onnxsmith.algorithms.complex_numbers.selecting import select
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen
+from onnxsmith.algorithms.values import converted, dtype_of, like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
+from onnxsmith.numpy.ufuncs import shortcuts
+from onnxsmith.types.dtypes import DType
+
+_ORDER = {
+    "Less": "Greater",
+    "Greater": "Less",
+    "LessOrEqual": "GreaterOrEqual",
+    "GreaterOrEqual": "LessOrEqual",
+}
+
+
+def _compared(name: str) -> RealLoop:
+    """An operator that compares, also a signed with an unsigned 64-bit integer, which no type holds both of."""
+
+    def call(x: TensorValue, y: TensorValue) -> TensorValue:
+        if x.dtype is DType.BOOL:
+            x, y = converted(x, DType.UINT8), converted(y, DType.UINT8)
+        if x.dtype is y.dtype:
+            return getattr(op, name)(x, y)
+        if x.dtype is DType.UINT64:
+            return _compared_to_unsigned(_ORDER[name], y, x)
+        return _compared_to_unsigned(name, x, y)
+
+    return call
+
+
+def _compared_to_unsigned(name: str, x: TensorValue, y: TensorValue) -> TensorValue:
+    is_negative = op.Less(x, like(0, x))
+    plain = getattr(op, name)(converted(x, DType.UINT64), y)
+    return op.Or(is_negative, plain) if name.startswith("Less") else op.And(op.Not(is_negative), plain)
+
+
+def _equal(x: TensorValue, y: TensorValue) -> TensorValue:
+    if x.dtype is y.dtype:
+        return op.Equal(x, y)
+    signed, unsigned = (x, y) if y.dtype is DType.UINT64 else (y, x)
+    return _compared_to_unsigned("Equal", signed, unsigned)
+
+
+def _not_equal(x: TensorValue, y: TensorValue) -> TensorValue:
+    return op.Not(_equal(x, y))
+
+
+def _compared_complex(name: str) -> ComplexLoop:
+    strict = name.removesuffix("OrEqual")
+
+    def call(x: Field, y: Field) -> TensorValue:
+        are_numbers = op.Not(op.Or(op.IsNaN(imaginary(x)), op.IsNaN(imaginary(y))))
+        by_real = op.And(getattr(op, strict)(x.re, y.re), are_numbers)
+        by_imaginary = op.And(op.Equal(x.re, y.re), getattr(op, name)(imaginary(x), imaginary(y)))
+        return op.Or(by_real, by_imaginary)
+
+    return call
+
+
+def _equal_complex(x: Field, y: Field) -> TensorValue:
+    return op.And(op.Equal(x.re, y.re), op.Equal(imaginary(x), imaginary(y)))
+
+
+def _not_equal_complex(x: Field, y: Field) -> TensorValue:
+    return op.Not(_equal_complex(x, y))
+
+
+def is_nan(z: Field) -> TensorValue:
+    """Where a part is no number."""
+    return op.Or(op.IsNaN(z.re), op.IsNaN(imaginary(z)))
+
+
+def _extreme(name: str) -> RealLoop:
+    """The greater or the lesser, of NaN and a number NaN."""
+
+    def call(x: TensorValue, y: TensorValue) -> TensorValue:
+        if x.dtype is DType.BOOL:
+            return op.Or(x, y) if name == "Max" else op.And(x, y)
+        return getattr(op, name)(x, y)
+
+    return call
+
+
+def _number_extreme(name: str) -> RealLoop:
+    """The greater or the lesser, of NaN and a number the number."""
+    plain = _extreme(name)
+
+    def call(x: TensorValue, y: TensorValue) -> TensorValue:
+        found = plain(x, y)
+        assert isinstance(found, TensorValue)  # it gives one
+        if not dtype_of(x).is_float:
+            return found
+        return chosen(op.IsNaN(y), x, chosen(op.IsNaN(x), y, found))
+
+    return call
+
+
+def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
+    compared = _compared_complex(name)
+
+    def call(x: Field, y: Field) -> Field:
+        is_first = compared(x, y)
+        assert isinstance(is_first, TensorValue)  # a comparison gives one
+        return select(op.Or(is_nan(y if of_numbers else x), is_first), x, y)
+
+    return call
+
+
+equal = define("equal", _equal, _equal_complex)
+not_equal = define("not_equal", _not_equal, _not_equal_complex)
+less = define("less", _compared("Less"), _compared_complex("Less"))
+less_equal = define("less_equal", _compared("LessOrEqual"), _compared_complex("LessOrEqual"))
+greater = define("greater", _compared("Greater"), _compared_complex("Greater"))
+greater_equal = define("greater_equal", _compared("GreaterOrEqual"), _compared_complex("GreaterOrEqual"))
+maximum = define(
+    "maximum",
+    _extreme("Max"),
+    _complex_extreme("GreaterOrEqual", of_numbers=False),
+    reduce=shortcuts.extreme("ReduceMax"),
+)
+minimum = define(
+    "minimum",
+    _extreme("Min"),
+    _complex_extreme("LessOrEqual", of_numbers=False),
+    reduce=shortcuts.extreme("ReduceMin"),
+)
+fmax = define("fmax", _number_extreme("Max"), _complex_extreme("GreaterOrEqual", of_numbers=True))
+fmin = define("fmin", _number_extreme("Min"), _complex_extreme("LessOrEqual", of_numbers=True))

@@ -1,0 +1,70 @@
+"""Exponentials and logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers import elementary
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import double
+from onnxsmith.algorithms.special.double import number
+from onnxsmith.algorithms.values import like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.numpy.ufunc import RealLoop, define, operator
+from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_double, in_single
+
+
+def _exp2(x: TensorValue) -> TensorValue:
+    return op.Pow(number(2), x)
+
+
+def _log_of(base: float) -> RealLoop:
+    """A logarithm that is whole where the number is a power of the base."""
+
+    def call(x: TensorValue) -> TensorValue:
+        found = op.Mul(op.Log(x), number(float(1 / np.log(base))))
+        whole = op.Round(found)
+        return op.Where(op.Equal(op.Pow(number(base), whole), x), whole, found)
+
+    return call
+
+
+def _logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
+    """log(exp(x) + exp(y)), without overflow; equal infinities stay."""
+    larger = op.Max(x, y)
+    distance = op.Neg(op.Abs(op.Sub(x, y)))
+    return op.Where(
+        op.Equal(x, y), op.Add(x, like(np.log(2.0), x)), op.Add(larger, double.log1p(op.Exp(distance)))
+    )
+
+
+def _logaddexp2(x: TensorValue, y: TensorValue) -> TensorValue:
+    larger = op.Max(x, y)
+    distance = op.Neg(op.Abs(op.Sub(x, y)))
+    more = op.Mul(double.log1p(_exp2(distance)), number(1 / np.log(2.0)))
+    return op.Where(op.Equal(x, y), op.Add(x, like(1, x)), op.Add(larger, more))
+
+
+def _exp2_complex(z: Field) -> Field:
+    return elementary.exp(elementary.scaled(z, float(np.log(2))))
+
+
+def _log_to(base: float) -> Callable[[Field], Field]:
+    def call(z: Field) -> Field:
+        return elementary.scaled(elementary.log(z), float(1 / np.log(base)))
+
+    return call
+
+
+exp = define("exp", in_single(operator("Exp")), complex_in_double(elementary.exp))
+exp2 = define("exp2", in_double(_exp2), complex_in_double(_exp2_complex))
+expm1 = define("expm1", in_double(double.expm1), complex_in_double(elementary.expm1))
+log = define("log", in_single(operator("Log")), complex_in_double(elementary.log))
+log2 = define("log2", in_double(_log_of(2)), complex_in_double(_log_to(2)))
+log10 = define("log10", in_double(_log_of(10)), complex_in_double(_log_to(10)))
+log1p = define("log1p", in_double(double.log1p), complex_in_double(elementary.log1p))
+logaddexp = define("logaddexp", in_double(_logaddexp))
+logaddexp2 = define("logaddexp2", in_double(_logaddexp2))

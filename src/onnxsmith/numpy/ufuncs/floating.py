@@ -1,0 +1,67 @@
+"""What floating-point numbers are made of: sign, exponent, fraction, neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import float_parts
+from onnxsmith.algorithms.special.float_parts import chosen
+from onnxsmith.algorithms.values import dtype_of, like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.numpy.ufunc import define
+from onnxsmith.numpy.ufuncs.comparisons import is_nan
+from onnxsmith.numpy.ufuncs.precision import in_single
+from onnxsmith.numpy.ufuncs.rounding import towards_zero
+
+
+def _always(x: TensorValue, *, answer: bool) -> TensorValue:
+    same = op.Equal(x, x)
+    return same if answer else op.Not(same)
+
+
+def _isnan(x: TensorValue) -> TensorValue:
+    return op.IsNaN(x) if dtype_of(x).is_float else _always(x, answer=False)
+
+
+def _isinf(x: TensorValue) -> TensorValue:
+    return op.IsInf(x) if dtype_of(x).is_float else _always(x, answer=False)
+
+
+def _isfinite(x: TensorValue) -> TensorValue:
+    return op.Less(op.Abs(x), like(np.inf, x)) if dtype_of(x).is_float else _always(x, answer=True)
+
+
+def _isinf_complex(z: Field) -> TensorValue:
+    return op.Or(op.IsInf(z.re), op.IsInf(imaginary(z)))
+
+
+def _isfinite_complex(z: Field) -> TensorValue:
+    return op.And(_isfinite(z.re), _isfinite(imaginary(z)))
+
+
+@in_single
+def _modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+    whole = towards_zero(x)
+    fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
+    return float_parts.copysign(fraction, x), whole
+
+
+def _heaviside(x: TensorValue, at_zero: TensorValue) -> TensorValue:
+    zero = like(0, x)
+    step = op.Where(op.Less(x, zero), zero, like(1, x))
+    return chosen(op.IsNaN(x), x, chosen(op.Equal(x, zero), at_zero, step))
+
+
+isnan = define("isnan", _isnan, is_nan)
+isinf = define("isinf", _isinf, _isinf_complex)
+isfinite = define("isfinite", _isfinite, _isfinite_complex)
+signbit = define("signbit", float_parts.signbit)
+copysign = define("copysign", float_parts.copysign)
+nextafter = define("nextafter", float_parts.nextafter)
+spacing = define("spacing", float_parts.spacing)
+frexp = define("frexp", float_parts.frexp)
+ldexp = define("ldexp", float_parts.ldexp)
+modf = define("modf", _modf)
+heaviside = define("heaviside", _heaviside)

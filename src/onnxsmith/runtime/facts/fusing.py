@@ -1,0 +1,73 @@
+"""What ONNX Runtime's optimizer makes of nodes that stand side by side, and loses on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.types.dtypes import DType
+
+FAMILY = Family()
+
+_ONE = np.ones((1, 1))
+_REASON = "a product of matrices and a number are fused, and the number is rounded to float32"
+_SCALES = ("Mul", "Div")
+
+
+@FAMILY.fact(
+    *_SCALES,
+    met_by=Rewrite,
+    reason=_REASON,
+    dtypes=[DType.DOUBLE],
+    since=7,
+    probe=Probe(
+        "g (double[1, 1] x) => (double[1, 1] y) "
+        "{ c = Constant <value = double {0.1}> () t = MatMul(x, x) s = Mul(t, c) y = Sub(s, c) }",
+        {"x": _ONE},
+        right=[np.zeros((1, 1))],
+    ),
+)
+def scaled_product(site: Site) -> bool:
+    inputs = [_apart(site, site.input(k), ("MatMul",)) for k in (0, 1)]
+    return _replaced(site, inputs) if any(_is_number(site, site.input(k)) for k in (0, 1)) else False
+
+
+@FAMILY.fact(
+    "MatMul",
+    met_by=Rewrite,
+    reason=_REASON,
+    dtypes=[DType.DOUBLE],
+    since=8,
+    probe=Probe(
+        "g (double[1, 1] x) => (double[1, 1] y) "
+        "{ c = Constant <value = double {0.1}> () t = Mul(x, c) s = MatMul(t, x) y = Sub(s, c) }",
+        {"x": _ONE},
+        right=[np.zeros((1, 1))],
+    ),
+)
+def product_of_scaled(site: Site) -> bool:
+    return _replaced(site, [_apart(site, site.input(k), _SCALES) for k in (0, 1)])
+
+
+def _apart(site: Site, name: str, operators: tuple[str, ...]) -> str:
+    """A value that the optimizer does not see through, where one of the operators makes it: the `Max` of it alone."""
+    producer = site.scope.producer(name)
+    if producer is None or producer.domain not in ("", "ai.onnx") or producer.op_type not in operators:
+        return name
+    if producer.op_type != "MatMul" and not any(_is_number(site, each) for each in producer.input):
+        return name
+    return site.emit.op("Max", name)
+
+
+def _is_number(site: Site, name: str) -> bool:
+    """Whether a value is one number that may be known when the model is loaded."""
+    known = site.scope.constant(name)
+    return site.scope.may_be_fixed(name) if known is None else known.size == 1
+
+
+def _replaced(site: Site, inputs: list[str]) -> bool:
+    if inputs == list(site.node.input):
+        return False
+    site.same_node(inputs)
+    return True

@@ -1,0 +1,65 @@
+"""Elementary functions against numpy in single and double precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith.algorithms import elementary
+from tests.algorithms.running import computed
+
+INF, NAN = np.inf, np.nan
+FUNCTIONS = {
+    "Acos": np.arccos,
+    "Acosh": np.arccosh,
+    "Asin": np.arcsin,
+    "Asinh": np.arcsinh,
+    "Atan": np.arctan,
+    "Atanh": np.arctanh,
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Exp": np.exp,
+    "Log": np.log,
+    "Sin": np.sin,
+    "Sinh": np.sinh,
+    "Sqrt": np.sqrt,
+    "Tan": np.tan,
+    "Tanh": np.tanh,
+    "Reciprocal": np.reciprocal,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_functions(name: Any, dtype: str):
+    x = np.array([0.1, 0.5, 0.9, 1.0, 1.5, -0.3, 3.0, 1e-9], dtype)
+    (found,) = computed(lambda x: elementary.function_of(name, x), x)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(found, FUNCTIONS[name](x), 16 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("base", [2, 10])
+def test_logarithms_of_powers_are_whole(base: int):
+    x = np.float32(base) ** np.arange(-6, 7, dtype=np.float32)
+    (found,) = computed(lambda x: elementary.logarithm(x, base), x)
+    np.testing.assert_array_equal(found.astype(np.float32), np.arange(-6, 7))
+
+
+def test_signs_and_what_is_no_number():
+    x = np.array([-2.0, -0.0, 0.0, 3.0, INF, -INF, NAN], np.float32)
+    np.testing.assert_array_equal(computed(elementary.sign, x)[0], [-1, 0, 0, 1, 1, -1, 0])
+    np.testing.assert_array_equal(computed(elementary.is_nan, x)[0], np.isnan(x))
+    np.testing.assert_array_equal(computed(elementary.is_infinite, x)[0], np.isinf(x))
+    whole = np.array([-3, 0, 5])
+    np.testing.assert_array_equal(computed(elementary.sign, whole)[0], [-1, 0, 1])
+    assert not computed(elementary.is_nan, whole)[0].any()
+    np.testing.assert_array_equal(computed(elementary.exp2, x[:4])[0], np.exp2(x[:4]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+def test_limits(dtype: str):
+    x, y = np.array([0, 1, 0, 1], dtype), np.array([0, 0, 1, 1], dtype)
+    np.testing.assert_array_equal(computed(elementary.maximum, x, y)[0], np.maximum(x, y))
+    np.testing.assert_array_equal(computed(elementary.minimum, x, y)[0], np.minimum(x, y))

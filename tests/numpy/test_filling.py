@@ -1,0 +1,61 @@
+"""New arrays, against numpy: sizes and ends that are known, and those that only the model knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE, trace
+
+#: Functions of a size, the same for numpy and for us.
+OF_SIZE: list[Callable[[Any, Any], Any]] = [
+    lambda m, n: m.zeros(n),
+    lambda m, n: m.ones((n, 2), dtype=np.int8),
+    lambda m, n: m.full((2, n), 3),
+    lambda m, n: m.full(n, 1 + 2j).imag,
+    lambda m, n: m.arange(n),
+    lambda m, n: m.arange(1, n, 2),
+    lambda m, n: m.arange(n, 0, -1),
+    lambda m, n: m.arange(0.5, n),
+    lambda m, n: m.arange(0.0, n, 0.3),
+    lambda m, n: m.arange(n, dtype=np.float32),
+    lambda m, n: m.linspace(0, 1, n),
+    lambda m, n: m.linspace(2, -3, n, endpoint=False),
+    lambda m, n: m.linspace(0, 10, n, dtype=np.int32),
+    lambda m, n: m.eye(n),
+    lambda m, n: m.eye(n, 3, k=1),
+    lambda m, n: m.eye(n, dtype=np.complex64).real,
+    lambda m, n: m.tri(n, 4, 1),
+    lambda m, n: m.identity(n),
+    lambda m, n: m.zeros((n, n + 1)).reshape(-1, n + 1),
+    lambda m, n: m.arange(n * 2).reshape(n, 2).T,
+    lambda m, n: m.arange(n)[: n // 2],
+    lambda m, n: m.empty(n).shape[0] * m.ones(2),
+]
+
+
+@pytest.mark.parametrize("function", OF_SIZE, ids=range(len(OF_SIZE)))
+def test_sizes_known_and_open(function: Callable[[Any, Any], Any]) -> None:
+    model = trace(lambda t: function(xp, xp.asarray(t).shape[0]).tensor, DOUBLE["N"])
+    for size in (0, 1, 2, 5, 8):
+        expected = function(np, size)
+        for ours in (np.asarray(function(xp, size)), model(np.zeros(size))):
+            assert ours.dtype == expected.dtype
+            if expected.dtype.kind == "f":
+                np.testing.assert_array_max_ulp(ours, expected, 1)
+            else:
+                np.testing.assert_array_equal(ours, expected)
+
+
+def test_dlpack_copies() -> None:
+    ours = xp.asarray([1.0, 2.0])
+    theirs = np.from_dlpack(ours)
+    np.testing.assert_array_equal(theirs, [1, 2])
+    back = xp.from_dlpack(theirs)
+    back[0] = 5
+    assert ours.tolist() == [1, 2]
+    assert theirs[0] == 1

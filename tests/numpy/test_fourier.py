@@ -1,0 +1,58 @@
+"""Fourier transforms, against numpy: of lengths that are computed each in its own way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from tests.numpy.agreement import agrees, run_recorded, sample
+
+
+def near(name: str, x: np.ndarray[Any, Any], **kwargs: Any) -> None:
+    """The same to the precision of the element type, measured by the largest number."""
+    expected = getattr(np.fft, name)(x, **kwargs)
+    results = [np.asarray(getattr(xp.fft, name)(xp.asarray(x), **kwargs))]
+    if x.size < 1000:
+        results.append(run_recorded(f"fft.{name}", (x,), kwargs))
+    for ours in results:
+        assert ours.dtype == expected.dtype
+        assert ours.shape == expected.shape
+        scale = np.abs(expected).max(initial=0)
+        assert np.abs(ours - expected).max(initial=0) <= 4e-15 * np.log2(x.size + 2) * scale * (
+            1 if expected.dtype.itemsize > 8 or expected.dtype == np.float64 else 1e9
+        )
+
+
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_one_dimension(name: str, norm: str | None) -> None:
+    for length in (2, 5, 64, 100, 600, 1031):
+        x = sample("float64" if name in ("rfft", "ihfft") else "complex128", (2, length), special=False)
+        near(name, x, norm=norm)
+    x = sample("float32" if name in ("rfft", "ihfft") else "complex64", (4, 3), special=False)
+    near(name, x, n=7, axis=0)
+    near(name, x, n=2)
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"])
+def test_several_dimensions(name: str) -> None:
+    x = sample("float64" if name.startswith("rfft") else "complex128", (3, 4, 6), special=False)
+    near(name, x)
+    near(name, x, axes=(0, 2))
+    near(name, x, s=(5, 4), axes=(1, 2))
+
+
+def test_shift_and_frequencies() -> None:
+    for length in (4, 5):
+        agrees("fft.fftfreq", length, 0.5)
+        agrees("fft.rfftfreq", length)
+        agrees("fft.fftshift", sample("float32", (length, 3)))
+        agrees("fft.ifftshift", sample("float32", (length, 3)), axes=0)
+
+
+def test_complex_numbers_have_no_real_transform() -> None:
+    with pytest.raises(TypeError, match="real"):
+        xp.fft.rfft(xp.asarray([1j]))

@@ -1,0 +1,50 @@
+"""`profile` of scripts and jitted functions: the model that a call would run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, INT64, jit, script
+from onnxsmith import opset21 as op
+from onnxsmith.errors import OnnxsmithError
+
+X = np.ones((3, 4), np.float32)
+
+
+@script
+def typed(x: FLOAT["N", 4], n: INT64):
+    for _ in range(n):
+        x = op.Exp(x)
+    return x
+
+
+@script
+def open_types(x, y, alpha: float = 0.5):
+    return op.LeakyRelu(x * y, alpha=alpha)
+
+
+@pytest.mark.parametrize("function", [typed, typed.jit, jit(typed)])
+def test_inputs_in_order_by_name_and_made_up(function) -> None:
+    for inputs in ([X, np.array(2)], {"x": X, "n": np.array(2)}, None):
+        profile = function.profile(inputs, runs=1, warm_up=0)
+        assert {each.operator for each in profile.kernels} == {"Loop", "Exp"}
+        assert profile.circumstances.are_made_up == (inputs is None)
+        assert {line.file for each in profile.kernels for line in each.lines} == {__file__}
+
+
+def test_types_are_those_of_the_inputs() -> None:
+    profile = open_types.profile([X.astype(np.float64), X.astype(np.float64)], runs=1)
+    assert dict(profile.circumstances.inputs) == {"x": "float64[3, 4]", "y": "float64[3, 4]"}
+
+
+def test_attributes_are_given_by_name() -> None:
+    profile = open_types.profile({"x": X, "y": X, "alpha": 0.1}, runs=1)
+    assert "LeakyRelu" in {each.operator for each in profile.kernels}
+
+
+@pytest.mark.parametrize("inputs", [X, "x", 3, [X], {"x": X, "m": X}])
+def test_wrong_inputs(inputs) -> None:
+    with pytest.raises(OnnxsmithError) as found:
+        typed.profile(inputs, runs=1)
+    assert "inputs" in found.value.message or "'n'" in found.value.message or "'m'" in found.value.message
