@@ -14,11 +14,11 @@ class OperatorFailedError(OnnxsmithError, RuntimeError):
 
     Wrong:
 
-        op.OneHot(np.array([1]), np.array(-3), np.array([0, 1]))
+        op.RoiAlign(np.ones((1, 1, 4, 4)), np.full((1, 4), np.nan), np.array([0]))
 
     Right:
 
-        op.OneHot(np.array([1]), np.array(3), np.array([0, 1]))
+        op.RoiAlign(np.ones((1, 1, 4, 4)), np.full((1, 4), 1.0), np.array([0]))
     """
 
     code = "R101"
