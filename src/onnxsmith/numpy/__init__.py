@@ -10,6 +10,7 @@ Array([0.5, 1. , 1.5])
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 
@@ -18,6 +19,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name in ("linalg", "fft"):
         return importlib.import_module(f"onnxsmith.numpy.{name}")
+    if importlib.util.find_spec(f"onnxsmith.numpy.{name}") is not None:
+        raise AttributeError(name)  # `from onnxsmith.numpy import dtypes`, which then loads that module alone
     namespace = importlib.import_module("onnxsmith.numpy.namespace")
     names: dict[str, Any] = namespace.NAMES
     if name not in names:
