@@ -102,22 +102,85 @@ def test_nodes_inside_loops_are_named_with_their_turn() -> None:
     assert (found.node.address, found.node.turns) == ("2.body.4", (2,))
 
 
-def test_a_loop_with_many_turns_is_one_step() -> None:
-    text = """
-    <ir_version: 9, opset_import: ["" : 21]> g (float[4] x, int64 n) => (float[4] y)
-    {{
-       t = Constant <value = bool {{1}}> ()
-       y = Loop (n, t, x) <body = b (int64 i, bool c, float[4] v) => (bool d, float[4] w) {{
-          d = Identity (c)
-          w = {} (v)
-       }}>
-    }}
-    """
+LONG = """
+<ir_version: 9, opset_import: ["" : 21]> g (float[4] x, int64 n) => (float[4] y, float[K, 4] s)
+{{
+   t = Constant <value = bool {{1}}> ()
+   late = Constant <value = int64 {{300}}> ()
+   y, s = Loop (n, t, x) <body = b (int64 i, bool c, float[4] v) => (bool d, float[4] w, float[4] q) {{
+      d = Identity (c)
+      a = {} (v)
+      e = Greater (i, late)
+      f = Cast <to = 1> (e)
+      w = {} (a, f)
+      q = Neg (w)
+   }}>
+}}
+"""
+
+
+def test_a_loop_with_many_turns_is_taken_apart_at_its_beginning() -> None:
     inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.int64(1000)}
-    found = compare(parsed(text.format("Sin")), parsed(text.format("Tanh")), inputs)
+    one = parsed(LONG.format("Sin", "Add"))
+    found = compare(one, parsed(LONG.format("Tanh", "Add")), inputs)
     assert found.node is not None
-    assert found.node.address == "1"
-    assert "the loop has 1000 turns" in str(found)
+    assert (found.node.address, found.node.turns) == ("2.body.1", (0,))
+    assert "node 2 (Loop) has 1000 turns: 20 were compared one by one" in str(found)
+    assert compare(one, one, inputs)
+    assert compare(one, "unoptimized", inputs)
+
+
+@pytest.mark.parametrize("turns", [350, 1000, 5000])
+def test_turns_that_part_late_are_looked_at_more_closely(turns: int) -> None:
+    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.int64(turns)}
+    found = compare(parsed(LONG.format("Sin", "Add")), parsed(LONG.format("Sin", "Sub")), inputs)
+    assert found.node is not None
+    assert (found.node.address, found.node.turns, found.node.until) == ("2.body.4", (301,), None)
+
+
+SCAN = """
+<ir_version: 9, opset_import: ["" : 21]>
+g (float[4] x, float[{n}, 4] z) => (float[4] y, float[{n}, 4] s)
+{{
+   y, s = Scan <num_scan_inputs = 1{extra}, body = b (float[4] v, float[4] r) => (float[4] w, float[4] q) {{
+      a = {operator} (v)
+      w = Add (a, r)
+      q = Neg (w)
+   }}> (x, z)
+}}
+"""
+BACKWARD = ", scan_input_directions = [1], scan_output_directions = [1]"
+
+
+@pytest.mark.parametrize("extra", ["", BACKWARD])
+@pytest.mark.parametrize("length", [5, 500])
+def test_scans_are_taken_apart(extra: str, length: int) -> None:
+    z = np.sin(np.arange(length * 4, dtype=np.float32)).reshape(length, 4)
+    inputs = {"x": np.float32([1, 2, 3, 4]), "z": z}
+    one, other = (parsed(SCAN.format(n=length, extra=extra, operator=each)) for each in ("Sin", "Tanh"))
+    for way in (one, one.optimize(), "reference"):
+        same = compare(one, way, inputs)  # type: ignore[arg-type]
+        assert same, same
+    found = compare(one, other, inputs)
+    assert found.node is not None
+    if extra and length > 200:
+        assert found.node.address == "0"
+        assert "500 turns, and goes backward" in str(found)
+    else:
+        assert (found.node.address, found.node.turns) == ("0.body.0", (0,))
+
+
+def test_scans_along_other_axes() -> None:
+    text = SCAN.replace("float[{n}, 4] z", "float[4, {n}] z").replace("float[{n}, 4] s", "float[4, {n}] s")
+    extra = ", scan_input_axes = [1], scan_output_axes = [-1]"
+    for length in (3, 300):
+        z = np.cos(np.arange(length * 4, dtype=np.float32)).reshape(4, length)
+        inputs = {"x": np.float32([1, 2, 3, 4]), "z": z}
+        one, other = (parsed(text.format(n=length, extra=extra, operator=each)) for each in ("Sin", "Tanh"))
+        assert compare(one, one, inputs)
+        found = compare(one, other, inputs)
+        assert found.node is not None
+        assert (found.node.address, found.node.turns) == ("0.body.0", (0,))
 
 
 def test_little_memory_gives_the_same_answer() -> None:
@@ -288,3 +351,139 @@ def test_no_weight_is_named_where_the_operator_differs() -> None:
     other = graph(DIVIDED.replace("Div", "Mul") % "2")
     assert not compare(graph(DIVIDED % "2"), other, [X4]).weights
     assert not compare(graph(DIVIDED % "3"), other, [X4]).weights
+
+
+FOLDED = """g (float[2, 3] x) => (float[2, 2] y) <float[2, 3] w = {1, 2, 3, 4, 5, 6}, float[1] s = {%s}> {
+    t = Transpose <perm = [1, 0]> (w)
+    u = Mul(t, s)
+    v = Neg(u)
+    y = MatMul(x, v)
+}"""
+
+
+def test_what_computes_a_weight_that_the_other_holds_is_named() -> None:
+    """Which of them is wrong is not known where the other has only their result."""
+    given, folded = graph(FOLDED % "2"), graph(FOLDED % "2.5").optimize()
+    assert [each.op_type for each in folded.nodes] == ["MatMul"]
+    inputs = [np.ones((2, 3), np.float32)]
+    found = compare(given, folded, inputs)
+    assert [each.node.op_type for each in found.region][-2:] == ["Mul", "Neg"]
+    assert found.is_weight
+    assert "the weight that Transpose" in str(found)
+    assert "in the other: a weight that the model holds" in str(found)
+    assert "in the other: the weight that Transpose" in str(compare(folded, given, inputs))
+    assert compare(given, graph(FOLDED % "2").optimize(), inputs)
+
+
+def test_a_weight_that_is_cast_is_told_from_what_takes_it() -> None:
+    text = """g (float[2, 4] x) => (float[2, 4] z) <double[4, 4] w = {%s}, float[4] b = {1, 2, 3, 4}> {
+        v = Cast <to = 1> (w)
+        y = Gemm(x, v, b)
+        z = Tanh(y)
+    }"""
+    plain = """g (float[2, 4] x) => (float[2, 4] z) <float[4, 4] w = {%s}, float[4] b = {1, 2, 3, 4}> {
+        m = MatMul(x, w)
+        y = Add(m, b)
+        z = Tanh(y)
+    }"""
+    numbers = [f"{0.1 * k:.1f}" for k in range(16)]
+    other = [*numbers[:5], "9.0", *numbers[6:]]
+    left, right = graph(plain % ", ".join(numbers)), graph(text % ", ".join(other))
+    found = compare(left, right, [np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)])
+    assert found.node is not None
+    assert found.other is not None
+    assert (found.node.node.op_type, found.other.node.op_type) == ("MatMul", "Cast")
+
+
+def test_all_of_a_long_model_is_matched() -> None:
+    def chain(first: Any) -> Model:
+        def run(x: Any) -> Any:
+            x = first(x)
+            for k in range(100):
+                x = op.Tanh(x * (1.0 + 0.01 * k)) + 0.1
+            return x
+
+        return trace(run, FLOAT[8])
+
+    found = compare(chain(op.Sin), chain(op.Cos), [np.linspace(-1, 1, 8, dtype=np.float32)])
+    assert found.matched == 301
+    assert found.node is not None
+    assert found.node.address == "0"
+
+
+MASKED = """g (float[2, 4] x) => (float[2, 4] y)
+<bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}> {
+    z = Where(m, x, low)
+    y = Add(z, b)
+}"""
+
+
+@pytest.mark.parametrize("low", ["-3.4e38", "-1e9", "-65504"])
+def test_elements_that_mask_others_are_no_scale_for_them(low: str) -> None:
+    x = np.float32([[1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4]])
+    found = compare(graph(MASKED % (low, "4")), graph(MASKED % (low, "4.01")), [x])
+    assert found.node is not None
+    assert found.node.node.op_type == "Add"
+    assert list(found.outputs) == ["y"]
+    assert found.explains
+    assert compare(graph(MASKED % (low, "4")), graph(MASKED % (low, "4.0000001")), [x])
+
+
+@pytest.mark.parametrize("sizes", ["-1, 2", "6, -1"])
+def test_sizes_that_mean_the_same_are_no_difference(sizes: str) -> None:
+    text = """g (float[3, 4] x) => (float[6, 2] z) <int64[1] a = {%s}, int64[1] b = {%s}> {
+        s = Concat <axis = 0> (a, b)
+        y = Reshape(x, s)
+        z = Tanh(y)
+    }"""
+    one, other = graph(text % ("6", "2")), graph(text % tuple(sizes.split(", ")))
+    inputs = [np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)]
+    for left, right in ((one, other), (other, one), (one, other.optimize()), (other.optimize(), one)):
+        assert compare(left, right, inputs)
+
+
+OPTIONAL = "g (float[4] x, float[4] k) => (float[4] y) <float[4] k = {1, 1, 1, 1}> { y = %s(x, k) }"
+
+
+def test_optional_inputs_are_what_they_are_given() -> None:
+    model, other = graph(OPTIONAL % "Mul"), graph(OPTIONAL % "Div")
+    assert compare(model, other, {"x": X4})
+    found = compare(model, other, {"x": X4, "k": np.float32([1, 2, 2, 2])})
+    assert found.difference is not None
+    assert found.difference.count == 3
+    assert "k [4]" in found.inputs
+    with pytest.raises(ModelInputError, match="the second model has no input 'k'"):
+        compare(
+            model,
+            graph("g (float[4] x) => (float[4] y) { y = Relu(x) }"),
+            {"x": X4, "k": np.float32([1, 2, 2, 2])},
+        )
+
+
+def test_a_bias_that_may_be_one_of_two_is_told_as_a_region() -> None:
+    """The twin has the convolution and its normalisation in one: what shifts a channel may be wrong in either."""
+    generator = np.random.default_rng(5)
+    kernel = generator.standard_normal((4, 2, 3, 3)).astype(np.float32)
+    scale, shift, mean = (generator.standard_normal(4).astype(np.float32) for _ in range(3))
+    bias, variance = np.zeros(4, np.float32), np.ones(4, np.float32)
+
+    def network(bias: Any, scale: Any, kernel: Any) -> Model:
+        def run(x: Any) -> Any:
+            return op.Tanh(op.BatchNormalization(op.Conv(x, kernel, bias), scale, shift, mean, variance))
+
+        return trace(run, FLOAT[1, 2, 8, 8])
+
+    inputs = [generator.standard_normal((1, 2, 8, 8)).astype(np.float32)]
+    twin = network(bias, scale, kernel).optimize()
+    assert len(twin.nodes) == 2
+    assert compare(network(bias, scale, kernel), twin, inputs)
+    found = compare(network(bias + 0.5, scale, kernel), twin, inputs)
+    assert found.node is None
+    assert [each.node.op_type for each in found.region] == ["Conv", "BatchNormalization"]
+    assert found.other is not None
+    scaled = compare(network(bias, scale * 1.5, kernel), twin, inputs)
+    assert scaled.node is not None
+    assert scaled.node.node.op_type == "BatchNormalization"
+    turned = compare(network(bias, scale, kernel[:, :, ::-1].copy()), twin, inputs)
+    assert turned.node is not None
+    assert turned.node.node.op_type == "Conv"

@@ -69,10 +69,18 @@ def naive(left: Any, right: Any, tolerance: Tolerance) -> bool:
     for one, two, size in zip(ones, twos, sizes, strict=True):
         allowed = (tolerance.atol or 0.0) + (tolerance.rtol or 0.0) * size
         if not tolerance.is_given:
-            allowed = unit * own * size + unit * of_largest * max(sizes)
+            allowed = unit * own * size + unit * of_largest * scale_of(size, sizes)
         if not is_equal(one, two, allowed):
             return False
     return True
+
+
+def scale_of(size: float, sizes: list[float]) -> float:
+    """The largest element, or for the rest the largest of it where some are huge, alike, and far from the rest."""
+    largest = max(sizes)
+    rest = [each for each in sizes if each < largest / 4]
+    is_mask = 1e4 <= largest < math.inf and 0 < max(rest, default=0.0) <= largest / 1000
+    return max(rest) if is_mask and size in rest else largest
 
 
 _SPECIAL = [

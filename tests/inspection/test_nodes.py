@@ -276,3 +276,21 @@ def test_large_models_are_listed_in_linear_time() -> None:
     assert nodes[-1].address == "2999"
     assert repr(nodes[-1].outputs[0].type) == "FLOAT['N']"
     assert repr(nodes) == "<3000 nodes: 3000 Relu>"
+
+
+def test_the_stack_of_pytorchs_exporter_is_a_claim() -> None:
+    """The innermost line that is not torch's own, without where things were installed; nothing is opened for it."""
+    proto = trace(lambda a: op.Relu(a), FLOAT["N"]).proto
+    del proto.graph.node[0].metadata_props[:]
+    stack = (
+        'File "/home/me/train.py", line 3, in forward\n    return self.net(x)\n'
+        '  File "/venv/lib/python3.11/site-packages/net/layers.py", line 7, in forward\n    return relu(x)\n'
+        '  File "/venv/lib/python3.11/site-packages/torch/nn/functional.py", line 9, in relu\n    return F.relu(x)'
+    )
+    proto.graph.node[0].metadata_props.add(key="pkg.torch.onnx.stack_trace", value=stack)
+    source = Model.from_proto(proto).nodes[0].source
+    assert source is not None
+    assert (source.file, source.line) == ("net/layers.py", 7)
+    assert source.claimed_by
+    proto.graph.node[0].metadata_props[0].value = "no stack at all"
+    assert Model.from_proto(proto).nodes[0].source is None

@@ -20,6 +20,8 @@ if (
 from tests.laws.messages import LATE, Child, answer_stream, questions, send
 
 MEMORY = 6 << 30
+#: More than this is not sent: copies of it would be past the memory.
+MOST_BYTES = 256 << 20
 #: Importing the runtime takes its time on a busy machine.
 START_SECONDS = 60.0
 
@@ -29,9 +31,12 @@ Values: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class BareOutcome:
-    """What came of it: values by output; or the words of an error, the name of a signal, how long it was waited."""
+    """What came of it: values by output; or the words of an error, the name of a signal, how long it was waited.
 
-    kind: Literal["results", "error", "died", "timed out"]
+    "large" is what ran, and gave more than is sent.
+    """
+
+    kind: Literal["results", "large", "error", "died", "timed out"]
     results: Values = field(default_factory=dict)
     text: str = ""
 
@@ -95,6 +100,8 @@ def _answer(model: bytes, inputs: Values, optimized: bool, runs: int) -> tuple[s
         for _ in range(runs):
             values = session.run(None, inputs)
         names = [each.name for each in session.get_outputs()]
+        if sum(getattr(each, "nbytes", 0) for each in values) > MOST_BYTES:
+            return "large", {}, ""
         return "results", dict(zip(names, values, strict=True)), ""
     except Exception as error:  # the runtime's exceptions have no common base
         return "error", {}, f"{type(error).__name__}: {error}"

@@ -11,7 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-Kind: TypeAlias = Literal["values", "error", "raw error", "died", "hang", "overwritten", "inexpressible"]
+Kind: TypeAlias = Literal[
+    "values", "error", "raw error", "died", "hang", "overwritten", "inexpressible", "large"
+]
 
 MOST_ULPS = 4
 #: The name of every error of a runtime without us: only that there is one can be compared.

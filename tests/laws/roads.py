@@ -220,6 +220,8 @@ def _for_runtime(context: str) -> Road:
         outcome = _BARE.ask(made.proto.SerializeToString(), given, timeout=BARE_SECONDS)
         if outcome.kind == "error" and says_not_supported(RuntimeError(outcome.text)):
             raise Inexpressible("ONNX Runtime says that it cannot, and the model runs on another engine here")
+        if outcome.kind == "large":
+            raise Inexpressible("more than is compared")
         if outcome.kind == "error":
             raise BareError(outcome.text)
         if outcome.kind != "results":

@@ -11,7 +11,10 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from onnxsmith.errors import OnnxsmithError
+from tests.laws.bare_session import MOST_BYTES
 from tests.laws.case import Case
 from tests.laws.contexts import Inexpressible
 from tests.laws.messages import answer_stream, questions, send
@@ -36,6 +39,8 @@ def take(case: Case, road: str) -> Outcome:
         return Outcome("error", name=f"{type(error).__name__} {error.code}", text=error.message)
     except Exception as error:  # what is not one of ours is a finding
         return Outcome("raw error", name=type(error).__name__, text=str(error))
+    if sum(each.nbytes for each in values if isinstance(each, np.ndarray)) > MOST_BYTES:
+        return Outcome("large", text="more than is compared")
     if difference(given, case.inputs) is not None:
         return Outcome("overwritten", values, text="the arrays that were given have other values afterwards")
     return Outcome("values", values)

@@ -161,3 +161,15 @@ def test_cast_to_powers_of_two(runtime, saturate, mode, codes) -> None:
             assert result.ravel().view(np.uint8).tolist() == codes
         scalar = call("Cast", data[6:7].reshape(()), version=24, to=DType.FLOAT8E8M0, saturate=1)
         assert float(scalar) == 4
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["Hardmax", "LogSoftmax", "Softmax"])
+@pytest.mark.parametrize("axis", [1, 2])
+def test_rows_before_opset_13(runtime, name, axis) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+    flat = x.reshape((2, 12) if axis == 1 else (6, 4))
+    with using(runtime=runtime):
+        given = call(name, x, version=1, axis=axis)
+        expected = call(name, flat, version=13, axis=1).reshape(x.shape)
+    np.testing.assert_allclose(given, expected, rtol=1e-6)

@@ -83,9 +83,18 @@ def test_a_page_that_is_too_large_is_a_button(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(notebook, "MOST_BYTES", 1000)
     monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    # Without widgets the file is there at once, with a link to it; one of somebody else's stays.
     scaled.show()
-    assert "writes it to a file" in displayed[0].data
+    assert "too much to keep in a notebook" in displayed[0].data
+    assert '<a href="scaled.html"' in displayed[0].data
     assert len(displayed) == 1
+    assert (tmp_path / "scaled.html").exists()
+    (tmp_path / "scaled.html").write_text("mine")
+    scaled.show()
+    assert "<a href" not in displayed[1].data
+    assert "scaled.html" in displayed[1].data
+    assert (tmp_path / "scaled.html").read_text() == "mine"
+    (tmp_path / "scaled.html").unlink()
 
     class Button:
         def __init__(self, description: str, layout: object) -> None:

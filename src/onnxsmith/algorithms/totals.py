@@ -6,13 +6,12 @@ Something that is no number is the greatest and the least of what it stands amon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, joined, number, where
-from onnxsmith.algorithms.loops import loop
+from onnxsmith.algorithms.complex_numbers.products import product_along
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
@@ -32,8 +31,6 @@ from onnxsmith.types.dtypes import DType
 
 #: Element types that sums are made in, where that is not their own.
 _WIDER = {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.DOUBLE}
-#: An associative function of two real or complex tensors.
-Combine: TypeAlias = Callable[[Field, Field], Field]
 
 
 def wider(dtype: DType) -> DType:
@@ -90,7 +87,7 @@ def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | 
     last = rank_of(x.re) - len(axes)
     rows = x.cast(wider(x.dtype)).map(lambda part: collected(part, axes))
     begin = number(1) if first is None else first
-    folded = fold(with_first(rows, last, begin.cast(rows.dtype)), last, Field.__mul__).cast(x.dtype)
+    folded = product_along(with_first(rows, last, begin.cast(rows.dtype)), last).cast(x.dtype)
     return folded.map(lambda part: with_axes(part, axes, keepdims))
 
 
@@ -121,28 +118,6 @@ def _sum_of_blocks(rows: TensorValue) -> TensorValue:
     for _ in range(3):
         cubes = op.ReduceSum(cubes, [rank_of(cubes) - 1], keepdims=0)
     return op.Add(cubes, op.ReduceSum(op.Slice(rows, whole, length, [axis]), [axis], keepdims=0))
-
-
-def fold(x: Field, axis: int, combine: Combine) -> Field:
-    """What an associative function makes of all elements along an axis, which has some, and goes.
-
-    Each round combines the first half with the second: their number is the logarithm of the length.
-    """
-
-    def body(i: TensorValue, keep: TensorValue, *state: TensorValue) -> tuple[TensorValue, ...]:
-        length = op.Shape(state[0], start=axis, end=axis + 1)
-        half = op.Div(length, np.array([2]))
-        twice = op.Add(half, half)
-        first = Field(*[op.Slice(each, [0], half, [axis]) for each in state])
-        second = Field(*[op.Slice(each, half, twice, [axis]) for each in state])
-        rest = [op.Slice(each, twice, length, [axis]) for each in state]
-        combined = combine(first, second).parts()
-        after = [op.Concat(*pair, axis=axis) for pair in zip(combined, rest, strict=True)]
-        more = op.Greater(op.Shape(after[0], start=axis, end=axis + 1), np.array([1]))
-        return op.Squeeze(more, [0]), *after
-
-    folded = loop(np.int64(64), x.parts(), body)
-    return Field(*[op.Squeeze(each, [axis]) for each in folded])
 
 
 def with_first(x: Field, axis: int, value: Field) -> Field:

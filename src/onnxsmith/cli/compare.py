@@ -130,6 +130,7 @@ def content_of(found: Comparison, model: str, against: str) -> dict[str, Any]:
         "value": found.value,
         "difference": _difference(found.difference),
         "explains": found.explains,
+        "is_weight": found.is_weight,
         "outputs": {name: _difference(each) for name, each in found.outputs.items()},
         "notes": list(found.notes),
     }
@@ -143,6 +144,7 @@ def _node(found: ComparedNode | None) -> dict[str, Any] | None:
         "operator": found.node.operator,
         "name": found.node.name,
         "turns": list(found.turns),
+        "until": found.until,
         "source": None if found.source is None else str(found.source),
     }
 

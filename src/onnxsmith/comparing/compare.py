@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
@@ -12,9 +12,10 @@ import numpy as np
 
 from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
-from onnxsmith.comparing.search import Parting, Searching
+from onnxsmith.comparing.search import Parting, Search, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -38,6 +39,8 @@ Way: TypeAlias = Literal["reference", "unoptimized"]
 _WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized"}
 _DEFAULT_MEMORY = 1 << 30
 _LONGEST_REASON = 300
+#: So often turns of a loop that part are cut into smaller parts.
+_MOST_LOOKS = 5
 _LONGEST_SHOWN = 80
 
 
@@ -83,9 +86,13 @@ def compare(
     first, engine = _run_as(model, None)
     second, other_engine = _run_as(other, first)
     given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
-    for side in sides:
-        side.look()
-    found = Searching(*sides, tolerance).run()
+    found = _searched(sides, tolerance)
+    for _ in range(_MOST_LOOKS):
+        steps = (None, None) if found.parting is None else (found.parting.left_step, found.parting.right_step)
+        if steps[0] is None or steps[1] is None or steps[0].until is None or steps[1].until is None:
+            break
+        sides = sides[0].closer(steps[0]), sides[1].closer(steps[1])
+        found = _searched(sides, tolerance)
     notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
@@ -104,6 +111,7 @@ def compare(
         weights=_weights(sides, parting, tolerance),
         value=_name_of(sides, parting),
         explains=parting.explains,
+        is_weight=parting.is_weight,
         outputs=found.outputs,
         inputs=shown,
         notes=notes,
@@ -111,6 +119,14 @@ def compare(
     if folder is not None and parting.local is not None:
         write_reproduction(folder, *sides, parting, parting.local, result)
     return result
+
+
+def _searched(sides: tuple[Side, Side], tolerance: Tolerance) -> Search:
+    for side in sides:
+        side.look()
+    with collection_paused():
+        searching = Searching(*sides, tolerance)
+    return searching.run()
 
 
 def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[Model, Engine]:
@@ -236,14 +252,30 @@ def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> M
     """The inputs by the names that the second model has for them."""
     ours = [port.name for port in model.inputs]
     theirs = [port.name for port in second.inputs]
-    if set(ours) == set(theirs):
+    known = {port.name for port in (*second.inputs, *second.optional_inputs)}
+    if set(ours) == set(theirs) or known.issuperset(given):
+        _check_all_are_taken(given, known)
         return given
     if len(ours) != len(theirs):
         raise ModelInputError(
             f"the models take other inputs: {', '.join(ours) or 'none'}, and {', '.join(theirs) or 'none'}",
             help="compare models with as many inputs",
         )
-    return {theirs[ours.index(name)]: value for name, value in given.items() if name in ours}
+    renamed = {theirs[ours.index(name)]: value for name, value in given.items() if name in ours}
+    others = {name: value for name, value in given.items() if name not in ours}
+    _check_all_are_taken(others, known)
+    return {**renamed, **others}
+
+
+def _check_all_are_taken(given: Mapping[str, RunValue], known: Container[str]) -> None:
+    """Refuse an input that the second model holds as a weight, or does not have: it would not be compared with."""
+    missing = next((name for name in given if name not in known), None)
+    if missing is not None:
+        raise ModelInputError(
+            f"the second model has no input '{clipped(missing, _LONGEST_SHOWN)}', which the first one takes",
+            help="leave it out: the first model has a value for it",
+            culprit=("input", 2),
+        )
 
 
 def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
@@ -279,8 +311,9 @@ def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -
 def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for side in sides:
+        found.update(side.line.notes)
         for step in side.line.steps:
-            if step.run in side.line.whole:
+            if side.line.whole.get(step.run):
                 why = side.line.whole[step.run]
                 found[f"node {step.node.address} ({step.node.operator}) was compared as a whole: {why}"] = (
                     None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
+from onnxsmith.comparing.flow import HANDING_ON, Flow
 from onnxsmith.comparing.outputs import paired_outputs
 from onnxsmith.comparing.sides import Side
 from onnxsmith.graphs.ir_types import dimensions_of
@@ -31,7 +32,6 @@ _FEWEST = 3
 _MOST_ROUNDS = 50
 #: Equal values differ in length by no more than this part of it, whatever their type.
 _LARGEST_DRIFT = 5e-2
-_HANDING_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
 
 Digest: TypeAlias = tuple[str, tuple[int, ...], bytes]
 
@@ -82,6 +82,10 @@ class Matching:
         self._any_shape = any_shape
         #: What is computed of weights alone.
         self._fixed: set[ir.Value] = {*_fixed(left), *_fixed(right)}
+        #: Pairs in the order in which they were found: what looks at neighbours goes on where it was.
+        self._found: list[tuple[ir.Value, ir.Value]] = []
+        self._seen: Counter[str] = Counter()
+        self._flows = (Flow(left), Flow(right))
         self._inputs()
         self._equal_ways()
         self._equal_numbers(telling_only=True)
@@ -104,13 +108,26 @@ class Matching:
             if other is not None and (other in self._right.by_value or other in self._right.line.constants):
                 yield value, other
 
+    def is_fixed(self, value: ir.Value) -> bool:
+        """Whether a value is computed of weights alone."""
+        return value in self._fixed
+
+    def readers(self, value: ir.Value) -> list[Step]:
+        """The steps of the first run that take a value."""
+        return self._flows[0].readers(value)
+
     def _pair(self, left: ir.Value, right: ir.Value) -> bool:
         if left in self.to_right and right in self.to_left:
             return False
-        is_new = left not in self.to_right or right not in self.to_left
         self.to_right.setdefault(left, right)
         self.to_left.setdefault(right, left)
-        return is_new
+        self._found.append((left, right))
+        return True
+
+    def _new_pairs(self, reader: str) -> list[tuple[ir.Value, ir.Value]]:
+        """The pairs that were found since a reader asked last."""
+        start, self._seen[reader] = self._seen[reader], len(self._found)
+        return self._found[start:]
 
     def _inputs(self) -> None:
         left, right = self._left.line.inputs, self._right.line.inputs
@@ -239,14 +256,11 @@ class Matching:
     def _copies(self) -> bool:
         """What only hands a value on gives the same value again."""
         changed = False
-        for side, there, back in (
-            (self._left, self.to_right, self.to_left),
-            (self._right, self.to_left, self.to_right),
+        for flow, there, back in zip(
+            self._flows, (self.to_right, self.to_left), (self.to_left, self.to_right), strict=True
         ):
-            for step in side.line.steps:
-                if step.run.op_type not in _HANDING_ON or step.run.domain or step.run.inputs[0] is None:
-                    continue
-                given, made = side.line.actual(step.run.inputs[0]), step.run.outputs[0]
+            side = flow.side
+            for given, made in flow.handed_on:
                 is_open = given in there and made not in there and made in side.signatures
                 if (
                     is_open
@@ -255,13 +269,18 @@ class Matching:
                 ):
                     there[made] = there[given]
                     back.setdefault(there[given], made)
+                    other = there[given]
+                    self._found.append((made, other) if side is self._left else (other, made))
                     changed = True
         return changed
 
     def _backward(self) -> bool:
         """The inputs of two nodes that give the same value and are of one operator are the same."""
         changed = False
-        for value, other in list(self.pairs())[::-1]:
+        order = self._left.order
+        waiting = sorted(self._new_pairs("backward"), key=lambda pair: order.get(pair[0], -1))
+        while waiting:
+            value, other = waiting.pop()
             left, right = self._left.by_value.get(value), self._right.by_value.get(other)
             if left is None or right is None:
                 continue
@@ -271,11 +290,13 @@ class Matching:
                 continue
             if len(left.run.inputs) != len(right.run.inputs):
                 continue
-            changed |= self._same_inputs(left, right)
+            if self._same_inputs(left, right):
+                changed = True
+                waiting += self._new_pairs("backward")
         return changed
 
     def _same_inputs(self, left: Step, right: Step) -> bool:
-        ours, theirs = self._taken(self._left, left), self._taken(self._right, right)
+        ours, theirs = self._flows[0].taken(left), self._flows[1].taken(right)
         if left.run.op_type in _COMMUTATIVE and len(ours) == 2:
             straight = self._agrees(ours[0], theirs[0]) + self._agrees(ours[1], theirs[1])
             crossed = self._agrees(ours[0], theirs[1]) + self._agrees(ours[1], theirs[0])
@@ -314,19 +335,18 @@ class Matching:
         is_weight = one in self._left.line.constants, two in self._right.line.constants
         return int(is_weight[0] == is_weight[1] and one not in self.to_right and two not in self.to_left)
 
-    def _taken(self, side: Side, step: Step) -> list[ir.Value | None]:
-        return [None if each is None else side.line.actual(each) for each in step.run.inputs]
-
     def _forward(self, *, with_operator: bool) -> bool:
         """Two nodes that alone take the same values, and are of one operator, give the same values."""
         left: dict[Hashable, list[Step]] = defaultdict(list)
         right: dict[Hashable, list[Step]] = defaultdict(list)
-        for side, found in ((self._left, left), (self._right, right)):
-            known = self.to_right if side is self._left else self.to_left
-            for step in side.line.steps:
+        new = list(zip(*self._new_pairs(f"forward {with_operator}"), strict=True)) or [(), ()]
+        for flow, known, values, found in zip(
+            self._flows, (self.to_right, self.to_left), new, (left, right), strict=True
+        ):
+            for step in flow.near(values):
                 if any(each in known for each in step.run.outputs):
                     continue
-                key = self._form(side, step, with_operator)
+                key = self._form(flow, step, with_operator)
                 if key is not None:
                     found[key].append(step)
         changed = False
@@ -340,16 +360,17 @@ class Matching:
                         changed |= self._pair(mine, theirs)
         return changed
 
-    def _form(self, side: Side, step: Step, with_operator: bool) -> Hashable | None:
+    def _form(self, flow: Flow, step: Step, with_operator: bool) -> Hashable | None:
+        side = flow.side
         taken: list[Hashable] = []
         has_known = False
-        for each in self._taken(side, step):
+        for each in flow.taken(step):
             if each is None:
                 taken.append(None)
             elif each in side.line.constants:
-                taken.append(dimensions_of(side.line.constants[each]))
+                taken.append(_as_operand(dimensions_of(side.line.constants[each])))
             elif each in self._fixed and each in side.signatures:
-                taken.append(side.signatures[each].shape)
+                taken.append(_as_operand(side.signatures[each].shape))
             else:
                 value = each if side is self._left else self.to_left.get(each)
                 if value is None or (side is self._left and each not in self.to_right):
@@ -389,6 +410,11 @@ class Matching:
                 self._pair(value, other)
 
 
+def _as_operand(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a weight; a single number is one, in however many brackets."""
+    return () if all(size == 1 for size in shape) else shape
+
+
 def _is_near(side: Side, value: ir.Value, other: object) -> bool:
     found = side.signatures.get(value)
     return found is not None and found.is_near(other)  # type: ignore[arg-type]
@@ -409,7 +435,7 @@ def _fixed(side: Side) -> list[ir.Value]:
 
 def _through(side: Side, step: Step) -> Step:
     """The step that makes what steps only hand on."""
-    while step.run.op_type in _HANDING_ON and step.run.inputs[0] is not None:
+    while step.run.op_type in HANDING_ON and step.run.inputs[0] is not None:
         before = side.by_value.get(side.line.actual(step.run.inputs[0]))
         if before is None:
             break

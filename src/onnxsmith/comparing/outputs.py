@@ -19,6 +19,7 @@ from onnxsmith.comparing.tolerance import (
     is_drift,
     is_text,
     kinds_differ,
+    without_mask,
 )
 from onnxsmith.graphs.run_values import Array, RunValue
 
@@ -115,6 +116,7 @@ def apart(left: Sequence[RunValue], right: Sequence[RunValue]) -> float:
             is_other = [str(a) != str(b) for a, b in zip(one.flat, two.flat, strict=True)]
             largest = max(largest, sum(is_other) / max(len(is_other), 1))
             continue
+        one, two = without_mask(one), without_mask(two)
         wide, gap = as_wide(one), distances(one, two)
         if not np.isfinite(gap).all():
             return float("inf")

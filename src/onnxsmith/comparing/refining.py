@@ -7,6 +7,7 @@ that `Gemm` and a `Conv` with a bias are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime.function_body import inlined_model
 
 _NAME = "step_"
+_STEP = re.compile(rf"{_NAME}(\d+)(?!\d)")
 _MANY = 60
 
 
@@ -32,9 +34,10 @@ class Part:
     steps: Sequence[Step]
 
     def step_of(self, name: str, taken_apart: set[str]) -> Step | None:
-        """The step that a node of the model is, by its name; one that was taken apart if that is the only one."""
-        if name.startswith(_NAME) and name.removeprefix(_NAME).isdecimal():
-            return self.steps[int(name.removeprefix(_NAME))]
+        """The step that a node is, or is a part of, by its name; else the only one that was taken apart."""
+        found = _STEP.match(name)
+        if found is not None:
+            return self.steps[int(found[1])]
         whole = [step for step in self.steps if step.run.op_type in taken_apart]
         return whole[0] if len(whole) == 1 else None
 

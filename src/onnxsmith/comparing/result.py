@@ -12,7 +12,7 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.inspection import Node
 from onnxsmith.source import Span
 
-_SHOWN_NODES = 6
+_SHOWN_NODES = 10
 _LONGEST_NAME = 80
 
 
@@ -23,6 +23,8 @@ class ComparedNode:
     node: Node
     #: The turns of the loops around it in which it differs, outermost first.
     turns: tuple[int, ...] = ()
+    #: The last turn where several were compared together, of which `turns` has the first.
+    until: int | None = None
 
     @property
     def address(self) -> str:
@@ -37,13 +39,15 @@ class ComparedNode:
     def __str__(self) -> str:
         called = f" '{clipped(self.node.name, _LONGEST_NAME)}'" if self.node.name else ""
         turn = f", turn {', '.join(map(str, self.turns))}" if self.turns else ""
+        if self.until is not None:
+            turn += f" to {self.until}"
         place = "" if self.source is None else f", {self.source}"
         return printable(f"{self.node.operator}{called} (node {self.address}{turn}{place})")
 
 
 def compared(step: Step | None) -> ComparedNode | None:
     """The node of a step."""
-    return None if step is None else ComparedNode(step.node, step.turns)
+    return None if step is None else ComparedNode(step.node, step.turns, step.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ class Comparison:
     value: str = ""
     #: Whether that explains all of the difference of the outputs.
     explains: bool = False
+    #: Whether the region computes a weight, of weights alone.
+    is_weight: bool = False
     #: How the outputs differ, by name; those that agree are not here.
     outputs: Mapping[str, Difference] = field(default_factory=dict[str, Difference])
     #: The inputs that it was found with, in words.
@@ -100,15 +106,14 @@ class Comparison:
         lines += [f"  output '{name}': {told}" for name, told in self.outputs.items()]
         return printable("\n".join([*lines, *self.notes]))
 
-    @staticmethod
-    def _where(node: ComparedNode | None, region: tuple[ComparedNode, ...]) -> str:
+    def _where(self, node: ComparedNode | None, region: tuple[ComparedNode, ...]) -> str:
         if node is not None:
             return str(node)
         if not region:
-            return "a constant"
+            return "a weight that the model holds" if self.is_weight else "a constant"
         shown = ", ".join(map(str, region[:_SHOWN_NODES]))
         more = f" and {len(region) - _SHOWN_NODES} more" if len(region) > _SHOWN_NODES else ""
-        return f"one of {shown}{more}"
+        return f"the weight that {shown}{more} compute" if self.is_weight else f"one of {shown}{more}"
 
     def __repr__(self) -> str:
         return str(self)

@@ -8,7 +8,7 @@ value put right gives what the first one gives.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ from onnxsmith.comparing.tolerance import (
     kinds_differ,
     unit_of,
 )
+from onnxsmith.comparing.weights import TakenWeight, odd_weights
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.run_values import Array, RunValue
 
@@ -78,6 +79,8 @@ class Parting:
     local: Array | None
     #: Whether putting this value right makes the outputs of both runs equal.
     explains: bool
+    #: Whether the regions compute a weight of others, and nothing else.
+    is_weight: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,8 @@ class Searching:
         #: The outputs that both have, and what each run gives for them.
         self._compared = [each for each in self._pairs if each.left is not None and each.right is not None]
         self._results = (
-            left.computed([each.left for each in self._compared if each.left is not None], {}),
-            self._of_right({}),
+            _taken(left.outputs(), [each.left for each in self._compared]),
+            _taken(right.outputs(), [each.right for each in self._compared]),
         )
 
     def run(self) -> Search:
@@ -116,7 +119,7 @@ class Searching:
         differing, suspects = 0, 0
         first: Parting | None = None
         for one, two in pairs:
-            if self._direct(one, two) is None:
+            if self._direct(one, two) is None or self._is_idle(one):
                 continue
             differing += 1
             if suspects >= _MOST_SUSPECTS:
@@ -138,7 +141,8 @@ class Searching:
 
     def _of_right(self, given: Mapping[ir.Value, RunValue]) -> list[RunValue]:
         """The outputs of the second run that the first has, too, where some values are others."""
-        return self._right.computed([each.right for each in self._compared if each.right is not None], given)
+        wanted = [each.right for each in self._compared if each.right is not None]
+        return self._right.computed_after(wanted, given)
 
     # -- comparing -------------------------------------------------------------------------------------
 
@@ -152,6 +156,21 @@ class Searching:
 
     def _direct(self, one: ir.Value, two: ir.Value) -> Difference | None:
         return self._difference(self._left.array(one), self._right.array(two))
+
+    def _is_idle(self, value: ir.Value) -> bool:
+        """Whether a weight is other, and nothing that is made of it: `Reshape` takes -1 for a size, too."""
+        if not self._matching.is_fixed(value) and value not in self._left.line.constants:
+            return False
+        if any(value is each for each in self._left.line.outputs):
+            return False
+        made = [each for step in self._matching.readers(value) for each in step.run.outputs if each.name]
+        for each in made:
+            other = self._matching.to_right.get(each)
+            if other is None or not self._can_compare(each, other):
+                return False
+            if self._direct(each, other) is not None and not self._is_idle(each):
+                return False
+        return bool(made)
 
     def _difference(
         self, mine: Array, theirs: Array, noise: Array | None = None, *, is_stepped: bool = False
@@ -186,7 +205,7 @@ class Searching:
 
     def _given_to(self, value: ir.Value) -> dict[ir.Value, RunValue]:
         """What the first run has for the values that a value of the second is made of."""
-        known = {each for each in self._matching.to_left if each is not value}
+        known = _Except(self._matching.to_left, value)
         given: dict[ir.Value, RunValue] = {}
         for step in self._right.region(value, known):
             for each in self._right.line.taken(step):
@@ -224,11 +243,18 @@ class Searching:
     # -- the cause -------------------------------------------------------------------------------------
 
     def _parting(self, one: ir.Value, two: ir.Value, found: Difference, local: Array, gap: float) -> Parting:
-        known = {each for each in self._matching.to_right if each is not one}
-        others = {each for each in self._matching.to_left if each is not two}
+        known = _Except(self._matching.to_right, one)
+        others = _Except(self._matching.to_left, two)
         left = tuple(self._left.region(one, known))
         right = () if two in self._right.line.constants else tuple(self._right.region(two, others))
         left_step, right_step = self._blamed(left, right)
+        if left and right and self._refines:
+            mine, given = self._left.array(one), self._given_to(two)
+            if self._is_shift(self._left, left, {}, local) or self._is_shift(self._right, right, given, mine):
+                # The bias of the one or of the other: nobody can tell.
+                explains = self._explains(one, two, gap)
+                left_step, right_step = (each[0] if len(each) == 1 else None for each in (left, right))
+                return Parting(one, two, left, right, left_step, right_step, found, local, explains)
         if (left_step is None or right_step is None) and left and right and self._refines:
             mine = self._left.array(one)
             left_step = left_step or self._normalising(self._left, left, {}, local)
@@ -236,8 +262,19 @@ class Searching:
         if (left_step is None or right_step is None) and left and right and self._refines:
             refined = self._refined(one, two, left, right)
             left_step, right_step = left_step or refined[0], right_step or refined[1]
+        if left and right and len(left) + len(right) > 2:
+            odd = odd_weights((self._left, self._right), (left, right), self._matching.is_fixed)
+            if odd is not None:
+                left, left_step = _of_weight(odd[0], left, left_step)
+                right, right_step = _of_weight(odd[1], right, right_step)
         explains = self._explains(one, two, gap)
-        return Parting(one, two, left, right, left_step, right_step, found, local, explains)
+        is_weight = all(self._is_fixed(self._left, each) for each in left) and all(
+            self._is_fixed(self._right, each) for each in right
+        )
+        return Parting(one, two, left, right, left_step, right_step, found, local, explains, is_weight)
+
+    def _is_fixed(self, side: Side, step: Step) -> bool:
+        return all(self._matching.is_fixed(each) for each in step.run.outputs)
 
     def _blamed(self, left: Sequence[Step], right: Sequence[Step]) -> tuple[Step | None, Step | None]:
         """Of the steps of two regions those that have no equal in the other."""
@@ -271,7 +308,7 @@ class Searching:
     ) -> tuple[Step | None, Step | None]:
         """The steps to blame once operators that only one region has are taken apart."""
         given = self._given_to(two)
-        known = {each for each in self._matching.to_right if each is not one}
+        known = _Except(self._matching.to_right, one)
         frontier = {
             actual: self._left.array(actual)
             for step in left
@@ -304,6 +341,25 @@ class Searching:
             None if step is None else part.step_of(step.node.name, parts[2])
             for part, step in zip(parts[:2], steps, strict=True)
         )
+
+    def _is_shift(
+        self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array
+    ) -> bool:
+        """Whether a convolution with a bias and the normalisation after it are off by one number in each channel.
+
+        The other run has both in one, so that the bias of either may be the cause, and what computes it.
+        """
+        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        if [each.run.op_type for each in computing] != ["Conv", "BatchNormalization"]:
+            return False
+        if len(computing[0].run.inputs) < 3 or computing[0].run.inputs[2] is None:
+            return False
+        now = side.computed([computing[1].run.outputs[0]], given)[0]
+        if not isinstance(now, np.ndarray) or now.shape != wanted.shape or now.ndim < 2:
+            return False
+        apart = np.moveaxis(as_wide(wanted) - as_wide(now), 1, 0).reshape(now.shape[1], -1)
+        largest = max(float(np.abs(as_wide(wanted)).max()), 1e-30)
+        return bool((np.ptp(apart, axis=1) <= _FIT * largest).all())
 
     def _normalising(
         self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array
@@ -339,12 +395,11 @@ class Searching:
         held = self._of_left(two)
         if held is not None:
             right[two] = held
-        for other in self._right.line.steps if step is not None else ():
-            if step is not None and other.node is step.node:
-                for each in other.run.outputs:
-                    held = self._of_left(each)
-                    if held is not None:
-                        right[each] = held
+        for other in () if step is None else self._right.runs_of(step.node):
+            for each in other.run.outputs:
+                held = self._of_left(each)
+                if held is not None:
+                    right[each] = held
         try:
             outputs = self._of_right(right)
         except OnnxsmithError:
@@ -400,6 +455,30 @@ class Searching:
             explains = len(outputs) == 1
             return Parting(pair.left, pair.right, left, right, *steps, told, local, explains)
         return None
+
+
+def _taken(results: Mapping[ir.Value, RunValue], wanted: Iterable[ir.Value | None]) -> list[RunValue]:
+    return [results[each] for each in wanted if each is not None]
+
+
+class _Except(Container[ir.Value]):
+    """All values of a mapping but one."""
+
+    def __init__(self, values: Mapping[ir.Value, ir.Value], left_out: ir.Value) -> None:
+        self._values = values
+        self._left_out = left_out
+
+    def __contains__(self, value: object) -> bool:
+        return value is not self._left_out and value in self._values
+
+
+def _of_weight(
+    odd: TakenWeight, region: tuple[Step, ...], step: Step | None
+) -> tuple[tuple[Step, ...], Step | None]:
+    """The region and the step to blame where a weight is other: what computes it, or else what takes it."""
+    if not odd.makers:
+        return region, step or odd.taker
+    return odd.makers, odd.makers[0] if len(odd.makers) == 1 else None
 
 
 def _operator(side: Side, step: Step) -> Hashable:

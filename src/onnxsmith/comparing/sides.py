@@ -15,12 +15,13 @@ import onnx_ir as ir
 from onnxsmith.comparing.copies import copied_node
 from onnxsmith.comparing.flattening import Step, Straight, straightened
 from onnxsmith.comparing.signatures import Signature, signature
+from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import Array, RunValue
-from onnxsmith.inspection import nodes_of, read_only
+from onnxsmith.inspection import Node, nodes_of, read_only
 from onnxsmith.runtime.settings import Provider, using
 from onnxsmith.types.dtypes import DType
 
@@ -44,13 +45,18 @@ class Side:
         engine: Engine = "default",
         providers: Sequence[Provider] | None = None,
         memory: int,
+        closer: Mapping[str, range] | None = None,
     ) -> None:
+        """`closer` has turns of loops to be looked at more closely than others, by the address of the loop."""
         self.model = model
         self._engine: Engine = engine
         self._providers = providers
         self._memory = memory
         self._inputs = inputs
-        self.line: Straight = straightened(nodes_of(model), read(model).ir, self._ask)
+        with collection_paused():
+            self.line: Straight = straightened(
+                nodes_of(model), read(model).ir, inputs, closer or {}, self._ask
+            )
         self.by_value: dict[ir.Value, Step] = {
             value: step for step in self.line.steps for value in step.run.outputs if value.name
         }
@@ -61,10 +67,23 @@ class Side:
         self._values: dict[ir.Value, RunValue] = {}
         #: Those of them that every runtime takes.
         self._handed: dict[ir.Value, None] = {}
+        self._by_node: dict[int, list[Step]] | None = None
         self._bytes = 0
         self._chunk = _FIRST_CHUNK
         #: What is kept of every value that can be looked at.
         self.signatures: dict[ir.Value, Signature] = {}
+
+    def closer(self, step: Step) -> Side:
+        """The same run, in which the turns that a step has together are looked at more closely."""
+        assert step.until is not None
+        return Side(
+            self.model,
+            self._inputs,
+            engine=self._engine,
+            providers=self._providers,
+            memory=self._memory,
+            closer={step.node.address: range(step.turns[-1], step.until + 1)},
+        )
 
     # -- running ---------------------------------------------------------------------------------------
 
@@ -101,7 +120,8 @@ class Side:
         if asked and self._engine == "single":
             found = self._single(line, asked, given)
         elif asked:
-            model, taken = part_of(line, asked, given, makers)
+            with collection_paused():
+                model, taken = part_of(line, asked, given, makers)
             with self._scope():
                 result = model.run({each.name or "": given[each] for each in taken}) if taken else model()
             results = cast("tuple[RunValue, ...]", result) if len(asked) > 1 else (result,)
@@ -191,9 +211,46 @@ class Side:
         if value not in self.signatures:
             self._note(value, read_only(self.line.constants[value]))
 
-    def region(self, value: ir.Value, known: Iterable[ir.Value]) -> list[Step]:
+    def outputs(self) -> dict[ir.Value, RunValue]:
+        """What the model gives, run as a whole: a runtime may fuse what is taken apart here, and round otherwise."""
+        wanted = self.line.outputs
+        if self._engine == "single":
+            results = self.computed(wanted, {})
+        else:
+            with self._scope():
+                result = self.model.run(dict(self._inputs)) if self._inputs else self.model()
+            results = list(cast("tuple[RunValue, ...]", result)) if len(self.model.outputs) > 1 else [result]
+        return dict(zip(wanted, results, strict=False))
+
+    def computed_after(
+        self, wanted: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]
+    ) -> list[RunValue]:
+        """Values of the run where some values are others, from what is held of values that do not depend on these."""
+        changed = set(given)
+        for step in self.line.steps:
+            if any(self.line.actual(each) in changed for each in self.line.taken(step)):
+                changed.update(step.run.outputs)
+        held = {
+            each: self._values[each] for each in self._handed if each in self._values and each not in changed
+        }
+        return self.computed(wanted, {**held, **given})
+
+    def runs_of(self, node: Node) -> Sequence[Step]:
+        """All steps that are runs of one node, or have some: a node in a loop or function has several."""
+        if self._by_node is None:
+            self._by_node = {}
+            for step in self.line.steps:
+                self._by_node.setdefault(id(step.node), []).append(step)
+        found = list(self._by_node.get(id(node), ()))
+        around = node.graph.owner
+        while around is not None:  # turns that were not taken apart
+            found += (step for step in self._by_node.get(id(around), ()) if step.until is not None)
+            around = around.graph.owner
+        return found
+
+    def region(self, value: ir.Value, known: Container[ir.Value]) -> list[Step]:
         """The steps that a value is made by, back to values that are known, in order."""
-        return region_of(self.line, [value], set(known), self.by_value)
+        return region_of(self.line, [value], known, self.by_value)
 
     def part(
         self, wanted: Sequence[ir.Value], given: Mapping[ir.Value, RunValue]
@@ -222,7 +279,7 @@ def region_of(
             actual = line.actual(each)
             if actual not in known:
                 waiting.append(actual)
-    return [step for step in line.steps if id(step) in found] if len(found) > 1 else list(found.values())
+    return line.in_order(found)
 
 
 def _bytes(value: RunValue) -> int:
@@ -240,7 +297,7 @@ def part_of(
     """The model that makes values of a line of given ones, and which of these it takes."""
     if makers is None:
         makers = {value: step for step in line.steps for value in step.run.outputs}
-    needed: set[int] = set()
+    needed: dict[int, Step] = {}
     taken: dict[ir.Value, None] = {}
     constants: dict[ir.Value, None] = {}
     waiting = list(wanted)
@@ -253,7 +310,7 @@ def part_of(
             constants[value] = None
         elif value in makers:
             step = makers[value]
-            needed.add(id(step))
+            needed[id(step)] = step
             for each in line.taken(step):
                 actual = line.actual(each)
                 if actual not in seen:
@@ -277,7 +334,7 @@ def part_of(
             )
         )
         environment[value] = initializers[-1]
-    nodes = [_copied(line, step, environment) for step in line.steps if id(step) in needed]
+    nodes = [_copied(line, step, environment) for step in line.in_order(needed)]
     outputs = [cast(ir.Value, environment[each]) for each in wanted]
     graph = ir.Graph(inputs, outputs, nodes=nodes, initializers=initializers, name="part")
     graph.opset_imports.update(line.imports)

@@ -122,4 +122,4 @@ def _base() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 def _directions(size: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     one, two = _base()
-    return np.resize(one, size), np.resize(two, size)
+    return (one[:size], two[:size]) if size <= _PERIOD else (np.resize(one, size), np.resize(two, size))

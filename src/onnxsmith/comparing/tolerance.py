@@ -1,7 +1,9 @@
 """How far apart two arrays are, and how far they may be.
 
 An element may be apart by some units in its last place, and by a smaller part of the largest element: sums lose digits
-that way. What a computation makes of inputs that are a unit off is its noise; a difference within some times the noise
+that way. Elements that only mask others, such as -1e9 among scores, are no scale for the rest.
+
+What a computation makes of inputs that are a unit off is its noise; a difference within some times the noise
 is rounding, whatever the rule above says. Text is equal or not, and so are whole numbers unless a distance is given;
 NaN equals NaN, and an infinity only itself.
 """
@@ -14,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.signatures import as_wide, signature
+from onnxsmith.comparing.signatures import Signature, as_wide, signature
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 
@@ -29,6 +31,10 @@ _LARGEST_UNITS_FEW = 1
 _NOISE = 32
 #: Of results that were quantised, so many may be one step off.
 _STEPPED_SHARE = 0.05
+#: Elements that mask others are at least so large, no further apart than by the factor, and so many times the rest.
+_LEAST_MASK = 1e4
+_MASK_SPREAD = 4
+_MASK_DISTANCE = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +63,22 @@ class Tolerance:
             few = unit > _FEW_DIGITS
             own, of_largest = (_OWN_UNITS_FEW, _LARGEST_UNITS_FEW) if few else (_OWN_UNITS, _LARGEST_UNITS)
             # The units first: the largest numbers times 64 are infinite.
-            allowed = unit * own * wide + unit * of_largest * wide.max(initial=0.0)
+            mask = masking(wide)
+            scale = np.full(wide.shape, float(wide.max(initial=0.0)))
+            if mask is not None:
+                scale[~mask] = float(wide.max(initial=0.0, where=~mask))
+            allowed = unit * own * wide + unit * of_largest * scale
         return allowed if noise is None else allowed + _NOISE * noise
+
+
+def masking(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Which elements only mask others, by the sizes of all: huge, alike, and far from the rest; None if none do."""
+    largest = float(sizes.max(initial=0.0))
+    if not _LEAST_MASK <= largest < np.inf:
+        return None
+    found = sizes >= largest / _MASK_SPREAD
+    rest = float(sizes.max(initial=0.0, where=~found))
+    return found if 0 < rest <= largest / (_MASK_SPREAD * _MASK_DISTANCE) else None
 
 
 def is_text(array: Array) -> bool:
@@ -170,6 +190,8 @@ def difference(
         return None
     if is_text(left):
         return _of_text(left, right)
+    if left.dtype.kind in "fiub" and bool((left == right).all()):
+        return None  # which most values are
     one, two = as_wide(left), as_wide(right)
     apart = distances(left, right)
     is_finite = np.isfinite(one) & np.isfinite(two)
@@ -210,9 +232,25 @@ def is_drift(left: RunValue, right: RunValue) -> bool:
     if one is None or two is None or not one.is_near(two):
         return False
     mine, theirs = cast(Array, left).reshape(-1), cast(Array, right).reshape(-1)
+    if one.is_real and two.is_real:
+        rest = without_mask(mine), without_mask(theirs)
+        if rest[0] is not mine and not cast(Signature, signature(rest[0])).is_near(
+            cast(Signature, signature(rest[1]))
+        ):
+            return False
     if is_text(mine) or one.drift == 0 or two.drift == 0:
         return mine.dtype == theirs.dtype and bool((mine == theirs).all())
     return bool((np.isfinite(distances(as_wide(mine), as_wide(theirs)))).all())
+
+
+def without_mask(array: Array) -> Array:
+    """An array of numbers with 0 in the place of elements that only mask others; the same one if there are none."""
+    if is_text(array) or array.dtype.kind == "c":
+        return array
+    with np.errstate(all="ignore"):
+        sizes = np.abs(as_wide(array))
+    mask = masking(np.where(np.isfinite(sizes), sizes, 0.0))
+    return array if mask is None else np.where(mask, np.zeros((), array.dtype), array)
 
 
 def _largest(one: Array, two: Array, apart: Array) -> tuple[float, float]:

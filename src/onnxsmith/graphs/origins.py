@@ -17,6 +17,7 @@ from onnxsmith.claims import claimed_span
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origin_keys import SOURCE_KEY as SOURCE_KEY
 from onnxsmith.graphs.origin_keys import SOURCES_KEY as SOURCES_KEY
+from onnxsmith.graphs.stack_traces import STACK_KEY, innermost_frame
 from onnxsmith.source import Span
 
 #: ONNX Runtime calls a node of a function that it inlined `_inlfunc_<function>_token_<number>_<node>`.
@@ -102,11 +103,14 @@ def origin_of(model: ir.Model, called: str, name: str) -> Span | None:
 def sources_of(node: ir.Node, called: str) -> tuple[Span | str, ...]:
     """All places that a node says it was written at, its own first: a text where the model's words are no place.
 
-    A node that passes made of several has all of theirs.
+    A node that passes made of several has all of theirs. Where none is named, the stack counts that PyTorch's exporter
+    notes.
     """
     said = node.metadata_props.get(SOURCE_KEY) or notes_of(node).get(SOURCE_KEY)
     found: list[str | Span] = [] if said is None else [said]
     found += (each for each in _listed(node.metadata_props.get(SOURCES_KEY, "")) if each != said)
+    if not found and (frame := innermost_frame(node.metadata_props.get(STACK_KEY, ""))) is not None:
+        found.append(f"{frame.file}:{frame.line}:1")
     return tuple(_place(each, called) for each in found)
 
 

@@ -7,7 +7,7 @@ which are looked up by name; how views share their elements stands in `sharing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -20,12 +20,14 @@ from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
 
 _NDARRAY = np.ndarray
+#: Why an array without dimensions that a function gave cannot be written to.
+_NUMBER = "it is a number, as what numpy gives in its place"
 
 
 _Operator: TypeAlias = "Callable[[Array, Any], Array]"
@@ -65,6 +67,8 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
         if not is_operand(other):
             return NotImplemented
         try:
+            if self.is_number:
+                return cast(Array, UFUNCS[name](self, other))
             UFUNCS[name](self, other, out=self)
         except OnnxsmithError as error:
             hide_own_frames(error)
@@ -154,6 +158,17 @@ class Array:
         active = ACTIVE.get()
         self._recording: object = None if active is None else active.recording
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is what numpy gives as a number of its own, which never changes: a sum, one element."""
+        return self._locked is _NUMBER
+
+    def as_number(self) -> Array:
+        """The same, as a number if it has no dimensions: what functions give."""
+        if not self.ndim and self._locked is None:
+            self._locked = _NUMBER
+        return self
+
     def lock(self, why: str) -> None:
         """Refuse to be written to from now on."""
         self._locked = why
@@ -231,11 +246,22 @@ class Array:
         name = ufunc.__name__
         if name not in UFUNCS or getattr(np, name, None) is not ufunc:
             raise InputTypeError(
-                f"the universal function {name} is not there for arrays of onnxsmith.numpy",
-                help="there are those of numpy; np.asarray(x) gives it the elements",
+                f"the universal function {name} is not there for arrays of onnxsmith.numpy"
+                + (f": {REFUSED[name]}" if name in REFUSED else ""),
+                help="np.asarray(x) gives it the elements",
             ).locate_at_caller()
         found = UFUNCS[name]
         return found(*inputs, **kwargs) if method == "__call__" else getattr(found, method)(*inputs, **kwargs)
+
+    def __array_function__(
+        self,
+        function: Callable[..., Any],
+        types: Collection[type],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """numpy's functions on arrays of ours are ours: `np.concatenate([x, y])`."""
+        return _called("_array_function", function, args, kwargs)
 
     # -- operators -------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.bessel import i0 as modified_i0
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError
+from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
@@ -32,14 +32,24 @@ def _written(made: Array, out: Array | None) -> Array:
 
 
 @public("clip")
-def clip(x: object, /, min: object = None, max: object = None, out: Array | None = None) -> Array:
-    """The elements held between two bounds.
+def clip(
+    x: object,
+    /,
+    min: object = None,
+    max: object = None,
+    out: Array | None = None,
+    *,
+    a_min: object = None,
+    a_max: object = None,
+) -> Array:
+    """The elements held between two bounds, which numpy also calls `a_min` and `a_max`.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.clip(xp.asarray([-1, 5, 9]), 0, 6)
     Array([0, 5, 6])
     """
     array = array_of(x)
+    min, max = a_min if min is None else min, a_max if max is None else max
     if array.dtype.kind in "iu":  # bounds that no element reaches
         limits = np.iinfo(array.dtype)
         min = None if type(min) is int and min <= limits.min else min
@@ -73,6 +83,8 @@ def round(x: object, /, decimals: int = 0, out: Array | None = None) -> Array:
     """The elements rounded to a number of decimals, halves to even."""
     array = array_of(x)
     if array.dtype.kind == "b":
+        if decimals:
+            raise InputTypeError("truth values have no decimals to be rounded to")
         array = as_type(array, np.dtype(np.float16))
     if array.dtype.kind in "iu":
         if decimals >= 0:
@@ -141,7 +153,7 @@ def _sinc(x: Array) -> Array:
     # Where there would be a division by zero, the smallest step away gives 1.
     small = float(np.finfo(dtypes.part(x.dtype)).eps)
     y = cast(Array, FUNCTIONS["where"](_ufunc("equal", x, 0), small, x)) * np.pi
-    return cast(Array, _ufunc("sin", y) / y)
+    return _ufunc("sin", y) / y
 
 
 @public("i0")
@@ -179,7 +191,7 @@ def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Arr
     result = (within & _ufunc("isfinite", y)) | _ufunc("equal", x, y)
     if equal_nan:
         result = result | (_ufunc("isnan", x) & _ufunc("isnan", y))
-    return cast(Array, result)
+    return result
 
 
 @public("allclose")

@@ -21,6 +21,7 @@ from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
+from onnxsmith.numpy.sizes import product, shape_of
 
 
 @public("insert")
@@ -38,26 +39,15 @@ def insert(arr: object, obj: object, values: object, axis: int | None = None) ->
     if isinstance(size, int) and not -size <= obj <= size:
         raise InputTypeError(f"there is no place {obj} in a dimension of size {size}")
     given = as_type(array_of(values), array.dtype)
-    shape = list(tuple(array.shape))
-    if given.ndim == array.ndim:
-        shape[place] = given.shape[place]
-    else:
-        shape[place] = 1
-        if given.ndim:
-            given = (
-                moveaxis(reshape(given, (-1, *tuple(given.shape)[1:])), 0, -1) if array.ndim == 1 else given
-            )
-            shape[place] = given.shape[0] if array.ndim == 1 else 1
-            given = (
-                given
-                if array.ndim == 1
-                else reshape(given, (*tuple(given.shape)[:place], 1, *tuple(given.shape)[place:]))
-            )
+    given = moveaxis(reshape(given, (*[1] * (array.ndim - given.ndim), *tuple(given.shape))), 0, place)
     before = (slice(None),) * place
-    middle = broadcast_to(given, tuple(shape))
-    return concat(
-        [array[(*before, slice(None, obj))], middle, array[(*before, slice(obj, None))]], axis=place
-    )
+    shape = (*tuple(array.shape)[:place], given.shape[place], *tuple(array.shape)[place + 1 :])
+    parts = [
+        array[(*before, slice(None, obj))],
+        broadcast_to(given, shape),
+        array[(*before, slice(obj, None))],
+    ]
+    return concat(parts, axis=place)
 
 
 @public("copyto")
@@ -135,12 +125,9 @@ def diag_indices_from(arr: object) -> tuple[Array, ...]:
 @public("resize")
 def resize(a: object, new_shape: object) -> Array:
     """An array of another size, its elements again and again."""
-    flat = reshape(a, -1)
-    target = tuple(new_shape) if isinstance(new_shape, tuple | list) else (new_shape,)
-    total: Any = 1
-    for each in cast("tuple[Any, ...]", target):
-        total = total * each
-    return reshape(flat[cast(Array, arange(total) % flat.shape[0])], cast("tuple[Any, ...]", target))
+    flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
+    places = arange(product(sizes)) % flat.shape[0]
+    return reshape(flat[places], sizes)
 
 
 # -- sums of products by letters -------------------------------------------------------------------------

@@ -247,10 +247,10 @@ def _tiled(x: Array, repetitions: tuple[Size, ...]) -> Array:
 
 
 @public("tile")
-def tile(x: object, repetitions: object, /) -> Array:
+def tile(x: object, reps: object, /) -> Array:
     """An array repeated along its dimensions, and along new ones before them."""
     array = array_of(x)
-    counts = shape_of(repetitions, "repetitions")
+    counts = shape_of(reps, "reps")
     rank = max(array.ndim, len(counts))
     whole = reshape(array, (*[1] * (rank - array.ndim), *tuple(array.shape)), copy=True)
     counts = (*[1] * (rank - len(counts)), *counts)

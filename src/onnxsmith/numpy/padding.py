@@ -139,7 +139,7 @@ def _with_statistic(x: Array, widths: tuple[Size, Size], axis: int, mode: str) -
         one = cast(Array, FUNCTIONS["round"](one))
     around: list[Array] = []
     for width in widths:
-        shape = list(tuple(x.shape))
+        shape = [*x.shape]
         shape[axis] = width
         around.append(broadcast_to(as_type(one, x.dtype), tuple(shape)))
     return concat([around[0], x, around[1]], axis=axis)

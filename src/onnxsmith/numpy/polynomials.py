@@ -157,4 +157,4 @@ def polyfit(x: object, y: object, deg: int) -> Array:
     scale = cast(Array, UFUNCS["sqrt"](FUNCTIONS["sum"](matrix * matrix, axis=0)))
     right = as_type(values_, dtypes.promoted([values_.dtype, at.dtype]))
     found = lstsq(matrix / scale, right, at.shape[0] * float(np.finfo(dtypes.part(at.dtype)).eps)).x
-    return cast(Array, found / (scale if right.ndim == 1 else scale[:, None]))
+    return found / (scale if right.ndim == 1 else scale[:, None])

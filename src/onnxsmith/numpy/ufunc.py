@@ -9,6 +9,7 @@ How it is called stands in `ufunc_call`; how it goes along a dimension, in `ufun
 
 from __future__ import annotations
 
+import functools
 from typing import Any, cast
 
 import numpy as np
@@ -46,10 +47,24 @@ class Ufunc(UfuncCall):
         super().__init__(name, real, complex, check, like)
         self.__doc__ = like.__doc__
         self._steps = Steps(self, reduce)
-        self._reduced = Recorded(self._steps.reduced, frozenset())
-        self._accumulated = Recorded(self._steps.accumulated, frozenset())
-        self._reduced_at = Recorded(self._steps.reduced_at, frozenset())
-        self._put = Recorded(self._steps.put, frozenset())
+
+    # Made when they are first called: few programs go along dimensions with more than a few functions.
+
+    @functools.cached_property
+    def _reduced(self) -> Recorded:
+        return Recorded(self._steps.reduced, frozenset())
+
+    @functools.cached_property
+    def _accumulated(self) -> Recorded:
+        return Recorded(self._steps.accumulated, frozenset())
+
+    @functools.cached_property
+    def _reduced_at(self) -> Recorded:
+        return Recorded(self._steps.reduced_at, frozenset())
+
+    @functools.cached_property
+    def _put(self) -> Recorded:
+        return Recorded(self._steps.put, frozenset())
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}' of onnxsmith.numpy>"
@@ -183,7 +198,9 @@ class Ufunc(UfuncCall):
         begin = out.dtype if out is not None and wanted is None else None
         extra: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None)}
         try:
-            return self._numpy.resolve_dtypes((begin, x.dtype, begin), reduction=True, **extra)
+            return self._numpy.resolve_dtypes(
+                (begin, x.dtype, None), reduction=True, casting="unsafe", **extra
+            )
         except TypeError as error:
             raise self.refused([x.dtype], error) from error
 

@@ -13,8 +13,8 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
+from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
@@ -215,14 +215,6 @@ class Steps:
         if dtype.kind == "c":
             return Field(values.constant(np.real(array)), values.constant(np.imag(array)))
         return Field(values.constant(array))
-
-
-def select(condition: TensorValue, x: Field, y: Field) -> Field:
-    """Elements of one or the other, zeros with their sign."""
-    re = chosen(condition, x.re, y.re)
-    if x.im is None or y.im is None:
-        return Field(re)
-    return Field(re, chosen(condition, x.im, y.im))
 
 
 def _spread(value: Field, rows: Field) -> Field:

@@ -291,7 +291,8 @@ class Editor:
         infer_types(self, made)
         value = None if made else next((each.name for each in touched), None)
         before = (*removed.notes, *(note for note, _ in renamed))
-        after = (*made, *(each for _, each in renamed if each not in self.gone))
+        inside = (each for function in attempt.functions for each in function.graph.all_nodes())
+        after = (*made, *(each for _, each in renamed if each not in self.gone), *inside)
         self.log.add(
             Edit(self.pass_name, rule, before, tuple([noted(each, self.path(each)) for each in after]), value)
         )
@@ -472,7 +473,7 @@ class Editor:
 class Attempt:
     """One try of one rule at one node: the node, what is known around it, and the nodes that the rule makes."""
 
-    __slots__ = ("edit", "made", "node", "others")
+    __slots__ = ("edit", "functions", "made", "node", "others")
 
     def __init__(self, edit: Editor, node: ir.Node) -> None:
         self.edit = edit
@@ -480,6 +481,8 @@ class Attempt:
         self.made: list[ir.Node] = []
         #: Outputs of other nodes that are replaced as well, and by what.
         self.others: dict[ir.Value, ir.Value] = {}
+        #: Functions that the model has now, for what was made.
+        self.functions: list[ir.Function] = []
 
     @property
     def version(self) -> int:

@@ -6,7 +6,7 @@ A model without such a node is given back as it is. What a fact is and how it is
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Literal, TypeAlias
 
 import onnx
@@ -14,7 +14,7 @@ import onnx
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight, Rewritten, Rule, Rules, TooDeep, rewrite
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
-from onnxsmith.runtime.facts.gating import gate
+from onnxsmith.runtime.facts.gating import gate, guard
 from onnxsmith.runtime.facts.table import facts_for
 from onnxsmith.types.dtypes import DType
 
@@ -63,6 +63,42 @@ def adapt(
         raise Refused("", "", str(error)) from None
 
 
+def guarded(model: onnx.ModelProto, version: tuple[int, ...], operators: Set[str]) -> onnx.ModelProto:
+    """The model with the checks of standard operators put before the nodes, whose definitions are to take their places.
+
+    A definition takes much that its operator does not, and nothing in it tells what it was.
+    """
+    rules: dict[tuple[str, str], Rule] = {}
+    for operator, facts in facts_for("onnxruntime", version, CPU).items():
+        checks = [each for each in facts if isinstance(each.remedy, Check)]
+        if not operator[0] and operator[1] in operators and checks:
+            rules[operator] = _guard(checks)
+    return rewrite(model, rules).model if rules else model
+
+
+def _guard(facts: Sequence[Fact]) -> Rule:
+    def apply(site: Site) -> list[tuple[str, str]]:
+        met, requirements = _unmet(site, facts)
+        if site.emit.version < _OLDEST_CHECKS or not requirements or not guard(site, requirements):
+            return []
+        return met
+
+    return apply
+
+
+def _unmet(site: Site, facts: Sequence[Fact]) -> tuple[list[tuple[str, str]], list[Requirement]]:
+    """What is not certain to hold for a node, with the names and reasons of the facts that ask for it."""
+    met: list[tuple[str, str]] = []
+    requirements: list[Requirement] = []
+    for fact in facts:
+        if isinstance(fact.remedy, Check) and fact.concerns(site):
+            found = [each for each in fact.remedy.function(site) if each.holds is not True]
+            if found:
+                requirements += found
+                met.append((fact.name, fact.reason))
+    return met, requirements
+
+
 @functools.cache
 def rules_for(
     version: tuple[int, ...], provider: str = CPU, *, checks: Checks = "in the graph", is_kept: bool = False
@@ -93,18 +129,12 @@ def checks_at_once(
 
 def _rule(facts: Sequence[Fact], *, is_kept: bool) -> Rule:
     def apply(site: Site) -> list[tuple[str, str]]:
-        met: list[tuple[str, str]] = []
-        requirements: list[Requirement] = []
         for fact in facts:
             if isinstance(fact.remedy, Refusal) and fact.concerns(site):
                 reason = fact.remedy.function(site)
                 if reason is not None:
                     raise Refused(site.node.op_type, site.node.name, reason)
-            elif isinstance(fact.remedy, Check) and fact.concerns(site):
-                found = [each for each in fact.remedy.function(site) if each.holds is not True]
-                if found:
-                    requirements += found
-                    met.append((fact.name, fact.reason))
+        met, requirements = _unmet(site, facts)
         before = list(site.emit.nodes)
         site.emit.nodes.clear()
         for fact in facts:

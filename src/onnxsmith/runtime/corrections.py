@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -287,7 +288,8 @@ def operators() -> tuple[type[Any], ...]:
 
     plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
     sequences = SequenceAt, SequenceErase, SequenceInsert
-    return (*plain, *sequences, Cast, CastLike, QuantizeLinear, *map(_aligned_as_once, _ALIGNED_ONCE))
+    formerly = (*map(_aligned_as_once, _ALIGNED_ONCE), *map(_of_rows_once, _OF_ROWS_ONCE))
+    return (*plain, *sequences, Cast, CastLike, QuantizeLinear, *formerly)
 
 
 @functools.cache
@@ -353,6 +355,33 @@ def _aligned(first: Array, second: Array, axis: int | None, broadcast: int | Non
     if np.broadcast_shapes(first.shape, spread.shape) != first.shape:
         raise ValueError(f"shapes {first.shape} and {second.shape} do not fit")
     return spread
+
+
+def _of_rows_once(name: str) -> type[Any]:
+    """An operator whose own class goes along the axis alone before opset 13, too, when all behind it belonged to it."""
+    base: Any = getattr(importlib.import_module(f"onnx.reference.ops.op_{_OF_ROWS_ONCE[name]}"), name)
+
+    def run(self: Any, x: Array, **attributes: int | None) -> tuple[Any, ...]:
+        if self.run_params["opsets"].get("", 13) >= 13 or not x.size:
+            return base._run(self, x, **attributes)
+        axis = attributes.get("axis")
+        place = (self.axis if axis is None else axis) % x.ndim
+        matrix = x.reshape((math.prod(x.shape[:place]), -1)).astype(np.promote_types(x.dtype, np.float32))
+        return (_of_rows(name, matrix).astype(x.dtype).reshape(x.shape),)
+
+    return type(name, (base,), {"op_domain": "", "_run": run, "__module__": __name__})
+
+
+#: Operators that took a tensor for a matrix before opset 13, split at the axis, with the files that onnx has them in.
+_OF_ROWS_ONCE = {"Hardmax": "hardmax", "LogSoftmax": "log_softmax", "Softmax": "softmax"}
+
+
+def _of_rows(name: str, matrix: Array) -> Array:
+    if name == "Hardmax":
+        return np.eye(matrix.shape[1])[matrix.argmax(1)]
+    shifted = matrix - matrix.max(1, keepdims=True)
+    sums = np.exp(shifted).sum(1, keepdims=True)
+    return shifted - np.log(sums) if name == "LogSoftmax" else np.exp(shifted) / sums
 
 
 def _place(given: Array, size: int, last: int) -> int:

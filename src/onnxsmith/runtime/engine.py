@@ -16,6 +16,7 @@ import onnx
 from onnx import defs
 
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api, policy, single_node
 from onnxsmith.runtime.adapting import Refused, checks_at_once, rules_for
@@ -214,13 +215,15 @@ def _onnxruntime_run(call: Call, settings: Settings, recover: Recover) -> Run:
 
     def opened(form: SessionModel) -> Opened:
         is_one_node = form is model and not has_bodies
+        operators = {operator} if is_one_node else operators_of(form.proto)
         return open_session(
             form,
             settings,
             threads=threads,
             optimize=False,
-            is_checked=True,
-            operators={operator} if is_one_node else None,
+            # What a call's own arrays are checked for says nothing of other nodes: those of bodies, or of a definition.
+            is_checked=operators == {operator},
+            operators=operators,
         )
 
     return session_runner(open_as_it_can(model, opened).session, call, recover)

@@ -43,7 +43,10 @@ def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx
             if schema is None or function is None or not _means_the_same(function, version):
                 nodes.append(node)
             else:
-                nodes.extend(body_of(node, function, schema, f"body_{count}_{position}_"))
+                body = body_of(node, function, schema, f"body_{count}_{position}_")
+                for number, each in enumerate(body if node.name else ()):
+                    each.name = f"{node.name}/{number}"  # whose body it is
+                nodes.extend(body)
         if len(nodes) == len(result.graph.node):
             break
         copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]

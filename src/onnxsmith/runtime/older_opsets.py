@@ -13,6 +13,8 @@ import onnx
 from onnxsmith.graphs.rewriting.rewrite import rewrite
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of
 from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.adapting import guarded
 from onnxsmith.runtime.equivalents import earliest_same
 from onnxsmith.runtime.function_body import inlined_model
 from onnxsmith.schema import registry
@@ -28,7 +30,7 @@ def retold(
     """
     replaced = lacking | (set[str]() if newest is None else _missing(model, newest))
     if replaced:
-        model = inlined_model(model, replaced)
+        model = inlined_model(guarded(model, onnxruntime_api.version(), replaced), replaced)
     else:
         copy = onnx.ModelProto()
         copy.CopyFrom(model)

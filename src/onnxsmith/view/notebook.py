@@ -28,17 +28,39 @@ def page_frame(page: bytes) -> str:
 
 
 def display_page(shown: Viewed | ViewedPair) -> None:
-    """Show the page below the cell; of one that is too large, a button that writes it to a file."""
+    """Show the page below the cell; of one that is too large, a button that writes it to a file.
+
+    A notebook without widgets has no button that could do that: there the file is written at once, since somebody asked
+    to see the model, and a link leads to it.
+    """
     # There, because this is a notebook; its annotations leave things open.
     displays: Any = importlib.import_module("IPython.display")
     page = writing.made(shown, ".html")
     if len(page) <= MOST_BYTES:
         displays.display(displays.HTML(page_frame(page)))
         return
-    displays.display(displays.HTML(too_large(len(page))))
     button = _button(shown)
-    if button is not None:
-        displays.display(button)
+    if button is None:
+        displays.display(displays.HTML(too_large(len(page)) + _link(shown)))
+        return
+    displays.display(displays.HTML(too_large(len(page))))
+    displays.display(button)
+
+
+def _name(shown: Viewed | ViewedPair) -> str:
+    """A file beside the notebook."""
+    stem = Path(shown.title.replace(" → ", "_")).stem
+    return f"{''.join(each if each.isalnum() or each in '._-' else '_' for each in stem) or 'model'}.html"
+
+
+def _link(shown: Viewed | ViewedPair) -> str:
+    try:
+        name = html.escape(str(writing.write(shown, _name(shown))), quote=True)
+    except OnnxsmithError as error:  # a file of somebody's that is called so stays
+        return f"<p>{html.escape(error.message)}</p>"
+    return (
+        f'<p>It is written to <a href="{name}" target="_blank" download>{name}</a>, beside the notebook.</p>'
+    )
 
 
 def _button(shown: Viewed | ViewedPair) -> Any:
@@ -47,7 +69,7 @@ def _button(shown: Viewed | ViewedPair) -> Any:
         widgets: Any = importlib.import_module("ipywidgets")
     except ImportError:
         return None
-    name = f"{Path(shown.title).stem or 'model'}.html"
+    name = _name(shown)
     button = widgets.Button(description=f"Write {name}", layout=widgets.Layout(width="auto"))
 
     def write(_: object) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import linecache
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -19,6 +18,7 @@ from onnxsmith.claims import claimed_span
 from onnxsmith.diagnostics import clipped, display_path, printable
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY, Written
+from onnxsmith.graphs.stack_traces import STACK_KEY, innermost_frame
 from onnxsmith.source import Span
 from onnxsmith.view.description import Description
 
@@ -29,11 +29,8 @@ _MOST_LINES = 4000
 _LONGEST_CLAIM = 300
 _MOST_PLACES = 16
 
-#: Where an exporter writes the stack of a node.
-_STACK_KEY = "pkg.torch.onnx.stack_trace"
 #: Where passes write all places of a node that they made of several: a list, as JSON.
 SOURCES_KEY = "onnxsmith.sources"
-_INSTALLED = re.compile(r'(?<=")[^"]*[\\/](?:site|dist)-packages[\\/]')
 _SITE = f"site-packages{os.sep}"
 
 
@@ -89,7 +86,8 @@ def _places(node: ir.Node, called: str) -> tuple[list[Span], str]:
         span = claimed_span(said, called)
         # Below the user's `source_root` a claim is believed, and the file is the user's own.
         return ([span], "") if span is not None and not span.claimed_by else ([], said)
-    return [], _last_frame(node.metadata_props.get(_STACK_KEY, ""))
+    frame = innermost_frame(node.metadata_props.get(STACK_KEY, ""))
+    return [], "" if frame is None else frame.text
 
 
 def _joined_places(node: ir.Node, first: Span) -> list[Span]:
@@ -105,14 +103,6 @@ def _joined_places(node: ir.Node, first: Span) -> list[Span]:
         if span is not None and span.file == file and span.line != first.line:
             result.append(replace(span, file=first.file, claimed_by=""))
     return result
-
-
-def _last_frame(stack: str) -> str:
-    """The innermost line of a stack trace that is none of torch's own, as text; without where things were installed."""
-    lines = [_INSTALLED.sub("", each.strip()) for each in stack[-8000:].splitlines() if each.strip()]
-    frames = [position for position, each in enumerate(lines) if each.startswith("File ")]
-    theirs = [position for position in frames if not lines[position].startswith('File "torch/')] or frames
-    return "\n".join(lines[theirs[-1] : theirs[-1] + 2]) if theirs else ""
 
 
 def _read_files(live: dict[int, list[Span]], result: Sources) -> None:

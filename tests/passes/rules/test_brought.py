@@ -10,6 +10,7 @@ from onnx.reference import ReferenceEvaluator
 
 from onnxsmith import FLOAT, Model, Rule, Tensor, explain_match, opset13, opset17, rewrite, script, trace
 from onnxsmith import opset21 as op
+from onnxsmith.errors import VerificationError
 
 X = np.linspace(-2, 2, 6, dtype=np.float32)
 WEIGHT = np.arange(600, dtype=np.float32)
@@ -181,18 +182,61 @@ def test_functions_that_are_not_needed_any_more_go() -> None:
     assert list(functions(rewrite(model, rules))) == ["half", "smooth"]
 
 
-@pytest.mark.parametrize("is_inside", [False, True])
-def test_the_operators_of_a_script_are_those_of_a_pattern(is_inside: bool) -> None:
-    def spelled_out(x: Any) -> Any:
-        return (x / 2.0) * (1.0 + op.Tanh(x))
+def test_verification_names_the_rule_that_calls_a_wrong_script() -> None:
+    model = trace(lambda x: op.Relu(smooth(op.Abs(x))), FLOAT["N"])
+    right = Rule(lambda x: op.Abs(x), lambda x: op.Max(x, op.Neg(x)), name="right")
+    wrong = Rule(lambda x: smooth(x), lambda x: half(x, by=3.0), name="wrong")
+    with pytest.raises(VerificationError, match="by the rule 'wrong'"):
+        rewrite(model, [right, wrong], verify=True)
 
-    model = trace(smooth if is_inside else spelled_out, FLOAT["N"])
-    rule = Rule(lambda x: op.Relu(half(x)), lambda x: op.Neg(x), name="half")
-    whole = Rule(lambda x: smooth(x), lambda x: op.Neg(x), name="smooth")
-    assert not rewrite(model, rule).report.edits
-    if not is_inside:
-        assert operators(rewrite(model, whole)) == ["Neg"]
-        assert explain_match(model, "mul", whole).matches
+
+def spelled_out(x: Any) -> Any:
+    return (x / 2.0) * (1.0 + op.Tanh(x))
+
+
+WHOLE = Rule(lambda x: smooth(x), lambda x: op.Neg(x), name="smooth")
+
+
+def test_the_operators_of_a_script_are_those_of_a_pattern() -> None:
+    model = trace(spelled_out, FLOAT["N"])
+    assert not rewrite(model, Rule(lambda x: op.Relu(half(x)), lambda x: op.Neg(x))).report.edits
+    assert operators(rewrite(model, WHOLE)) == ["Neg"]
+    assert explain_match(model, "mul", WHOLE).matches
+
+
+def test_a_call_of_a_script_is_a_call_of_its_function() -> None:
+    model = trace(lambda x: op.Relu(smooth(op.Abs(x))), FLOAT["N"])
+    result = rewrite(model, WHOLE)
+    assert (operators(result), functions(result)) == (["Abs", "Neg", "Relu"], {})
+    inner = Rule(lambda x: op.Relu(smooth(x)), lambda x: op.Exp(x))
+    assert operators(rewrite(model, inner)) == ["Abs", "Exp"]
+
+
+def test_a_call_in_a_model_of_another_opset() -> None:
+    model = trace(lambda x: opset17.Relu(half(x)), FLOAT["N"])
+    assert model.opset_imports[""] == 17
+    rule = Rule(lambda x: op.Relu(half(x)), lambda x: op.Neg(x))
+    assert operators(rewrite(model, rule)) == ["Neg"]
+
+
+def test_a_call_of_another_function_of_the_name_is_no_match() -> None:
+    @script(name="smooth")
+    def other(x: Tensor):
+        return op.Sigmoid(x)
+
+    model = trace(lambda x: other(x), FLOAT["N"])
+    assert not rewrite(model, WHOLE).report.edits
+    assert "calls another function of that name" in str(explain_match(model, "smooth", WHOLE))
+
+
+def test_the_attribute_of_a_call_is_captured() -> None:
+    def pattern(x: Tensor, *, by: float) -> Any:
+        return op.Relu(half(x, by=by))
+
+    rule = Rule(pattern, lambda x, *, by: op.Relu(x) * (1.0 / by))
+    result = rewrite(trace(lambda x: op.Relu(half(x, by=4.0)), FLOAT["N"]), rule)
+    assert (operators(result), functions(result)) == (["Relu", "Mul"], {})
+    np.testing.assert_allclose(run(result, X), np.maximum(X, 0) / 4)
 
 
 def test_captured_attributes_go_into_a_script_of_a_pattern() -> None:

@@ -7,12 +7,15 @@ import onnx
 import pytest
 from onnx import helper, parser
 
-from onnxsmith import Model
+from onnxsmith import Model, Opset, jit
 from onnxsmith import opset13 as op13
 from onnxsmith import opset21 as op21
-from onnxsmith.errors import OnnxsmithError, OperatorFailedError, TensorIndexError
+from onnxsmith.errors import OnnxsmithError, OperatorFailedError, ShapeError, TensorIndexError
+from onnxsmith.runtime import engine
 from onnxsmith.runtime.facts.gating import failed_check
+from onnxsmith.types.dtypes import DType
 from tests.laws.bare_session import BareOutcome, run
+from tests.runtime.calls import find
 
 HEADER = '<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1, "own" : 1]> '
 LOWEST = np.array([[np.iinfo(np.int64).min]])
@@ -139,3 +142,36 @@ def test_a_check_of_our_own_is_shown_as_the_reason() -> None:
     proto.graph.node[0].name = "check[n] Div: a stranger's words|"
     with pytest.raises(OperatorFailedError, match=r"in ArgMax .*without elements"):
         Model.from_proto(proto)(np.ones((1, 0, 2), np.float32))
+
+
+@pytest.mark.parametrize("operator", ["Einsum", "Max", "Mean", "Min", "Sum"])
+def test_a_hole_among_any_number_of_inputs(operator: str) -> None:
+    attribute = '<equation = "i,i,i->i">' if operator == "Einsum" else ""
+    text = f"g (float[N] x) => (float[N] y) {{ y = {operator} {attribute} (x, , x) }}"
+    with pytest.raises(OnnxsmithError):
+        Model.from_proto(parser.parse_model(HEADER + text))(np.ones(3, np.float32))
+
+
+def test_the_definition_of_an_operator_takes_no_more_than_the_operator() -> None:
+    """The first call is right: a second one of the same form is not looked at by inference beforehand."""
+    op28 = Opset("", 28)
+    right = np.ones((2, 4), np.float32)
+    assert op28.SwiGLU(right, right).shape == (2, 4)
+    with pytest.raises(ShapeError, match="one shape"):
+        op28.SwiGLU(right, np.ones((1, 4), np.float32))
+    jitted = jit(lambda a, b: op28.SwiGLU(a, b))
+    assert jitted(right, right).shape == (2, 4)
+    with pytest.raises(ShapeError, match="one shape"):
+        jitted(right, np.ones((1, 4), np.float32))
+
+
+def test_what_is_checked_on_arrays_is_checked_in_bodies() -> None:
+    """A call's own arrays are looked at before it runs; nodes of its bodies have their checks in the graph."""
+    branch = parser.parse_graph("b () => (float[] y) { y = Concat <axis = 1> (a, c) }")
+    empty, full = np.ones((0, 2), np.float32), np.ones((1, 2), np.float32)
+    runner = engine.prepare(
+        find("If", 21), [DType.BOOL], {"then_branch": branch, "else_branch": branch}, 1,
+        captured={"a": DType.FLOAT, "c": DType.FLOAT}, opset_version=21,
+    )  # fmt: skip
+    with pytest.raises(OnnxsmithError, match="same dimensions"):
+        runner([np.array(True), full, empty])

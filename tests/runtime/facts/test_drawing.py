@@ -80,3 +80,10 @@ def test_a_seed_that_is_no_number_is_none(node: str, opset: int) -> None:
 @pytest.mark.parametrize("node", NODES[:2])
 def test_seeds_are_counted_modulo_two_to_the_32(node: str, seed: float, same: float) -> None:
     assert np.array_equal(drawn(drawing(node, seed=seed)), drawn(drawing(node, seed=same)))
+
+
+def test_numbers_of_a_dropout_do_not_decide_its_shape() -> None:
+    x, many = np.ones((3, 4), np.float32), (1,) * 6
+    ratio, training = np.full(many, 0.5, np.float32), np.full(many, True)
+    dropped, mask = op.Dropout(x, ratio, training, seed=7, outputs=2)
+    assert dropped.shape == mask.shape == x.shape

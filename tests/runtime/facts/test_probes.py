@@ -51,7 +51,7 @@ def is_right(outcome: BareOutcome, probe: Probe) -> bool:
 def is_near(given: np.ndarray, right: np.ndarray) -> bool:
     if given.shape != right.shape:
         return False
-    if right.dtype.kind in "iub":
+    if right.dtype.kind in "iubO":
         return np.array_equal(given, right)
     most = np.abs(right[np.isfinite(right)]).max(initial=0)
     return np.allclose(given, right, rtol=TOLERANCE, atol=TOLERANCE * most)

@@ -5,14 +5,17 @@ Functions of this package take and give DOUBLE tensors, unless they say otherwis
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.types.dtypes import DType
 
 PI = float(np.pi)
 INFINITY = float("inf")
@@ -70,14 +73,38 @@ def log1p(x: TensorValue) -> TensorValue:
     one = like(1, x)
     total = op.Add(x, one)
     plain = op.Log(total)
-    lost = op.Div(op.Sub(x, op.Sub(total, one)), total)
-    return op.Where(op.Less(op.Abs(x), like(0.5, x)), op.Add(plain, lost), plain)
+    # What rounding took from the sum, exactly (Knuth), moves the logarithm by its share.
+    part = op.Sub(total, one)
+    missing = op.Add(op.Sub(one, op.Sub(total, part)), op.Sub(x, part))
+    close = op.Add(plain, op.Div(missing, total))
+    is_plain = op.And(op.Greater(total, zero(x)), op.Less(total, like(np.inf, x)))
+    return _with_tiny(x, op.Where(is_plain, close, plain))
+
+
+#: Taylor's coefficients of (exp(r) - 1 - r) / r² for r up to half of log 2, highest power first.
+_EXPM1 = [1 / math.factorial(k) for k in range(15, 1, -1)]
+_LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 @algorithm
 def expm1(x: TensorValue) -> TensorValue:
     """exp(x) - 1, of any float type, without losing a small x."""
-    one, half = like(1, x), like(0.5, x)
-    t = op.Tanh(op.Mul(x, half))
-    close = op.Div(op.Add(t, t), op.Sub(one, t))
-    return op.Where(op.Less(op.Abs(x), half), close, op.Sub(op.Exp(x), one))
+    if x.dtype is not DType.DOUBLE:
+        one, half = like(1, x), like(0.5, x)
+        t = op.Tanh(op.Mul(x, half))
+        close = op.Div(op.Add(t, t), op.Sub(one, t))
+        return op.Where(op.Less(op.Abs(x), half), close, op.Sub(op.Exp(x), one))
+    is_close = op.Less(op.Abs(x), number(3))
+    near = op.Where(is_close, x, number(0))
+    # x = k log 2 + r, with the first part of log 2 short enough for an exact product.
+    count = op.Round(op.Mul(near, number(1 / math.log(2))))
+    r = op.Sub(op.Sub(near, op.Mul(count, number(_LOG_2_HIGH))), op.Mul(count, number(_LOG_2_LOW)))
+    grown = op.Add(r, op.Mul(squared(r), horner(_EXPM1, r)))
+    scale = op.Pow(number(2), count)
+    close = op.Add(op.Mul(scale, grown), op.Sub(scale, number(1)))
+    return _with_tiny(x, op.Where(is_close, close, op.Sub(op.Exp(x), number(1))))
+
+
+def _with_tiny(x: TensorValue, found: TensorValue) -> TensorValue:
+    """What is found, but x itself where it is so small that it is all there is, a zero with its sign."""
+    return chosen(op.Less(op.Abs(x), like(1e-20 if x.dtype is DType.DOUBLE else 1e-8, x)), x, found)

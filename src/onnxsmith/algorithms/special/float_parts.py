@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import converted, dtype_of, like
+from onnxsmith.algorithms.values import constant, converted, dtype_of, like
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -75,7 +75,11 @@ def signbit(x: TensorValue) -> TensorValue:
 def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     """The size of x with the sign of y."""
     size = op.Abs(x)
-    return op.Where(signbit(y), op.Neg(size), size)
+    if not op.has("BitCast"):
+        return op.Where(signbit(y), op.Neg(size), size)
+    bits = _layout(x).bits
+    sign = op.BitwiseAnd(op.BitCast(y, to=bits), np.asarray(np.iinfo(bits.numpy).min, bits.numpy))
+    return op.BitCast(op.BitwiseOr(op.BitCast(size, to=bits), sign), to=dtype_of(x))
 
 
 def _size_bits(x: TensorValue) -> TensorValue:
@@ -93,14 +97,18 @@ def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     moved = op.Where(op.Or(is_zero, is_away), op.Add(size, one), op.Sub(size, one))
     next_size = _from_bits(op.Max(moved, zero), dtype_of(x))
     is_negative = op.Where(is_zero, op.Less(y, like(0, y)), op.Less(x, like(0, x)))
-    made = op.Where(is_negative, op.Neg(next_size), next_size)
-    made = op.Where(op.Equal(x, y), y, made)
-    return op.Where(op.Or(op.IsNaN(x), op.IsNaN(y)), op.Add(x, y), made)
+    made = chosen(is_negative, op.Neg(next_size), next_size)
+    # Of equal zeros numpy gives the second, but for float16.
+    made = chosen(op.Equal(x, y), x if x.dtype is DType.FLOAT16 else y, made)
+    return chosen(op.Or(op.IsNaN(x), op.IsNaN(y)), op.Add(x, y), made)
 
 
 @algorithm
 def spacing(x: TensorValue) -> TensorValue:
-    """The distance to the next number away from zero, with the sign of x."""
+    """The distance to the next number away from zero, with the sign of x; as numpy, of float16 to the next above."""
+    if x.dtype is DType.FLOAT16:
+        above = nextafter(x, constant(like(np.inf, x)))
+        return op.Where(op.IsInf(x), like(np.nan, x), op.Sub(above, x))
     size = _size_bits(x)
     above = _from_bits(op.Add(size, like(1, size)), dtype_of(x))
     distance = op.Sub(above, op.Abs(x))
@@ -141,7 +149,7 @@ def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     exponent = op.Where(is_small, op.Sub(exponent, like(shift, bits)), exponent)
     is_plain = op.And(op.Greater(size, like(0, x)), op.Less(size, like(np.inf, x)))
     signed = op.Where(op.Less(x, like(0, x)), op.Neg(fraction), fraction)
-    return op.Where(is_plain, signed, x), converted(op.Where(is_plain, exponent, like(0, bits)), DType.INT32)
+    return chosen(is_plain, signed, x), converted(op.Where(is_plain, exponent, like(0, bits)), DType.INT32)
 
 
 @algorithm
@@ -166,7 +174,7 @@ def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     first = _clipped(op.Sub(total, last), 1000)
     made = op.Mul(op.Mul(fraction, power_of_two(first, dtype)), power_of_two(last, dtype))
     is_plain = op.And(op.Not(op.Equal(x, like(0, x))), op.Less(op.Abs(x), like(np.inf, x)))
-    return op.Where(is_plain, made, x)
+    return chosen(is_plain, made, x)
 
 
 def _clipped(value: TensorValue, limit: int) -> TensorValue:

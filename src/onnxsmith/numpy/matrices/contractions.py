@@ -69,7 +69,7 @@ def outer(a: object, b: object) -> Array:
 
 @public("linalg.tensordot")
 @public("tensordot")
-def tensordot(a: object, b: object, /, *, axes: Any = 2) -> Array:
+def tensordot(a: object, b: object, /, axes: Any = 2) -> Array:
     """The sum of products over some dimensions of each."""
     x, y = array_of(a), array_of(b)
     if isinstance(axes, int):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
+from onnxsmith.algorithms.complex_numbers.elementary import quotient
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real
+from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import constant, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define, operator
 from onnxsmith.numpy.ufuncs import shortcuts
+from onnxsmith.numpy.ufuncs.precision import in_single
 from onnxsmith.types.dtypes import DType
 
 
@@ -34,33 +38,15 @@ def _absolute(x: TensorValue) -> TensorValue:
     return same(x) if x.dtype is DType.BOOL else op.Abs(x)
 
 
-def divided(x: Field, y: Field) -> Field:
-    """A quotient of complex numbers by Smith's method, as numpy has it; zero divides each part."""
-    across, along = op.Abs(imaginary(y)), op.Abs(y.re)
-    by_real = op.GreaterOrEqual(along, across)
-    is_zero = op.And(op.Equal(along, real(0, y)), op.Equal(across, real(0, y)))
-    larger, smaller = op.Where(by_real, y.re, imaginary(y)), op.Where(by_real, imaginary(y), y.re)
-    ratio = op.Div(smaller, larger)
-    scale = op.Div(real(1, y), op.Add(larger, op.Mul(smaller, ratio)))
-    xr, xi = x.re, imaginary(x)
-    re = op.Where(by_real, op.Add(xr, op.Mul(xi, ratio)), op.Add(op.Mul(xr, ratio), xi))
-    im = op.Where(by_real, op.Sub(xi, op.Mul(xr, ratio)), op.Sub(op.Mul(xi, ratio), xr))
-    return Field(
-        op.Where(is_zero, op.Div(xr, along), op.Mul(re, scale)),
-        op.Where(is_zero, op.Div(xi, along), op.Mul(im, scale)),
-    )
-
-
 def _reciprocal_complex(z: Field) -> Field:
     """1 / z by the larger part, as numpy has it: zero gives no number."""
-    by_imaginary = op.LessOrEqual(op.Abs(z.re), op.Abs(imaginary(z)))
-    larger, smaller = op.Where(by_imaginary, imaginary(z), z.re), op.Where(by_imaginary, z.re, imaginary(z))
+    by_real = op.LessOrEqual(op.Abs(imaginary(z)), op.Abs(z.re))
+    larger, smaller = chosen(by_real, z.re, imaginary(z)), chosen(by_real, imaginary(z), z.re)
     ratio = op.Div(smaller, larger)
     divisor = op.Add(larger, op.Mul(smaller, ratio))
-    one = real(1, z)
+    one = constant(real(1, z))
     return Field(
-        op.Div(op.Where(by_imaginary, ratio, one), divisor),
-        op.Div(op.Neg(op.Where(by_imaginary, one, ratio)), divisor),
+        op.Div(chosen(by_real, one, ratio), divisor), op.Div(op.Neg(chosen(by_real, ratio, one)), divisor)
     )
 
 
@@ -80,12 +66,13 @@ def _sign_complex(z: Field) -> Field:
     size = z.size()
     is_zero = op.Equal(size, real(0, z))
     plain = z.map(lambda part: op.Div(part, size))
-    infinite = z.map(lambda part: op.Where(op.IsInf(part), op.Sign(part), real(0, z)))
+    at_end, zero = op.IsInf(z.re), real(0, z)
+    infinite = Field(op.Where(at_end, op.Sign(z.re), zero), op.Where(at_end, zero, op.Sign(imaginary(z))))
     is_corner = op.And(op.IsInf(z.re), op.IsInf(imaginary(z)))
-    is_unknown = op.Or(is_corner, op.Or(op.IsNaN(z.re), op.IsNaN(imaginary(z))))
+    is_unknown = op.Or(is_corner, op.IsNaN(size))
     nan = Field(constant(real(np.nan, z)), constant(real(np.nan, z)))
-    found = where(op.IsInf(size), infinite, where(is_zero, Field(constant(real(0, z))), plain))
-    return where(is_unknown, nan, found)
+    found = select(op.IsInf(size), infinite, select(is_zero, Field(constant(real(0, z))), plain))
+    return select(is_unknown, nan, found)
 
 
 def _same_complex(z: Field) -> Field:
@@ -97,18 +84,22 @@ def _square(x: TensorValue) -> TensorValue:
 
 
 def _square_complex(z: Field) -> Field:
-    return z * z
+    plain = z * z
+    # Where both squares overflow, their difference is no number, and (x - y) (x + y) is infinite.
+    x, y = z.re, imaginary(z)
+    other = op.Mul(op.Sub(x, y), op.Add(x, y))
+    return Field(chosen(op.IsNaN(plain.re), other, plain.re), imaginary(plain))
 
 
 add = define("add", _add, Field.__add__, reduce=shortcuts.total)
 subtract = define("subtract", operator("Sub"), Field.__sub__)
 multiply = define("multiply", _multiply, Field.__mul__)
-divide = define(("divide", "true_divide"), operator("Div"), divided)
+divide = define(("divide", "true_divide"), operator("Div"), quotient)
 negative = define("negative", _negative, Field.__neg__)
 positive = define("positive", same, _same_complex)
 absolute = define(("absolute", "abs"), _absolute, Field.size)
 fabs = define("fabs", operator("Abs"))
-sign = define("sign", operator("Sign"), _sign_complex)
+sign = define("sign", in_single(operator("Sign")), _sign_complex)
 reciprocal = define("reciprocal", _reciprocal, _reciprocal_complex)
 square = define("square", _square, _square_complex)
 conjugate = define(("conjugate", "conj"), same, Field.conj)

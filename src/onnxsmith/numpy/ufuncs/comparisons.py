@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, where
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
+from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
@@ -95,7 +97,7 @@ def _number_extreme(name: str) -> RealLoop:
         assert isinstance(found, TensorValue)  # it gives one
         if not dtype_of(x).is_float:
             return found
-        return op.Where(op.IsNaN(y), x, op.Where(op.IsNaN(x), y, found))
+        return chosen(op.IsNaN(y), x, chosen(op.IsNaN(x), y, found))
 
     return call
 
@@ -106,7 +108,7 @@ def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
     def call(x: Field, y: Field) -> Field:
         is_first = compared(x, y)
         assert isinstance(is_first, TensorValue)  # a comparison gives one
-        return where(op.Or(is_nan(y if of_numbers else x), is_first), x, y)
+        return select(op.Or(is_nan(y if of_numbers else x), is_first), x, y)
 
     return call
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define
@@ -43,8 +42,8 @@ def _float_rest(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValu
     plain = op.Mod(x, y, fmod=1)
     is_zero = op.Equal(plain, zero)
     is_off = op.And(op.Not(is_zero), op.Xor(op.Less(y, zero), op.Less(plain, zero)))
-    signed_zero = op.Where(op.Less(y, zero), like(-0.0, x), zero)
-    return plain, op.Where(is_off, op.Add(plain, y), op.Where(is_zero, signed_zero, plain)), is_off
+    rest = op.Where(is_off, op.Add(plain, y), plain)
+    return plain, chosen(is_zero, copysign(plain, y), rest), is_off
 
 
 def _float_divmod(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
@@ -54,13 +53,11 @@ def _float_divmod(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorVa
     quotient = op.Where(is_off, op.Sub(quotient, one), quotient)
     floor = op.Floor(quotient)
     floor = op.Where(op.Greater(op.Sub(quotient, floor), like(0.5, x)), op.Add(floor, one), floor)
-    ratio = op.Div(x, y)
     # A quotient of zero has the sign of the fraction.
-    signed_zero = op.Mul(op.Where(op.Less(ratio, zero), like(-1, x), one), op.Mul(ratio, zero))
-    signed_zero = op.Where(op.Less(ratio, zero), like(-0.0, x), op.Where(op.Equal(ratio, zero), ratio, zero))
-    floor = op.Where(op.Equal(quotient, zero), signed_zero, floor)
+    ratio = op.Div(x, y)
+    floor = chosen(op.Equal(quotient, zero), copysign(quotient, ratio), floor)
     by_zero = op.Equal(y, zero)
-    return op.Where(by_zero, ratio, floor), op.Where(by_zero, like(np.nan, x), rest)
+    return chosen(by_zero, ratio, floor), rest
 
 
 @in_single

@@ -7,6 +7,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import float_parts
+from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define
@@ -50,7 +51,7 @@ def _modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
 def _heaviside(x: TensorValue, at_zero: TensorValue) -> TensorValue:
     zero = like(0, x)
     step = op.Where(op.Less(x, zero), zero, like(1, x))
-    return op.Where(op.IsNaN(x), x, op.Where(op.Equal(x, zero), at_zero, step))
+    return chosen(op.IsNaN(x), x, chosen(op.Equal(x, zero), at_zero, step))
 
 
 isnan = define("isnan", _isnan, is_nan)

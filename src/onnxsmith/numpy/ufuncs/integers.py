@@ -15,9 +15,15 @@ from onnxsmith.types.dtypes import DType
 _STEPS = 96
 
 
+def _size(x: TensorValue) -> TensorValue:
+    if dtype_of(x).kind == "signed":
+        x = op.Abs(converted(x, DType.INT64))
+    return converted(x, DType.UINT64)
+
+
 def _sizes(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
     """The absolute values in uint64, which holds that of the lowest integer, too, in the shape that both have."""
-    x, y = (converted(op.Abs(each), DType.UINT64) for each in (x, y))
+    x, y = (_size(each) for each in (x, y))
     nothing = op.Sub(op.Add(x, y), op.Add(x, y))
     return op.Add(x, nothing), op.Add(y, nothing)
 

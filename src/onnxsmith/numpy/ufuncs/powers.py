@@ -7,17 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms import loops
-from onnxsmith.algorithms.complex_numbers import functions as of_complex
-from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
+from onnxsmith.algorithms.complex_numbers import elementary
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import number
-from onnxsmith.algorithms.values import constant, converted, dtype_of, like
+from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.recorded import Elements
 from onnxsmith.numpy.ufunc import define, operator
-from onnxsmith.numpy.ufuncs.arithmetic import divided
-from onnxsmith.numpy.ufuncs.precision import in_single
+from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_single
 from onnxsmith.types.dtypes import DType
 
 
@@ -62,28 +60,6 @@ def _check_exponent(feeds: Sequence[Elements]) -> None:
         )
 
 
-def _complex_power(z: Field, exponent: Field) -> Field:
-    """As numpy has it: whole exponents below a hundred by multiplication, others by the logarithm."""
-    zero = real(0, z)
-    general = of_complex.exp(of_complex.log(z) * exponent)
-    is_real = op.Equal(imaginary(exponent), zero)
-    size = op.Abs(exponent.re)
-    is_whole = op.And(op.And(is_real, op.Equal(op.Floor(size), size)), op.Less(size, real(100, z)))
-    rest = converted(op.Where(is_whole, size, zero), DType.INT32)
-    one = Field(constant(real(1, z)), constant(real(0, z)))
-    result, square = one, z
-    for bit in range(7):
-        is_odd = op.Greater(op.BitwiseAnd(rest, np.int32(1 << bit)), np.int32(0))
-        result = where(is_odd, square if bit == 0 else result * square, result)
-        square = square * square
-    result = where(op.Less(exponent.re, zero), divided(one, result), result)
-    found = where(is_whole, result, general)
-    nan = Field(constant(real(np.nan, z)), constant(real(np.nan, z)))
-    of_zero = where(op.And(is_real, op.Greater(exponent.re, zero)), Field(constant(zero)), nan)
-    found = where(z.is_nonzero(), found, of_zero)
-    return where(exponent.is_nonzero(), found, one)
-
-
 def _cbrt(x: TensorValue) -> TensorValue:
     """In double precision, with one step of Newton's method behind a power; what is no finite number stays."""
     wide = converted(x, DType.DOUBLE)
@@ -96,7 +72,7 @@ def _cbrt(x: TensorValue) -> TensorValue:
     return op.Where(is_plain, better, wide)
 
 
-power = define(("power", "pow"), _power, _complex_power, check=_check_exponent)
-float_power = define("float_power", operator("Pow"), _complex_power)
-sqrt = define("sqrt", in_single(operator("Sqrt")), of_complex.sqrt)
+power = define(("power", "pow"), _power, complex_in_double(elementary.power), check=_check_exponent)
+float_power = define("float_power", operator("Pow"), complex_in_double(elementary.power))
+sqrt = define("sqrt", in_single(operator("Sqrt")), complex_in_double(elementary.sqrt))
 cbrt = define("cbrt", _cbrt)

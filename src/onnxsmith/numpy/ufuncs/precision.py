@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import converted
 from onnxsmith.core.value import TensorValue
-from onnxsmith.numpy.ufunc import RealLoop
+from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop
 from onnxsmith.types.dtypes import DType
 
 
@@ -25,6 +28,15 @@ def in_double(loop: RealLoop) -> RealLoop:
 
     def call(*inputs: TensorValue) -> TensorValue | tuple[TensorValue, ...]:
         return loop(*[converted(each, DType.DOUBLE) for each in inputs])
+
+    return call
+
+
+def complex_in_double(loop: Callable[..., Field]) -> ComplexLoop:
+    """A loop of complex numbers whose parts are given in double precision."""
+
+    def call(*inputs: Field) -> Field:
+        return loop(*[each.cast(DType.DOUBLE) for each in inputs])
 
     return call
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import RealLoop, define
@@ -18,7 +19,7 @@ def _rounded(name: str) -> RealLoop:
 
 def towards_zero(x: TensorValue) -> TensorValue:
     """A number without its fraction; a zero has its sign."""
-    return op.Where(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x))
+    return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x))
 
 
 def _trunc(x: TensorValue) -> TensorValue:

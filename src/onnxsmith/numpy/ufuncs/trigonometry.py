@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers import functions as of_complex
+from onnxsmith.algorithms.complex_numbers import trigonometric as of_complex
 from onnxsmith.algorithms.complex_numbers.angles import arc
 from onnxsmith.algorithms.complex_numbers.field import hypot as length
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import TensorValue
-from onnxsmith.numpy.ufunc import RealLoop, define, operator
-from onnxsmith.numpy.ufuncs.precision import by_precision, in_double, in_single
+from onnxsmith.numpy.ufunc import RealLoop, define
+from onnxsmith.numpy.ufuncs.precision import by_precision, complex_in_double, in_double, in_single
 
 
 def _times(factor: float) -> RealLoop:
@@ -22,19 +22,25 @@ def _times(factor: float) -> RealLoop:
     return in_single(call)
 
 
-sin = define("sin", in_single(operator("Sin")), of_complex.sin)
-cos = define("cos", in_single(operator("Cos")), of_complex.cos)
-tan = define("tan", by_precision("Tan", circular.tan), of_complex.FUNCTIONS["tan"])
-arcsin = define(("arcsin", "asin"), by_precision("Asin", circular.asin), of_complex.asin)
-arccos = define(("arccos", "acos"), in_double(circular.acos), of_complex.acos)
-arctan = define(("arctan", "atan"), by_precision("Atan", circular.atan), of_complex.FUNCTIONS["atan"])
+sin = define("sin", by_precision("Sin", circular.sin), complex_in_double(of_complex.sin))
+cos = define("cos", by_precision("Cos", circular.cos), complex_in_double(of_complex.cos))
+tan = define("tan", by_precision("Tan", circular.tan), complex_in_double(of_complex.tan))
+arcsin = define(("arcsin", "asin"), in_double(circular.asin), complex_in_double(of_complex.asin))
+arccos = define(("arccos", "acos"), in_double(circular.acos), complex_in_double(of_complex.acos))
+arctan = define(("arctan", "atan"), by_precision("Atan", circular.atan), complex_in_double(of_complex.atan))
 arctan2 = define(("arctan2", "atan2"), in_single(arc))
-sinh = define("sinh", by_precision("Sinh", circular.sinh), of_complex.FUNCTIONS["sinh"])
-cosh = define("cosh", by_precision("Cosh", circular.cosh), of_complex.FUNCTIONS["cosh"])
-tanh = define("tanh", in_double(operator("Tanh")), of_complex.tanh)
-arcsinh = define(("arcsinh", "asinh"), by_precision("Asinh", circular.asinh), of_complex.FUNCTIONS["asinh"])
-arccosh = define(("arccosh", "acosh"), by_precision("Acosh", circular.acosh), of_complex.acosh)
-arctanh = define(("arctanh", "atanh"), by_precision("Atanh", circular.atanh), of_complex.atanh)
+sinh = define("sinh", by_precision("Sinh", circular.sinh), complex_in_double(of_complex.sinh))
+cosh = define("cosh", by_precision("Cosh", circular.cosh), complex_in_double(of_complex.cosh))
+tanh = define("tanh", in_double(circular.tanh), complex_in_double(of_complex.tanh))
+arcsinh = define(
+    ("arcsinh", "asinh"), by_precision("Asinh", circular.asinh), complex_in_double(of_complex.asinh)
+)
+arccosh = define(
+    ("arccosh", "acosh"), by_precision("Acosh", circular.acosh), complex_in_double(of_complex.acosh)
+)
+arctanh = define(
+    ("arctanh", "atanh"), by_precision("Atanh", circular.atanh), complex_in_double(of_complex.atanh)
+)
 hypot = define("hypot", in_single(length))
 radians = define(("radians", "deg2rad"), _times(np.pi / 180))
 degrees = define(("degrees", "rad2deg"), _times(180 / np.pi))

@@ -172,6 +172,7 @@ def _replace(
     if has_others and not order.make_room(at.node, found.nodes.values(), old, read_values(found)):
         return Refusal("what it reads depends on what it gives")
     order.enter(at.node, at.made)
+    at.functions = run.brought.told()
     by_old = dict(zip(old, new, strict=True))
     values = [by_old.pop(each, None) for each in at.node.outputs]
     at.others.update(by_old)

@@ -7,19 +7,15 @@ its own; one that is equal is taken for it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
-import onnx
 import onnx_ir as ir
 
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.ir_maker import function_to_ir
-from onnxsmith.graphs.records import AnyFunction, NodeRecord
+from onnxsmith.graphs.records import AnyFunction
 from onnxsmith.passes.editor import Editor
-from onnxsmith.schema import registry
-from onnxsmith.schema.same_meaning import ANY_TYPE, Use, range_of_meaning
-
-Identifier: TypeAlias = ir.OperatorIdentifier
+from onnxsmith.passes.rules.same_functions import Identifier, called_in, content, other_version, uses_inside
 
 
 class Brought:
@@ -33,16 +29,18 @@ class Brought:
         self.shared: dict[Hashable, Any] = {}
         #: Functions by identity and by the opset that they are called in, and what they are called in the model.
         self._names: dict[tuple[int, int], tuple[AnyFunction, Identifier]] = {}
+        #: Functions that the model was given, and that no change tells of yet.
+        self._untold: list[ir.Function] = []
 
     def refusal(self, root: ir.Node, functions: Mapping[Identifier, AnyFunction]) -> str | None:
         """Why functions cannot be called in the place of a node; empty where there is nothing to tell."""
+        own = {identifier[:2] for identifier in functions}
         for function in functions.values():
-            for node in function.graph.all_nodes():
-                if (node.domain, node.op_type, node.overload) in functions:
+            for operator, use in uses_inside(function):
+                if operator in own:
                     continue
-                written = function.opset_imports.get(node.domain, 1)
-                own = self._edit.version(root, node.domain)
-                problem = other_version((node.domain, node.op_type), written, own, _use_inside(node))
+                written = function.opset_imports.get(operator[0], 1)
+                problem = other_version(operator, written, self._edit.version(root, operator[0]), use)
                 if problem is not None:
                     return f"{problem}, in '{function.name}'"
         return "" if self._is_inside(root, functions) else None
@@ -61,7 +59,7 @@ class Brought:
                 return True
             if each in held and each not in seen:
                 seen.add(each)
-                waiting += _called_in(held[each])
+                waiting += called_in(held[each])
         return False
 
     def enter(
@@ -98,7 +96,7 @@ class Brought:
         attributes = list(function.attributes.values())
         made = ir.Function(domain, name, overload, graph=graph, attributes=attributes)
         same = model.functions.get((domain, name, overload))
-        if same is not None and _content(same) == _content(made):
+        if same is not None and same.opset_imports == made.opset_imports and content(same) == content(made):
             return same.identifier()
         taken = {node.op_identifier() for node in self._edit.nodes()} | model.functions.keys()
         number = 1
@@ -106,21 +104,18 @@ class Brought:
             made.name = f"{name}_{number}"
             number += 1
         self._edit.add_function(made)
+        self._untold.append(made)
         return made.identifier()
 
+    def told(self) -> list[ir.Function]:
+        """The functions that the model was given since this was last asked, for the record of a change."""
+        functions, self._untold = self._untold, []
+        return functions
 
-def needed_functions(
-    called: Iterable[Identifier], functions: Mapping[Identifier, AnyFunction]
-) -> dict[Identifier, AnyFunction]:
-    """Those of some functions that are called, also by others, in the order in which they are given."""
-    needed: set[Identifier] = set()
-    waiting = list(called)
-    while waiting:
-        each = waiting.pop()
-        if each in functions and each not in needed:
-            needed.add(each)
-            waiting += _called_in(functions[each])
-    return {identifier: each for identifier, each in functions.items() if identifier in needed}
+    def drop_untold(self) -> None:
+        """Take functions back that were for a change which was not made."""
+        for function in self.told():
+            del self._edit.model.functions[function.identifier()]
 
 
 def call_by(names: Mapping[Identifier, Identifier], nodes: Iterable[ir.Node]) -> None:
@@ -142,59 +137,7 @@ def in_calling_order(functions: dict[Identifier, ir.Function]) -> None:
                 order.setdefault(identifier, functions[identifier])
             elif identifier in functions and identifier not in order:
                 waiting.append((identifier, True))
-                waiting += [(each, False) for each in _called_in(functions[identifier])]
+                waiting += [(each, False) for each in called_in(functions[identifier])]
     if list(order) != list(functions):
         functions.clear()
         functions.update(order)
-
-
-def other_version(operator: tuple[str, str], written: int, own: int, use: Use) -> str | None:
-    """Why an operator of one version of its domain cannot stand in a model of another."""
-    domain, op_type = operator
-    if written == own or not own:
-        return None
-    definition = registry.find(domain, op_type, written)
-    if definition is None:
-        return f"{op_type} is of {domain} {written}, and the model has {own}"
-    first, end = range_of_meaning(definition, [use])
-    if own < first or (end is not None and own >= end):
-        since = f"from opset {first} on" if own < first else f"of an opset before {end}"
-        return f"{op_type} is {since}, and the model has opset {own}"
-    return None
-
-
-def _use_inside(node: ir.Node | NodeRecord) -> Use:
-    """How a function uses an operator: there are no types inside."""
-    return Use(
-        tuple([None if each is None else ANY_TYPE for each in node.inputs]),
-        (ANY_TYPE,) * len(node.outputs),
-        frozenset(node.attributes)
-        if isinstance(node, ir.Node)
-        else frozenset(each[0] for each in node.attributes),
-    )
-
-
-def _called_in(function: AnyFunction) -> list[Identifier]:
-    """The operators and functions that a function uses, each once."""
-    found = {(node.domain, node.op_type, node.overload) for node in function.graph.all_nodes()}
-    return list(found)
-
-
-def _content(function: ir.Function) -> bytes:
-    """What a function does: places in the source and names of nodes do not count."""
-    proto = ir.serde.serialize_function(function)
-    proto.ClearField("metadata_props")
-    proto.ClearField("value_info")
-    proto.ClearField("doc_string")
-    _forget_places(proto.node)
-    return proto.SerializeToString(deterministic=True)
-
-
-def _forget_places(nodes: Iterable[onnx.NodeProto]) -> None:
-    for node in nodes:
-        node.name = node.doc_string = ""
-        node.ClearField("metadata_props")
-        for attribute in node.attribute:
-            _forget_places(attribute.g.node)
-            for graph in attribute.graphs:
-                _forget_places(graph.node)

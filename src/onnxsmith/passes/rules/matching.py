@@ -28,6 +28,7 @@ from onnxsmith.passes.rules.pattern import (
     PatternValue,
     Result,
 )
+from onnxsmith.passes.rules.same_functions import has_functions
 from onnxsmith.passes.values import is_random, is_read, rank
 from onnxsmith.schema.inference.signature import parameter_at
 
@@ -236,6 +237,8 @@ class Search:
             return (
                 f"{labelled(node)} is of opset {own}, where it means something else than in {wanted.version}"
             )
+        if wanted.functions and not has_functions(self._edit.functions, wanted.functions):
+            return f"{labelled(node)} calls another function of that name"
         problem = attribute_mismatch(self._edit, node, wanted)
         if problem is not None:
             return f"{labelled(node)}: {problem}"

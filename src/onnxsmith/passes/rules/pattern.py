@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from onnxsmith.graphs.records import AttributeContent
+from onnxsmith.graphs.records import AttributeContent, FunctionRecord
 from onnxsmith.passes.values import Array
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.source import Span
@@ -97,6 +97,8 @@ class PatternNode:
     inputs: tuple[PatternValue | None, ...]
     attributes: Mapping[str, CapturedAttribute | AttributeContent]
     output_count: int
+    #: For a call of a script: its function, and those that it calls.
+    functions: tuple[FunctionRecord, ...] = ()
 
     @property
     def domain(self) -> str:

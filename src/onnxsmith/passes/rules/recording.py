@@ -19,6 +19,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import (
     ConditionError,
+    OnnxsmithError,
     OperatorNotInOpsetError,
     RuleError,
     TracedValueError,
@@ -27,7 +28,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
-from onnxsmith.graphs.records import Body, NodeRecord, ValueRecord
+from onnxsmith.graphs.records import Body, FunctionRecord, NodeRecord, ValueRecord
 from onnxsmith.graphs.value import made_value
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.rules.parameters import RuleFunction, RuleParameter
@@ -44,6 +45,7 @@ from onnxsmith.passes.rules.pattern import (
     bound_names,
     certain_nodes,
 )
+from onnxsmith.passes.rules.same_functions import needed_functions
 from onnxsmith.schema import registry
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.definition import AttributeReference
@@ -82,15 +84,31 @@ def either(*alternatives: Any) -> Any:
 
 
 def record_patterns(function: RuleFunction) -> list[Pattern]:
-    """What a pattern function stands for: one pattern, or several where it returns `either(…)`."""
+    """What a pattern function stands for: one pattern, or several where it returns `either(…)` or calls scripts.
+
+    A script is called by one node in a model that has its function, and its operators stand in others.
+    """
+    patterns, scripts = _recorded_patterns(function, in_place=True)
+    if not scripts:
+        return patterns
     try:
-        scope, values = recorded(function, _stand_ins(function))
+        calls, _ = _recorded_patterns(function, in_place=False)
+    except OnnxsmithError:  # a script that is written for each type anew, and here there are none
+        return patterns
+    return [*calls, *patterns]
+
+
+def _recorded_patterns(function: RuleFunction, *, in_place: bool) -> tuple[list[Pattern], Sequence[object]]:
+    """The patterns with the operators of scripts or with calls of them, and the scripts."""
+    scripts: list[object] | None = [] if in_place else None
+    try:
+        scope, values = recorded(function, _stand_ins(function), scripts)
     except OperatorNotInOpsetError as error:
         if not error.needs_values:
             raise
         # Before opset 15 nothing casts to a type that is not known: an element type is, then.
-        scope, values = recorded(function, _stand_ins(function, DType.FLOAT))
-    return _Reader(function, scope).patterns(values)
+        scope, values = recorded(function, _stand_ins(function, DType.FLOAT), scripts)
+    return _Reader(function, scope).patterns(values), scripts or ()
 
 
 def _stand_ins(function: RuleFunction, dtype: DType | None = None) -> dict[str, Any]:
@@ -104,12 +122,16 @@ def _stand_ins(function: RuleFunction, dtype: DType | None = None) -> dict[str, 
     }
 
 
-def recorded(function: RuleFunction, kinds: dict[str, AnyValueType]) -> tuple[GraphTarget, list[Value]]:
-    """Run a pattern, or a replacement of which only the outputs matter, on stand-ins for all its parameters."""
+def recorded(
+    function: RuleFunction, kinds: dict[str, AnyValueType], scripts: list[object] | None = None
+) -> tuple[GraphTarget, list[Value]]:
+    """Run a pattern, or a replacement of which only the outputs matter, on stand-ins for all its parameters.
+
+    With a list for the `scripts` that are called, their operators go in the places of the calls.
+    """
     version = named_version(function.function)
     opsets = OpsetVersions(version or default_opset_version(), is_named=version is not None)
-    # The operators of scripts that a pattern calls are its own.
-    scope = GraphTarget(Program("model", opsets, {IN_PLACE: True}))
+    scope = GraphTarget(Program("model", opsets, {} if scripts is None else {IN_PLACE: scripts}))
     values: dict[str, Any] = {}
     rest: tuple[Any, ...] = ()
     for each in function.parameters:
@@ -163,12 +185,12 @@ class _Reader:
 
     def patterns(self, values: Sequence[Value]) -> list[Pattern]:
         """The patterns, one for each choice among the alternatives that are returned."""
-        if self._scope.program.functions:
-            name = next(iter(self._scope.program.functions))[1]
-            raise RuleError(
-                f"the pattern calls the model '{name}': a pattern is made of operators",
-                help="call a script or a Python function, whose operators become part of the pattern",
-            ).locate(self._function.span)
+        for each in self._scope.program.functions.values():
+            if not isinstance(each, FunctionRecord):
+                raise RuleError(
+                    f"the pattern calls the model '{each.name}': a pattern is made of operators",
+                    help="call a script or a Python function, whose operators become part of the pattern",
+                ).locate(self._function.span)
         self._check_size(
             len(self._scope.nodes) // 3
         )  # a literal may be two nodes: those are none of a pattern
@@ -298,10 +320,16 @@ class _Reader:
             tuple(None if each is None else self._value(each) for each in record.inputs),
             attributes,
             len(record.outputs),
+            self._called(record),
         )
         self._check_rest(node, record)
         self._nodes[record] = node
         return node
+
+    def _called(self, record: NodeRecord) -> tuple[FunctionRecord, ...]:
+        functions = self._scope.program.functions
+        called = needed_functions([(record.domain, record.op_type, record.overload)], functions)
+        return tuple([each for each in called.values() if isinstance(each, FunctionRecord)])
 
     def _check_rest(self, node: PatternNode, record: NodeRecord) -> None:
         rests = [

@@ -10,11 +10,13 @@ import onnx_ir as ir
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
+from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.edits import noted
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.rules.brought import in_calling_order
 from onnxsmith.passes.rules.rule import Rule
@@ -94,6 +96,7 @@ def _apply(edit: Editor, rules: Sequence[Rule]) -> list[str]:
         endless = [
             f"stopped after {len(edit.log)} changes: what the rules make is matched again, without end"
         ]
+    application.brought.drop_untold()
     return [*application.notes(), *endless]
 
 
@@ -142,8 +145,12 @@ class _Leftovers:
                 continue
             if value not in self._unread:
                 del graph.initializers[value.name or ""]
-        for key in model.functions.keys() - self._calls() - self._uncalled:
-            del model.functions[key]
+        kept = self._calls() | self._uncalled
+        for key in [each for each in model.functions if each not in kept]:
+            function = model.functions.pop(key)
+            if self._edit.budget is None:  # else the last record is to be that of a rule
+                left_out = tuple([noted(node, (function.name,)) for node in function.graph])
+                self._edit.log.add(Edit("rules", "function that nothing calls", left_out, ()))
         in_calling_order(model.functions)
         for domain in self._domains - self._used_domains():
             if domain:

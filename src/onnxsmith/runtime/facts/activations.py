@@ -16,6 +16,8 @@ FAMILY = Family()
 _KERNEL_ALPHA = 4.0
 #: The version that takes other element types than float32.
 _MANY_TYPES = 28
+#: The opset that brought Where.
+_WHERE = 9
 
 
 @FAMILY.fact(
@@ -47,4 +49,33 @@ def small_exponents(site: Site) -> bool:
         emit.op("CastLike", y, site.input(0), into=site.output(0))
     else:
         emit.cast(y, dtype, into=site.output(0))
+    return True
+
+
+@FAMILY.fact(
+    "Softplus",
+    met_by=Rewrite,
+    reason="the kernel is for float32 alone, and the definition, log(exp(x) + 1), overflows where x is large",
+    since=9,
+    dtypes=[DType.DOUBLE],
+    probe=Probe(
+        "g (double[N] x) => (double[N] y) { y = Softplus(x) }",
+        {"x": np.array([-1e3, 0, 1e3])},
+        right=[np.array([0, math.log(2), 1e3])],
+        opset=22,
+    ),
+)
+def logarithm_of_a_small_exponential(site: Site) -> bool:
+    emit, x = site.emit, site.input(0)
+    if site.dtype(0) is not DType.DOUBLE or emit.version < _WHERE:
+        return False
+    zero, one = emit.constant(0.0, DType.DOUBLE), emit.constant(1.0, DType.DOUBLE)
+    small = emit.op("Exp", emit.op("Neg", emit.op("Abs", x)))
+    # log(1 + e) is log(w) / (w - 1) of e, with w as 1 + e is rounded: the two roundings cancel.
+    rounded = emit.op("Add", small, one)
+    above = emit.op("Sub", rounded, one)
+    is_lost = emit.op("Equal", above, zero)
+    slope = emit.op("Div", emit.op("Log", rounded), emit.where(is_lost, one, above))
+    logarithm = emit.op("Mul", small, emit.where(is_lost, one, slope))
+    emit.op("Add", emit.op("Max", x, zero), logarithm, into=site.output(0))
     return True

@@ -106,6 +106,44 @@ def _shows_scores(site: Site) -> bool:
     return site.output(3) != "" or site.dtype(0) is DType.FLOAT16
 
 
+def _is_by_definition(site: Site) -> bool:
+    """Whether the operator's definition runs, which joins what is remembered with what comes in as it is."""
+    mask = site.dtype(3) if site.has(3) else None
+    return _shows_scores(site) or (mask is not None and mask.is_integer)
+
+
+@FAMILY.fact(
+    "Attention",
+    met_by=Check,
+    reason="with a mask of integers the definition runs, and joins keys of different batches, which reads past the end",
+    probe=Probe(
+        "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, int8[S, M] m, float[C, H, P, D] a,"
+        " float[E, H, P, D] b) => (float[B, H, S, D] y) { y = Attention (q, k, v, m, a, b) }",
+        {
+            "q": np.ones((2, 1, 1, 2), np.float32),
+            "k": np.ones((2, 1, 1, 2), np.float32),
+            "v": np.ones((2, 1, 1, 2), np.float32),
+            "m": np.zeros((1, 3), np.int8),
+            "a": np.ones((0, 1, 2, 2), np.float32),
+            "b": np.ones((2, 1, 2, 2), np.float32),
+        },
+        opset=23,
+    ),
+)
+def remembered_of_the_same_batch(site: Site) -> Iterator[Requirement]:
+    if not _is_by_definition(site):
+        return  # the kernel compares
+    terms, has_four = Terms(site), Terms(site).equal(Terms(site).rank(1), 4)
+    for past, now, name in ((4, 1, "past_key"), (5, 2, "past_value")):
+        if not site.has(past):
+            continue
+        for axis in (0, 1, 3):
+            same = terms.equal(terms.dimension(past, axis), terms.dimension(now, axis))
+            # Of three dimensions only the batch is where it is with four.
+            holds = same if axis == 0 else terms.implies(has_four, same)
+            yield Requirement(holds, f"{name} does not fit what comes in: axis {axis} has another size")
+
+
 @FAMILY.fact(
     "Attention",
     met_by=Rewrite,

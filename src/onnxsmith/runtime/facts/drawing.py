@@ -258,15 +258,20 @@ def below_the_probability(site: Site) -> bool:
     return True
 
 
+def _number(emit: Emitter, value: str) -> str:
+    """One element as a scalar, of whatever shape: it must not decide the shape of a result."""
+    return emit.op("Reshape", emit.cast(value, DType.DOUBLE), emit.constant(np.zeros(0, np.int64)))
+
+
 @FAMILY.fact("Dropout", met_by=Rewrite, reason=_SEED_REASON, since=12, probe=None)
 def dropped_by_seed(site: Site) -> bool:
     dtype = site.dtype(0)
     if dtype is None or not _has_seed(site):
         return False
     emit = site.emit
-    ratio = emit.cast(site.input(1), DType.DOUBLE) if site.has(1) else emit.constant(0.5, DType.DOUBLE)
+    ratio = _number(emit, site.input(1)) if site.has(1) else emit.constant(0.5, DType.DOUBLE)
     # Outside of training nothing is dropped.
-    ratio = emit.op("Mul", ratio, emit.cast(site.input(2), DType.DOUBLE))
+    ratio = emit.op("Mul", ratio, _number(emit, site.input(2)))
     drawn = _uniform(site, emit.op("Shape", site.input(0)))
     stays = emit.op("Not", emit.op("Less", drawn, ratio))
     factor = emit.op(

@@ -149,6 +149,8 @@ def something_to_convolve(site: Site) -> Iterator[Requirement]:
     ),
 )
 def something_to_go_through(site: Site) -> Iterator[Requirement]:
+    if site.integer("layout", 0) == 1:
+        return  # there is no such kernel
     terms, emit = Terms(site), site.emit
     yield Requirement(terms.has_elements(0), "there is nothing to go through: X has no elements")
     yield Requirement(terms.has_elements(2), "R has no elements")
@@ -161,7 +163,7 @@ def something_to_go_through(site: Site) -> Iterator[Requirement]:
             terms.equal(terms.dimension(2, 2), size), f"hidden_size is {size}, but R has another"
         )
     if site.has(4):
-        steps = terms.name(terms.dimension(0, 1 if site.integer("layout", 0) == 1 else 0))
+        steps = terms.name(terms.dimension(0, 0))
         lengths = emit.cast(site.input(4), DType.DOUBLE)
         is_negative = emit.op("Less", lengths, emit.constant(0.0, DType.DOUBLE))
         is_beyond = emit.op("Greater", lengths, emit.cast(steps, DType.DOUBLE))

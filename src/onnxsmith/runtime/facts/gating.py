@@ -94,6 +94,33 @@ def gate(
     return True
 
 
+def guard(site: Site, requirements: Sequence[Requirement]) -> bool:
+    """Keep a node as it is, and put its first tensor behind requirements; False where no input's type is known.
+
+    For a node whose definition takes its place: in a branch it would stay.
+    """
+    place = next((each for each, name in enumerate(site.node.input) if name and site.dtype(each)), None)
+    proto = None if place is None else site.scope.type_of(site.input(place))
+    if place is None or proto is None:
+        return False
+    emit, given = site.emit, site.input(place)
+    guarded = emit.names.after(given)
+    types: dict[str, onnx.TypeProto | str] = {guarded: proto}
+    certain = next((each for each in requirements if each.holds is False), None)
+    if certain is not None:
+        _fail(emit, site, _OWN, certain.reason, types, {guarded: guarded})
+    else:
+        holds = Terms(site).all([each.holds for each in requirements])
+        assert isinstance(holds, str), "what is certain was left out before"
+
+        def hand_on(inner: Emitter, names: Mapping[str, str]) -> None:
+            inner.op("Identity", given, into=names[guarded])
+
+        choose(emit, holds, [guarded], hand_on, _failing(site, _OWN, requirements, types))
+    site.same_node([guarded if each == place else name for each, name in enumerate(site.node.input)])
+    return True
+
+
 def hide_fixed(site: Site) -> Mapping[str, str]:
     """An input of a node that may end the process, and the same where no runtime works it out when a model is loaded.
 

@@ -268,6 +268,11 @@ def has_sizes(site: Site) -> Iterator[Requirement]:
 )
 def one_label_for_each(site: Site) -> Iterator[Requirement]:
     rank, terms = site.rank(1), Terms(site)
+    yield Requirement(terms.compare("Greater", terms.rank(0), 1), "scores must have a batch and a class axis")
+    if site.has(2):
+        reason = "weight must have one number for each class"
+        yield Requirement(terms.equal(terms.rank(2), 1), reason)
+        yield Requirement(terms.equal(terms.dimension(2, 0), terms.dimension(0, 1)), reason)
     if rank is None:
         emit = site.emit
         scores = emit.op("Shape", site.input(0))

@@ -1,18 +1,24 @@
-"""Text: tables in attributes that are taken on trust."""
+"""Text: tables in attributes that are taken on trust, and what loops collect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+import onnx
 
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
 _MOST_WORDS = 1 << 16
 _MOST_COLUMNS = 1 << 30
+#: The opset that brought Where.
+_WHERE = 9
 
 
 @FAMILY.fact(
@@ -45,3 +51,38 @@ def pool_is_whole(site: Site) -> Iterator[Requirement]:
     yield Requirement(are_whole, "ngram_counts must leave whole n-grams")
     count = sum(length // size for size, length in enumerate(lengths, 1))
     yield Requirement(count == len(columns), "ngram_indexes must have one entry for each n-gram in the pool")
+
+
+@FAMILY.fact(
+    "Loop",
+    met_by=Rewrite,
+    reason="the text that a loop collects is taken out of its place, and empty there in the next turn",
+    since=11,
+    probe=Probe(
+        "g (string[N] x, int64 n, bool go) => (string[K, N] y) { y = Loop (n, go) <body = b (int64 i, bool on)"
+        " => (bool on_out, string[N] one) { on_out = Identity(on) one = Identity(x) }> }",
+        {"x": np.array(["a", "b"], object), "n": np.array(2), "go": np.array(True)},
+        right=[np.array([["a", "b"], ["a", "b"]], object)],
+    ),
+)
+def collects_copies(site: Site) -> bool:
+    # By what the body declares: to infer types would cost every model with a body.
+    if site.emit.version < _WHERE or not any(map(_collected_text, inner_graphs(site.node))):
+        return False
+    node = site.same_node(site.node.input)
+    for body in inner_graphs(node):
+        for each in _collected_text(body):
+            inner: Emitter = site.emit.inner()
+            # What Where gives is never the place of what it was given.
+            inner.where(
+                inner.constant(1, DType.BOOL), each.name, each.name, into=site.emit.names.after(each.name)
+            )
+            body.node.extend(inner.nodes)
+            each.name = inner.nodes[-1].output[0]
+    return True
+
+
+def _collected_text(body: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
+    """The outputs of a body that a loop collects, as far as they are text."""
+    collected = body.output[len(body.input) - 1 :]
+    return [each for each in collected if each.type.tensor_type.elem_type == DType.STRING]

@@ -14,13 +14,15 @@ from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.call import Call, Result, Rule, UnresolvedAttribute, find_rule
 from onnxsmith.schema.inference.fallback import infer_by_onnx
 from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
-from onnxsmith.schema.inference.signature import outputs_by_signature
+from onnxsmith.schema.inference.signature import outputs_by_signature, parameter_at
+from onnxsmith.types.value_types import TensorType, describe_shape
 
 _NO_BODIES: Mapping[str, BodyOutputs] = MappingProxyType({})
 
 # Importing it enters the rules.
 _RULES = "onnxsmith.schema.inference.rules"
 
+_LARGEST_SIZE = 2**63 - 1
 _CACHE_LIMIT = 8192
 # Definitions are made once and compared by identity, so one lookup answers for every later call.
 _rule_cache: dict[OperatorDef, Rule] = {}
@@ -49,11 +51,25 @@ def infer(
         result = outputs_by_signature(op, inputs, output_count)
     if result is None:
         result = infer_by_onnx(call)
+    _check_sizes(call, result)
     if len(result) == output_count:
         return result
     if len(result) > output_count:
         return result[:output_count]
     return (*result, *outputs_by_signature(op, inputs, output_count)[len(result) :])
+
+
+def _check_sizes(call: Call, result: Sequence[Known]) -> None:
+    """Raise for an output that no tensor can be: of a negative size, or of one that no model can say."""
+    for position, known in enumerate(result):
+        kind = known.type
+        if isinstance(kind, TensorType) and kind.shape:
+            for size in kind.shape:
+                if isinstance(size, int) and not 0 <= size <= _LARGEST_SIZE:
+                    parameter = parameter_at(call.op.outputs, position)
+                    name = f"output {position}" if parameter is None else parameter.name
+                    shape = describe_shape(kind.shape)
+                    raise call.shape_error(f"cannot give {name} of shape {shape}: no tensor has it")
 
 
 def _find(op: OperatorDef) -> Rule:

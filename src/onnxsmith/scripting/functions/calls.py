@@ -44,7 +44,7 @@ _IN_PROGRESS: ContextVar[tuple[ScriptDefinition, ...]] = ContextVar(
 )
 
 
-#: Under which the shared memory of a graph says that scripts are to be no functions: their calls go in their places.
+#: Under which the shared memory of a graph has a list if scripts are to be no functions in it: those that were called.
 IN_PLACE = "scripts in place"
 #: Under which the shared memory of a model has the scripts by the names of their functions.
 _OWNERS = "names of functions"
@@ -89,8 +89,10 @@ def call_in_graph(
     types = {name: None if value is None else value.known.type for name, value in inputs.items()}
     if not script.is_exact:
         check_names(script, types)
-    is_in_place = script.is_inline or IN_PLACE in scope.shared
-    if is_in_place or script.parameters.is_variadic or script.fixed_arguments:
+    in_place: list[ScriptDefinition] | None = scope.shared.get(IN_PLACE)
+    if in_place is not None:
+        in_place.append(script)
+    if in_place is not None or script.is_inline or script.parameters.is_variadic or script.fixed_arguments:
         return _inlined(script, {**arguments, **inputs, **attributes})
     resolve = _resolve_exactly if script.is_exact else _resolve
     body, result = resolve(script, types, attributes, scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import meet
 from onnxsmith.schema.inference.call import Call, Result, counted, rule, tensor
-from onnxsmith.types.value_types import Dimension, Shape
+from onnxsmith.types.value_types import Dimension, Shape, describe_shape
 
 
 def _heads(call: Call, position: int, shape: Shape | None, name: str) -> Shape | None:
@@ -70,6 +70,12 @@ def _present(call: Call, position: int, now: Shape | None) -> Shape | None:
     past = call.shape(position)
     if past is None or now is None or len(past) != 4:
         return None if now is None else (now[0], now[1], None, now[3])
+    for axis in (0, 1, 3):
+        if symbolic.compare_equal(past[axis], now[axis]) is False:
+            raise call.shape_error(
+                f"cannot join {call.described(position)} with what comes in, of shape {describe_shape(now)}",
+                ("input", position),
+            )
     return past[0], past[1], symbolic.add(past[2], now[2]), past[3]
 
 

@@ -63,6 +63,8 @@ def _filled(shape: Shape, value: Array | None) -> Data:
     sizes = [each for each in shape if isinstance(each, int)]
     if len(sizes) < len(shape) or math.prod(sizes) > LARGEST_CONTENT:
         return None
+    if max(sizes, default=0) > LARGEST_CONTENT:  # without elements, and still more than numpy takes
+        return None
     if value is None:
         return np.zeros(sizes, np.float32)
     return from_array(np.full(sizes, value.reshape(-1)[0], value.dtype)) if value.size else None
@@ -72,6 +74,12 @@ def _filled(shape: Shape, value: Array | None) -> Data:
 @rule("Range", domain="com.microsoft")
 def range_(call: Call) -> Result:
     dtype = call.dtype(0, 1, 2)
+    if (
+        "stash_type" in call.attributes
+    ):  # runtimes take vectors of one number in the kernels that do not have it
+        for position in range(3):
+            if call.shape(position):
+                raise call.shape_error(f"needs scalars, not {call.described(position)}", ("input", position))
     if dtype is not None and dtype in (DType.INT64, DType.INT32, DType.INT16):
         return (_integer_range(call, dtype),)
     start, limit, delta = (call.array(position) for position in range(3))

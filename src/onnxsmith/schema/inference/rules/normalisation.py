@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import meet_dimension
 from onnxsmith.schema.inference.call import Call, Result, rule, tensor
 from onnxsmith.schema.inference.rules.elementwise import same_as_input
@@ -98,7 +99,11 @@ def dropout(call: Call) -> Result:
 @rule("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 def loss(call: Call) -> Result:
     dtype = call.dtype(0, 2)
-    scores, labels = call.shape(0), call.shape(1)
+    scores, labels, weights = call.shape(0), call.shape(1), call.shape(2)
+    if scores is not None and len(scores) < 2:
+        raise call.shape_error(f"needs a batch and a class axis, not {call.described(0)}", ("input", 0))
+    if weights is not None and len(weights) != 1:
+        raise call.shape_error(f"needs one weight for each class, not {call.described(2)}", ("input", 2))
     if scores is not None and labels is not None and len(labels) != len(scores) - 1:
         raise call.shape_error(
             f"needs {call.input_name(1)} of rank {len(scores) - 1} for {call.described(0)}, "
@@ -114,5 +119,9 @@ def loss(call: Call) -> Result:
                 f"not {call.described(1)}",
                 ("input", 1),
             )
+    if scores is not None and weights is not None and symbolic.compare_equal(scores[1], weights[0]) is False:
+        raise call.shape_error(
+            f"needs one weight for each class, not {call.described(2)} for {call.described(0)}", ("input", 2)
+        )
     is_scalar = call.string("reduction", "mean") != "none"
     return tensor(dtype, () if is_scalar else labels), tensor(dtype, scores)

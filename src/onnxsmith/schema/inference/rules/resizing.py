@@ -74,6 +74,10 @@ def upsample(call: Call) -> Result:
 def resize(call: Call) -> Result:
     shape, dtype = call.shape(0), call.dtype(0)
     axes = call.integers("axes")
+    for position in (2, 3):
+        listed = call.shape(position)
+        if listed is not None and len(listed) != 1:
+            raise call.shape_error(f"needs a list, not {call.described(position)}", ("input", position))
     if shape is None:
         return (tensor(dtype, None),)
     if axes is not None:
@@ -199,6 +203,14 @@ def grid_sample(call: Call) -> Result:
             f"needs X and grid of one rank, not {call.described(0)} and {call.described(1)}"
         )
     rank = len(shape or grid or ())
+    if rank < 3:
+        given = 0 if shape is not None else 1
+        raise call.shape_error(f"needs three axes at least, not {call.described(given)}", ("input", given))
+    if shape is not None and grid is not None and symbolic.compare_equal(shape[0], grid[0]) is False:
+        raise call.shape_error(
+            f"needs one grid for each entry of the batch, not {call.described(1)} for {call.described(0)}",
+            ("input", 1),
+        )
     head = (None, None) if shape is None else shape[:2]
     tail = (None,) * (rank - 2) if grid is None else grid[1:-1]
     return (tensor(call.dtype(0), (*head, *tail)),)

@@ -28,22 +28,24 @@ class Window:
 def read_window(call: Call, kernel: Sequence[Dimension]) -> Window:
     """Read and check the attributes for a kernel of known rank."""
     rank = len(kernel)
-    lists = {
-        "strides": call.integers("strides") or (1,) * rank,
-        "dilations": call.integers("dilations") or (1,) * rank,
-    }
-    pads = call.integers("pads") or (0,) * (2 * rank)
-    for name, given in lists.items():
+    lists: dict[str, tuple[int, ...]] = {}
+    for name in ("strides", "dilations"):
+        listed = call.integers(name)
+        given = lists[name] = (1,) * rank if listed is None else listed
         if len(given) != rank:
             raise call.attribute_error(
                 name, f"needs {rank} entries in {name}, one per spatial axis, not {given}"
             )
         if min(given, default=1) < 1:
             raise call.attribute_error(name, f"needs positive {name}, not {given}")
+    listed = call.integers("pads")
+    pads = (0,) * (2 * rank) if listed is None else listed
     if len(pads) != 2 * rank:
         raise call.attribute_error(
             "pads", f"needs {2 * rank} entries in pads (all beginnings, then all ends), not {pads}"
         )
+    if min(pads, default=0) < 0:
+        raise call.attribute_error("pads", f"needs pads that are not negative, not {pads}")
     rounds_up = call.integer("ceil_mode", 0) != 0
     auto_pad = call.string("auto_pad", "NOTSET") or "NOTSET"
     return Window(tuple(kernel), lists["strides"], lists["dilations"], pads, auto_pad, rounds_up)
@@ -98,6 +100,8 @@ def _weights(call: Call, x: int, w: int) -> tuple[Shape | None, Shape | None]:
     shape, weights = call.shape(x), call.shape(w)
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs a batch and a channel axis, not {call.described(x)}", ("input", x))
+    if weights is not None and len(weights) < 2:
+        raise call.shape_error(f"needs weights with two axes at least, not {call.described(w)}", ("input", w))
     if shape is not None and weights is not None and len(shape) != len(weights):
         raise call.shape_error(
             f"needs {call.input_name(x)} and {call.input_name(w)} of one rank, "
@@ -110,13 +114,13 @@ def _convolved(call: Call, x: int, w: int) -> Shape | None:
     shape, weights = _weights(call, x, w)
     group = call.integer("group", 1)
     kernel = call.integers("kernel_shape")
-    if shape is None or (weights is None and not kernel):
+    if shape is None or (weights is None and kernel is None):
         rank = len(weights) if weights is not None else len(shape) if shape is not None else None
         if rank is None:
             return None
         batch = None if shape is None else shape[0]
         return (batch, None if weights is None else weights[0], *(None,) * (rank - 2))
-    sizes: Sequence[Dimension] = kernel if kernel else (weights or ())[2:]
+    sizes: Sequence[Dimension] = kernel if kernel is not None else (weights or ())[2:]
     if len(sizes) != len(shape) - 2:
         raise call.attribute_error(
             "kernel_shape", f"cannot use kernel_shape={tuple(sizes)} on {call.described(x)}"
@@ -125,6 +129,8 @@ def _convolved(call: Call, x: int, w: int) -> Shape | None:
     # After what ranks decide: a model finds that before it knows sizes, and one mistake is told first everywhere.
     if weights is not None:
         _check_channels(call, x, w, shape[1], weights[1], group)
+        if 0 in weights[1:]:
+            raise call.shape_error(f"has nothing to convolve with: {call.described(w)}", ("input", w))
     return (shape[0], None if weights is None else weights[0], *slide(call, x, shape[2:], window))
 
 
@@ -176,9 +182,20 @@ def conv_transpose(call: Call) -> Result:
     if 0 in weights:
         raise call.shape_error(f"has nothing to convolve with: {call.described(1)}", ("input", 1))
     out_channels = symbolic.mul(weights[1], call.integer("group", 1))
-    kernel: Sequence[Dimension] = call.integers("kernel_shape") or weights[2:]
+    given = call.integers("kernel_shape")
+    kernel: Sequence[Dimension] = weights[2:] if given is None else given
+    if len(kernel) != len(shape) - 2:
+        raise call.attribute_error(
+            "kernel_shape", f"cannot use kernel_shape={tuple(kernel)} on {call.described(0)}"
+        )
     window = read_window(call, kernel)
     rank = len(kernel)
+    for name, counts in (("output_padding", (0, rank)), ("output_shape", (0, rank, rank + 2))):
+        listed = call.integers(name)
+        if listed is not None and len(listed) not in counts:
+            raise call.attribute_error(
+                name, f"needs {rank} entries in {name}, one per spatial axis, not {listed}"
+            )
     fixed = call.integers("output_shape")
     if fixed:
         return (tensor(dtype, (shape[0], out_channels, *fixed[-rank:])),)
@@ -213,7 +230,9 @@ def pool(call: Call) -> Result:
             ("input", 0),
         )
     else:
-        out = (*shape[:2], *slide(call, 0, shape[2:], read_window(call, kernel)))
+        window = read_window(call, kernel)
+        _check_that_there_is_something(call, shape)
+        out = (*shape[:2], *slide(call, 0, shape[2:], window))
     return tensor(dtype, out), tensor(DType.INT64, out)
 
 
@@ -222,7 +241,17 @@ def global_pool(call: Call) -> Result:
     shape = call.shape(0)
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs a batch and a channel axis, not {call.described(0)}", ("input", 0))
-    return (tensor(call.dtype(0), None if shape is None else (*shape[:2], *(1,) * (len(shape) - 2))),)
+    if shape is None:
+        return (tensor(call.dtype(0), None),)
+    _check_that_there_is_something(call, shape)
+    return (tensor(call.dtype(0), (*shape[:2], *(1,) * (len(shape) - 2))),)
+
+
+def _check_that_there_is_something(call: Call, shape: Shape) -> None:
+    """Pictures without elements have no maximum, though a mean; where there is no picture, none is asked for."""
+    needs_some = call.op.name in ("MaxPool", "GlobalMaxPool")
+    if needs_some and 0 in shape[1:] and isinstance(shape[0], int) and shape[0]:
+        raise call.shape_error(f"has nothing to pool: {call.described(0)}", ("input", 0))
 
 
 @rule("RoiAlign")

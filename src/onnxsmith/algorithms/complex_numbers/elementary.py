@@ -1,0 +1,210 @@
+"""Exponentials, logarithms, roots and powers of complex numbers in double precision, with C99's values everywhere.
+
+That is: signs of zeros, infinities, NaN, and numbers whose absolute value overflows. `functions` has shorter ones, for
+models in which such numbers do not matter.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.angles import angle_of
+from onnxsmith.algorithms.complex_numbers.field import Field, hypot, imaginary, real
+from onnxsmith.algorithms.complex_numbers.pair import zeros_like
+from onnxsmith.algorithms.complex_numbers.selecting import select
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import circular, double
+from onnxsmith.algorithms.special.double import number, squared
+from onnxsmith.algorithms.special.double_word import product_of, sum_of
+from onnxsmith.algorithms.special.float_parts import chosen, copysign
+from onnxsmith.algorithms.values import constant, converted
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+ZERO, ONE, NAN, INFINITY = (number(each) for each in (0, 1, np.nan, np.inf))
+
+
+def is_finite(x: TensorValue) -> TensorValue:
+    """Where a number is neither infinite nor NaN."""
+    return op.Less(op.Abs(x), INFINITY)
+
+
+def is_zero(x: TensorValue) -> TensorValue:
+    """Where a number is a zero of either sign."""
+    return op.Equal(x, ZERO)
+
+
+def signed_zero(x: TensorValue) -> TensorValue:
+    """A zero with the sign of a number."""
+    return copysign(zeros_like(x), x)
+
+
+def grown(x: TensorValue, factor: TensorValue) -> TensorValue:
+    """exp(x) times a factor of at most one, which may bring it back from overflow."""
+    is_far = op.Greater(x, number(700))
+    root = op.Exp(op.Mul(op.Where(is_far, x, ZERO), number(0.5)))
+    plain = op.Mul(op.Exp(op.Where(is_far, ZERO, x)), factor)
+    return chosen(is_far, op.Mul(op.Mul(root, factor), root), plain)
+
+
+def exp(z: Field) -> Field:
+    """e to the power of z."""
+    x, y = z.re, imaginary(z)
+    is_plain = is_finite(y)
+    angle = op.Where(is_plain, y, ZERO)
+    re, im = grown(x, circular.cos(angle)), grown(x, circular.sin(angle))
+    # Of an angle that is no number: nothing where e to the power of x is zero, else NaN beside an infinity.
+    is_vanishing = op.Equal(x, number(-np.inf))
+    other_re = op.Where(is_vanishing, ZERO, op.Where(op.Equal(x, INFINITY), x, NAN))
+    other_im = chosen(is_vanishing, signed_zero(y), constant(NAN))
+    re, im = chosen(is_plain, re, other_re), chosen(is_plain, im, other_im)
+    return Field(chosen(is_zero(y), op.Exp(x), re), chosen(is_zero(y), y, im))
+
+
+def _log_of_size(z: Field) -> TensorValue:
+    """log |z|, right near |z| = 1, and where |z| overflows or is not normal."""
+    x, y = z.re, imaginary(z)
+    larger = op.Max(op.Abs(x), op.Abs(y))
+    is_large, is_small = op.Greater(larger, number(1e300)), op.Less(larger, number(1e-290))
+    scale = op.Where(is_large, number(2.0**-4), op.Where(is_small, number(2.0**120), ONE))
+    shift = op.Where(is_large, number(4 * math.log(2)), op.Where(is_small, number(-120 * math.log(2)), ZERO))
+    size = hypot(op.Mul(x, scale), op.Mul(y, scale))
+    far = op.Add(op.Log(size), shift)
+    is_near = op.And(op.Greater(size, number(0.5)), op.Less(size, number(2)))
+    is_near = op.And(is_near, op.Not(op.Or(is_large, is_small)))
+    near = [op.Where(is_near, each, ZERO) for each in (x, y)]
+    return op.Where(is_near, op.Mul(number(0.5), double.log1p(_beyond_one(*near))), far)
+
+
+def _beyond_one(x: TensorValue, y: TensorValue) -> TensorValue:
+    """x² + y² - 1, of which little may be left: in double words."""
+    (p, p_low), (q, q_low) = product_of(x, x), product_of(y, y)
+    is_less = op.Less(p, q)
+    larger, smaller = op.Where(is_less, q, p), op.Where(is_less, p, q)
+    high, low = sum_of(larger, number(-1))
+    high, lower = sum_of(high, smaller)
+    return op.Add(high, op.Add(op.Add(low, lower), op.Add(p_low, q_low)))
+
+
+def log(z: Field) -> Field:
+    """The logarithm with an angle from -pi to pi."""
+    return Field(_log_of_size(z), angle_of(z))
+
+
+def log1p(z: Field) -> Field:
+    """log(1 + z), right near zero."""
+    x, y = z.re, imaginary(z)
+    total = op.Add(x, ONE)
+    is_small = op.And(op.Less(op.Abs(x), number(0.25)), op.Less(op.Abs(y), number(0.25)))
+    near = [op.Where(is_small, each, ZERO) for each in (x, y)]
+    # |1 + z|² - 1 = x (x + 2) + y²
+    more = op.Add(op.Mul(near[0], op.Add(near[0], number(2))), squared(near[1]))
+    plain = log(Field(total, y))
+    return Field(chosen(is_small, op.Mul(number(0.5), double.log1p(more)), plain.re), imaginary(plain))
+
+
+def expm1(z: Field) -> Field:
+    """exp(z) - 1, right near zero."""
+    x, y = z.re, imaginary(z)
+    half = circular.sin(op.Mul(number(0.5), y))
+    less = op.Mul(number(-2), squared(half))  # cos - 1
+    re = op.Add(op.Mul(double.expm1(x), circular.cos(y)), less)
+    return Field(chosen(is_zero(z.re), chosen(is_zero(y), x, re), re), op.Mul(op.Exp(x), circular.sin(y)))
+
+
+def sqrt(z: Field) -> Field:
+    """The root on the right of the imaginary axis."""
+    x, y = z.re, imaginary(z)
+    across, along = op.Abs(y), op.Abs(x)
+    larger = op.Max(across, along)
+    is_large, is_small = op.Greater(larger, number(1e300)), op.Less(larger, number(1e-290))
+    scale = op.Where(is_large, number(2.0**-4), op.Where(is_small, number(2.0**120), ONE))
+    back = op.Where(is_large, number(4), op.Where(is_small, number(2.0**-60), ONE))
+    along, across = op.Mul(along, scale), op.Mul(across, scale)
+    root = op.Sqrt(op.Mul(number(0.5), op.Add(hypot(along, across), along)))
+    nothing = is_zero(root)
+    other = op.Div(op.Mul(number(0.5), across), op.Where(nothing, ONE, root))
+    root, other = op.Mul(root, back), op.Mul(other, back)
+    is_left = op.Less(x, ZERO)
+    re, im = op.Where(is_left, other, root), op.Where(is_left, root, other)
+    # At infinity the other part is zero, or NaN beside NaN; an infinite imaginary part makes both infinite.
+    at_infinity = op.IsInf(x)
+    rest = op.Where(op.IsNaN(y), NAN, ZERO)
+    re = op.Where(at_infinity, op.Where(is_left, rest, INFINITY), re)
+    im = op.Where(at_infinity, op.Where(is_left, INFINITY, rest), im)
+    is_steep = op.IsInf(y)
+    re, im = op.Where(is_steep, INFINITY, re), op.Where(is_steep, INFINITY, im)
+    return Field(re, copysign(im, y))
+
+
+def product(x: Field, y: Field) -> Field:
+    """A product as C99 has it: infinite where a factor is, whatever else is NaN."""
+    a, b, c, d = x.re, imaginary(x), y.re, imaginary(y)
+    plain = Field(op.Sub(op.Mul(a, c), op.Mul(b, d)), op.Add(op.Mul(a, d), op.Mul(b, c)))
+    is_lost = op.And(op.IsNaN(plain.re), op.IsNaN(imaginary(plain)))
+    first, second = op.Or(op.IsInf(a), op.IsInf(b)), op.Or(op.IsInf(c), op.IsInf(d))
+    a, b, c, d = (
+        _boxed(a, first, second),
+        _boxed(b, first, second),
+        _boxed(c, second, first),
+        _boxed(d, second, first),
+    )
+    re = op.Mul(INFINITY, op.Sub(op.Mul(a, c), op.Mul(b, d)))
+    im = op.Mul(INFINITY, op.Add(op.Mul(a, d), op.Mul(b, c)))
+    return select(op.And(is_lost, op.Or(first, second)), Field(re, im), plain)
+
+
+def _boxed(part: TensorValue, is_infinite: TensorValue, beside: TensorValue) -> TensorValue:
+    """A part of a factor that is infinite, as one or zero; beside an infinite factor NaN is zero."""
+    unit = copysign(converted(op.IsInf(part), DType.DOUBLE), part)
+    cleaned = chosen(op.And(beside, op.IsNaN(part)), signed_zero(part), part)
+    return chosen(is_infinite, unit, cleaned)
+
+
+def power(z: Field, exponent: Field) -> Field:
+    """As numpy has it: whole exponents below a hundred by multiplication, others by the logarithm."""
+    general = exp(product(exponent, log(z)))
+    is_real = is_zero(imaginary(exponent))
+    size = op.Abs(exponent.re)
+    is_whole = op.And(op.And(is_real, op.Equal(op.Floor(size), size)), op.Less(size, number(100)))
+    rest = converted(op.Where(is_whole, size, ZERO), DType.INT32)
+    # No constants: a sum with one that is zero is left out by ONNX Runtime, and with it the sign of zero.
+    nothing = zeros_like(z.re)
+    one = Field(op.Add(nothing, ONE), nothing)
+    result, square = one, z
+    for bit in range(7):
+        is_odd = op.Greater(op.BitwiseAnd(rest, np.int32(1 << bit)), np.int32(0))
+        result = select(is_odd, result * square, result)
+        square = square * square
+    result = select(op.Less(exponent.re, ZERO), quotient(one, result), result)
+    found = select(is_whole, result, general)
+    # numpy writes the first powers out, and infinities come through.
+    for count, made in ((1, z), (2, z * z), (3, z * (z * z))):
+        found = select(op.And(is_real, op.Equal(exponent.re, number(count))), made, found)
+    nan = Field(constant(NAN), constant(NAN))
+    of_zero = select(op.Greater(exponent.re, ZERO), Field(constant(ZERO), constant(ZERO)), nan)
+    found = select(z.is_nonzero(), found, of_zero)
+    return select(exponent.is_nonzero(), found, one)
+
+
+def quotient(x: Field, y: Field) -> Field:
+    """A quotient of complex numbers by Smith's method, in any precision; zero divides each part."""
+    across, along = op.Abs(imaginary(y)), op.Abs(y.re)
+    by_real = op.GreaterOrEqual(along, across)
+    is_zero = op.And(op.Equal(along, real(0, y)), op.Equal(across, real(0, y)))
+    larger, smaller = chosen(by_real, y.re, imaginary(y)), chosen(by_real, imaginary(y), y.re)
+    ratio = op.Div(smaller, larger)
+    scale = op.Div(real(1, y), op.Add(larger, op.Mul(smaller, ratio)))
+    xr, xi = x.re, imaginary(x)
+    re = chosen(by_real, op.Add(xr, op.Mul(xi, ratio)), op.Add(op.Mul(xr, ratio), xi))
+    im = chosen(by_real, op.Sub(xi, op.Mul(xr, ratio)), op.Sub(op.Mul(xi, ratio), xr))
+    return select(
+        is_zero, Field(op.Div(xr, along), op.Div(xi, along)), Field(op.Mul(re, scale), op.Mul(im, scale))
+    )
+
+
+def scaled(z: Field, factor: float) -> Field:
+    """Times a real number."""
+    return z.map(lambda part: op.Mul(part, number(factor)))

@@ -1,0 +1,116 @@
+"""Angles without whole quarter turns, exactly: what sine, cosine and tangent are computed from, in double precision.
+
+Up to a million turns the quarters are taken off in pieces whose products are exact (Cody and Waite). Beyond, the bits
+of the angle are multiplied by those bits of 2/pi that matter for its exponent (Payne and Hanek), in double words.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.double import PI, number
+from onnxsmith.algorithms.special.double_word import DoubleWord, ordered_sum, product_of, sum_of
+from onnxsmith.algorithms.special.float_parts import frexp
+from onnxsmith.algorithms.values import converted
+from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.types.dtypes import DType
+
+#: pi/2 in pieces of 33 bits, and what is left.
+_QUARTER = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32)
+#: What pi/2 is more than its double.
+_QUARTER_LOW = 6.123233995736766e-17
+#: Angles up to here are taken apart by Cody's and Waite's pieces: the number of quarters has 20 bits.
+_NEAR = 1.6e6
+#: 2/pi times 2 to the power of 1280.
+_TWO_OVER_PI = int(
+    "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561b7246e3a424dd2e0"
+    "06492eea09d1921cfe1deb1cb129a73ee88235f52ebb4484e99c7026b45f7e413991d639835339f4"
+    "9c845f8bbdf9283b1ff897ffde05980fef2f118b5a0a6d1f6d367ecf27cb09b74f463f669e5fea2d"
+    "7527bac7ebe5f17b3d0739f78a5292ea6bfb5fb11f8d5d0856033046fc7b6babf0cfbc209af4361d",
+    16,
+)
+_BITS = 1280
+#: The exponents of 53-bit integers that are angles beyond `_NEAR`.
+_LOWEST, _HIGHEST = -33, 972
+
+
+class Reduced(NamedTuple):
+    """An angle: quarter turns modulo four, as a number, and the rest from -pi/4 to pi/4 as a double word."""
+
+    quarter: TensorValue
+    rest: DoubleWord
+
+
+@functools.cache
+def _table() -> Array:
+    """2/pi times powers of two, without multiples of four, each as four doubles that lie one behind the other."""
+    rows: list[list[float]] = []
+    for exponent in range(_LOWEST, _HIGHEST):
+        left = _TWO_OVER_PI << exponent if exponent >= 0 else _TWO_OVER_PI >> -exponent
+        left &= (4 << _BITS) - 1
+        parts: list[float] = []
+        for _ in range(4):
+            cut = max(left.bit_length() - 53, 0)
+            head = left >> cut << cut
+            # Python divides integers exactly, and the head has 53 bits.
+            parts.append(head / (1 << _BITS) if head else 0.0)
+            left -= head
+        rows.append(parts)
+    return np.array(rows, np.float64)
+
+
+def _near(x: TensorValue) -> Reduced:
+    first, second, third, fourth = (number(each) for each in _QUARTER)
+    quarters = op.Round(op.Mul(x, number(2 / PI)))
+    high, low = sum_of(op.Sub(x, op.Mul(quarters, first)), op.Neg(op.Mul(quarters, second)))
+    high, lower = sum_of(high, op.Neg(op.Mul(quarters, third)))
+    rest = op.Sub(op.Add(low, lower), op.Mul(quarters, fourth))
+    return Reduced(_modulo_four(quarters), ordered_sum(high, rest))
+
+
+def _far(x: TensorValue) -> Reduced:
+    """Of an angle that is positive."""
+    fraction, exponent = frexp(x)
+    whole = op.Mul(fraction, number(2.0**53))
+    row = op.Sub(converted(exponent, DType.INT64), np.int64(53 + _LOWEST))
+    row = op.Min(op.Max(row, np.int64(0)), np.int64(_HIGHEST - _LOWEST - 1))
+    factors = op.Gather(_table(), row, axis=0)
+    products = [product_of(whole, op.Gather(factors, np.int64(k), axis=-1)) for k in range(4)]
+    (p0, e0), (p1, e1), (p2, e2), (p3, _) = products
+    high, t0 = sum_of(_modulo_four(p0), e0)
+    high, t1 = sum_of(high, p1)
+    quarters = op.Round(high)
+    high, low = sum_of(op.Sub(high, quarters), t0)
+    for term in (t1, e1, p2):
+        high, lost = sum_of(high, term)
+        low = op.Add(low, lost)
+    high, low = ordered_sum(high, op.Add(low, op.Add(e2, p3)))
+    angle, error = product_of(high, op.Add(op.Sub(high, high), number(PI / 2)))
+    error = op.Add(error, op.Add(op.Mul(high, number(_QUARTER_LOW)), op.Mul(low, number(PI / 2))))
+    return Reduced(_modulo_four(quarters), ordered_sum(angle, error))
+
+
+def _modulo_four(x: TensorValue) -> TensorValue:
+    return op.Sub(x, op.Mul(op.Floor(op.Mul(x, number(0.25))), number(4)))
+
+
+def reduced(x: TensorValue) -> Reduced:
+    """The angle of a double; no number of an infinite one. Before opset 26 angles beyond a million lose precision."""
+    near = _near(x)
+    if not op.has("BitCast"):
+        return near
+    is_far = op.Greater(op.Abs(x), number(_NEAR))
+    far = _far(op.Abs(x))
+    is_negative = op.Less(x, number(0))
+    quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
+    high, low = (op.Where(is_negative, op.Neg(each), each) for each in far.rest)
+    is_number = op.Less(op.Abs(x), number(np.inf))
+    high = op.Where(is_number, high, number(np.nan))
+    return Reduced(
+        op.Where(is_far, quarter, near.quarter),
+        (op.Where(is_far, high, near.rest[0]), op.Where(is_far, low, near.rest[1])),
+    )

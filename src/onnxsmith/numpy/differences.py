@@ -1,0 +1,286 @@
+"""Differences, slopes and areas: `diff`, `ediff1d`, `gradient`, `trapezoid`, `unwrap`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms.complex_numbers.field import Field, joined, where
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of, axis_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.reductions import MISSING
+from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.sorting import flat
+from onnxsmith.numpy.statistics import mean_type
+from onnxsmith.types.dtypes import DType
+
+#: The end of a slice that has none.
+_END = np.iinfo(np.int64).max
+
+
+def _later(x: Field, axis: int) -> Field:
+    return x.map(lambda part: op.Slice(part, [1], [_END], [axis]))
+
+
+def _earlier(x: Field, axis: int) -> Field:
+    return x.map(lambda part: op.Slice(part, [0], [-1], [axis]))
+
+
+def _steps(x: Field, axis: int) -> Field:
+    """Each element less the one before it."""
+    if x.dtype is DType.BOOL:
+        return Field(op.Xor(_later(x, axis).re, _earlier(x, axis).re))
+    return _later(x, axis) - _earlier(x, axis)
+
+
+@recorded()
+def _differences(x: Array, axis: int, times: int, before: Array | None, after: Array | None) -> Array:
+    field = tensors_of(x)
+    ends = [None if each is None else _as_end(tensors_of(each), field, axis) for each in (before, after)]
+    parts = [each for each in (ends[0], field, ends[1]) if each is not None]
+    field = joined(parts, axis) if len(parts) > 1 else field
+    for _ in range(times):
+        field = _steps(field, axis)
+    return array_from(field)
+
+
+def _as_end(end: Field, x: Field, axis: int) -> Field:
+    """What is put before or behind: a scalar once for each place across the axis."""
+    if values.rank_of(end.re):
+        return end
+    sizes = [1 if k == axis else size for k, size in enumerate(values.sizes_of(x.re))]
+    return end.map(lambda part: op.Expand(part, values.int64s(sizes)))
+
+
+@public("diff")
+def diff(a: object, n: int = 1, axis: int = -1, prepend: object = MISSING, append: object = MISSING) -> Array:
+    """Each element less the one before it along an axis, `n` times.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.diff(xp.asarray([1, 4, 9]))
+    Array([3, 5])
+    """
+    x = array_of(a)
+    if not isinstance(n, int):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise AttributeTypeError(f"n is an int, not {type(n).__name__}", culprit=("attribute", "n"))
+    if n < 0:
+        raise AttributeValueError(f"n is not negative, as {n} is", culprit=("attribute", "n"))
+    if x.ndim == 0:
+        raise ShapeError("a scalar has no differences")
+    along = axis_of(axis, x.ndim)
+    if n == 0:
+        return x
+    ends = [None if each is MISSING else array_of(each) for each in (prepend, append)]
+    if any(each is not None and each.ndim not in (0, x.ndim) for each in ends):
+        raise ShapeError("what is put before or behind is a scalar, or has as many dimensions")
+    dtype = dtypes.promoted([x.dtype, *(each.dtype for each in ends if each is not None)])
+    before, after = [None if each is None else as_type(each, dtype) for each in ends]
+    return _differences(as_type(x, dtype), along, n, before, after)
+
+
+@public("ediff1d")
+def ediff1d(ary: object, to_end: object = None, to_begin: object = None) -> Array:
+    """The differences of all elements in a row, with something before and behind them.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ediff1d(xp.asarray([1, 4, 9]), to_begin=0)
+    Array([0, 3, 5])
+    """
+    x = flat(array_of(ary))
+    if x.dtype.kind == "b":
+        raise InputTypeError("truth values have no difference", help="xp.ediff1d(x.astype(xp.int8))")
+    ends: list[Array | None] = []
+    for name, each in (("to_begin", to_begin), ("to_end", to_end)):
+        end = None if each is None else array_of(each)
+        if end is not None and not np.can_cast(end.dtype, x.dtype, "same_kind"):
+            raise InputTypeError(f"{name} of {end.dtype.name} does not go with an array of {x.dtype.name}")
+        ends.append(None if end is None else flat(as_type(end, x.dtype)))
+    return _between(x, *ends)
+
+
+@recorded()
+def _between(x: Array, before: Array | None, after: Array | None) -> Array:
+    found = _steps(tensors_of(x), 0)
+    parts = [
+        None if before is None else tensors_of(before),
+        found,
+        None if after is None else tensors_of(after),
+    ]
+    some = [each for each in parts if each is not None]
+    return array_from(joined(some, 0) if len(some) > 1 else found)
+
+
+# -- areas -----------------------------------------------------------------------------------------------
+
+
+@recorded()
+def _area(y: Array, step: Array, axis: int, dtype: NumpyDType, is_given: bool) -> Array:
+    field = tensors_of(as_type(y, dtype))
+    work = totals.wider(field.dtype)
+    field, width = field.cast(work), tensors_of(as_type(step, dtype)).cast(work)
+    if is_given:
+        along = values.rank_of(width.re) - 1 if values.rank_of(width.re) == 1 else axis
+        width = _steps(width, along)
+        if along != axis or values.rank_of(width.re) == 1:
+            width = width.map(lambda part: values.as_column(part, axis, values.rank_of(field.re)))
+    both = _later(field, axis) + _earlier(field, axis)
+    half = values.like(0.5, field.re)
+    area = (width * both).map(lambda part: op.Mul(part, half))
+    return array_from(totals.total(area, [axis], False).cast(dtypes.onnx_type(dtype)))
+
+
+@public("trapezoid")
+def trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1) -> Array:
+    """The area below points along an axis, by straight lines between them.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.trapezoid(xp.asarray([1.0, 2.0, 3.0]), dx=2)
+    Array(8.)
+    """
+    array = array_of(y)
+    along = axis_of(axis, array.ndim)
+    kind = mean_type(array.dtype)
+    if x is None:
+        if dtypes.is_scalar(dx):
+            dtype = dtypes.with_scalar(kind, type(dx))
+            return _area(array, constant_of(dx, dtype), along, dtype, False)
+        step = array_of(dx)
+        return _area(array, step, along, np.promote_types(kind, step.dtype), False)
+    places = array_of(x)
+    return _area(array, places, along, np.promote_types(kind, places.dtype), True)
+
+
+# -- slopes ----------------------------------------------------------------------------------------------
+
+
+@recorded()
+def _slope(f: Array, step: Array, axis: int, dtype: NumpyDType, edge_order: int) -> Array:
+    """The slope along an axis: in the middle from both neighbours, at the ends from those that there are."""
+    field, width = tensors_of(as_type(f, dtype)), tensors_of(step).cast(dtypes.onnx_type(dtype))
+    rank = values.rank_of(field.re)
+
+    def at(x: Field, start: int, end: int) -> Field:
+        return x.map(lambda part: op.Slice(part, [start], [end], [axis]))
+
+    def number(value: float) -> Field:
+        return Field(values.constant(values.like(value, field.re)))
+
+    last = _END
+    if values.rank_of(width.re) == 0:
+        middle = (at(field, 2, last) - at(field, 0, -2)) / (number(2) * width)
+        first = (at(field, 1, 2) - at(field, 0, 1)) / width
+        end = (at(field, -1, last) - at(field, -2, -1)) / width
+        if edge_order == 2:
+            a, b, c = number(-1.5) / width, number(2) / width, number(-0.5) / width
+            first = a * at(field, 0, 1) + b * at(field, 1, 2) + c * at(field, 2, 3)
+            a, b, c = number(0.5) / width, number(-2) / width, number(1.5) / width
+            end = a * at(field, -3, -2) + b * at(field, -2, -1) + c * at(field, -1, last)
+        return array_from(joined([first, middle, end], axis))
+    steps = _steps(width, 0).map(lambda part: values.as_column(part, axis, rank))
+    before, behind = at(steps, 0, -1), at(steps, 1, last)
+    whole = before + behind
+    a = -behind / (before * whole)
+    b = (behind - before) / (before * behind)
+    c = before / (behind * whole)
+    middle = a * at(field, 0, -2) + b * at(field, 1, -1) + c * at(field, 2, last)
+    if edge_order == 1:
+        first = (at(field, 1, 2) - at(field, 0, 1)) / at(steps, 0, 1)
+        end = (at(field, -1, last) - at(field, -2, -1)) / at(steps, -1, last)
+        return array_from(joined([first, middle, end], axis))
+    d1, d2 = at(steps, 0, 1), at(steps, 1, 2)
+    a = -(number(2) * d1 + d2) / (d1 * (d1 + d2))
+    b = (d1 + d2) / (d1 * d2)
+    c = -d1 / (d2 * (d1 + d2))
+    first = a * at(field, 0, 1) + b * at(field, 1, 2) + c * at(field, 2, 3)
+    d1, d2 = at(steps, -2, -1), at(steps, -1, last)
+    a = d2 / (d1 * (d1 + d2))
+    b = -(d2 + d1) / (d1 * d2)
+    c = (number(2) * d2 + d1) / (d2 * (d1 + d2))
+    end = a * at(field, -3, -2) + b * at(field, -2, -1) + c * at(field, -1, last)
+    return array_from(joined([first, middle, end], axis))
+
+
+@public("gradient")
+def gradient(
+    f: object, *varargs: object, axis: Axes = None, edge_order: int = 1
+) -> Array | tuple[Array, ...]:
+    """The slopes along axes: one distance for all, one for each axis, or the coordinates along each.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.gradient(xp.asarray([1.0, 4.0, 9.0]))
+    Array([3., 4., 5.])
+    """
+    x = array_of(f)
+    axes = axes_of(axis, x.ndim)
+    if edge_order not in (1, 2):
+        raise AttributeValueError(
+            f"edge_order is 1 or 2, not {edge_order}", culprit=("attribute", "edge_order")
+        )
+    if len(varargs) not in (0, 1, len(axes)):
+        raise AttributeTypeError(f"there are {len(axes)} axes, and {len(varargs)} distances")
+    given = [array_of(each) for each in varargs] or [array_of(1.0)]
+    if len(given) == 1:
+        if given[0].ndim and len(axes) > 1:
+            raise AttributeTypeError(f"there are {len(axes)} axes, and the coordinates of one")
+        given = given * len(axes)
+    dtype = mean_type(x.dtype)
+    if x.dtype.kind == "b":
+        raise InputTypeError("truth values have no difference", help="xp.gradient(x.astype(xp.int8))")
+    found: list[Array] = []
+    for along, step in zip(axes, given, strict=True):
+        size = x.shape[along]
+        if isinstance(size, int) and size < edge_order + 1:
+            raise ShapeError(f"axis {along} has {size} elements, and a slope needs {edge_order + 1}")
+        if step.ndim > 1 or (step.ndim and not _is_same(step.shape[0], size)):
+            raise ShapeError(f"coordinates of shape {step.shape} do not fit axis {along} of {x.shape}")
+        found.append(_slope(x, as_type(step, mean_type(step.dtype)), along, dtype, edge_order))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _is_same(a: object, b: object) -> bool:
+    return not (isinstance(a, int) and isinstance(b, int)) or a == b
+
+
+# -- angles ----------------------------------------------------------------------------------------------
+
+
+@public("unwrap")
+def unwrap(p: object, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> Array:
+    """Angles without jumps: where a step is more than half a period, whole periods are added."""
+    x = array_of(p)
+    along = axis_of(axis, x.ndim)
+    if x.dtype.kind == "c":
+        raise InputTypeError("complex numbers are no angles")
+    dtype = dtypes.with_scalar(x.dtype, type(period))
+    return _unwrapped(x, along, dtype, period, period / 2 if discont is None else discont)
+
+
+@recorded()
+def _unwrapped(x: Array, axis: int, dtype: NumpyDType, period: float, jump: float) -> Array:
+    array = as_type(x, dtype)
+    field = tensors_of(array)
+    steps = array_from(_steps(field, axis))
+    is_whole = dtype.kind in "iu"
+    high = period // 2 if is_whole else period / 2
+    low = -high
+    # A step of exactly half a period may go either way; it keeps its sign.
+    ambiguous = not is_whole or period % 2 == 0
+    wrapped = cast(Array, UFUNCS["add"](UFUNCS["remainder"](UFUNCS["subtract"](steps, low), period), low))
+    if ambiguous:
+        is_edge = op.And(tensor_of(UFUNCS["equal"](wrapped, low)), tensor_of(steps > 0))
+        edge = constant_of(high, wrapped.dtype)
+        wrapped = array_from(where(is_edge, tensors_of(edge), tensors_of(wrapped)))
+    change = cast(Array, UFUNCS["subtract"](wrapped, steps))
+    small = tensor_of(UFUNCS["less"](UFUNCS["absolute"](steps), jump))
+    zero = tensors_of(constant_of(0, change.dtype))
+    fixed = where(small, zero, tensors_of(change)).map(lambda part: op.CumSum(part, np.int64(axis)))
+    first = field.map(lambda part: op.Slice(part, [0], [1], [axis]))
+    return array_from(joined([first, _later(field, axis) + fixed], axis))
