@@ -276,6 +276,12 @@ def torch_index(arguments: list[str]) -> int:
     return run(PYTHON, "tools/generate_torch_index.py", *arguments)
 
 
+def array_reference(arguments: list[str]) -> int:
+    """Generate the page of numpy's functions that arrays have again; --check only compares."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/generate_array_reference.py", *arguments)
+
+
 def kernel_table(arguments: list[str]) -> int:
     """Ask the installed ONNX Runtime for its kernels again; --check only compares, with the version of the table."""
     ensure({"dev"})
@@ -328,6 +334,7 @@ def check(arguments: list[str]) -> int:
         "any": bare_any([]),
         "stubs": stubs(["--check"]),
         "torch": torch_index(["--check"]),
+        "arrays": array_reference(["--check"]),
         "kernels": kernel_table(["--check"]),
         "errors": error_index(["--check"]),
         "types": types([]),
@@ -357,6 +364,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "any": bare_any,
     "stubs": stubs,
     "torch": torch_index,
+    "arrays": array_reference,
     "kernels": kernel_table,
     "errors": error_index,
     "docs": docs,

@@ -203,6 +203,20 @@ def test_sizes_that_nodes_depend_on_are_part_of_the_form():
 
 
 @algorithm
+def both(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue, TensorValue]:
+    """A function that gives back what it is given."""
+    return y, x, y
+
+
+def test_what_is_given_back():
+    model = onnxsmith.trace(lambda x, y: both(x, y), FLOAT[2], INT64[2])
+    assert names(model) == ["both__float_1d_int64_1d"]
+    first, second, third = model(np.ones(2, np.float32), np.zeros(2, np.int64))
+    assert first.dtype == third.dtype == np.int64
+    np.testing.assert_array_equal(second, [1, 1])
+
+
+@algorithm
 def applied(x: TensorValue, function: Callable[[TensorValue], TensorValue]) -> TensorValue:
     """A function that is given another."""
     return function(x)

@@ -102,22 +102,85 @@ def test_nodes_inside_loops_are_named_with_their_turn() -> None:
     assert (found.node.address, found.node.turns) == ("2.body.4", (2,))
 
 
-def test_a_loop_with_many_turns_is_one_step() -> None:
-    text = """
-    <ir_version: 9, opset_import: ["" : 21]> g (float[4] x, int64 n) => (float[4] y)
-    {{
-       t = Constant <value = bool {{1}}> ()
-       y = Loop (n, t, x) <body = b (int64 i, bool c, float[4] v) => (bool d, float[4] w) {{
-          d = Identity (c)
-          w = {} (v)
-       }}>
-    }}
-    """
+LONG = """
+<ir_version: 9, opset_import: ["" : 21]> g (float[4] x, int64 n) => (float[4] y, float[K, 4] s)
+{{
+   t = Constant <value = bool {{1}}> ()
+   late = Constant <value = int64 {{300}}> ()
+   y, s = Loop (n, t, x) <body = b (int64 i, bool c, float[4] v) => (bool d, float[4] w, float[4] q) {{
+      d = Identity (c)
+      a = {} (v)
+      e = Greater (i, late)
+      f = Cast <to = 1> (e)
+      w = {} (a, f)
+      q = Neg (w)
+   }}>
+}}
+"""
+
+
+def test_a_loop_with_many_turns_is_taken_apart_at_its_beginning() -> None:
     inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.int64(1000)}
-    found = compare(parsed(text.format("Sin")), parsed(text.format("Tanh")), inputs)
+    one = parsed(LONG.format("Sin", "Add"))
+    found = compare(one, parsed(LONG.format("Tanh", "Add")), inputs)
     assert found.node is not None
-    assert found.node.address == "1"
-    assert "the loop has 1000 turns" in str(found)
+    assert (found.node.address, found.node.turns) == ("2.body.1", (0,))
+    assert "node 2 (Loop) has 1000 turns: 20 were compared one by one" in str(found)
+    assert compare(one, one, inputs)
+    assert compare(one, "unoptimized", inputs)
+
+
+@pytest.mark.parametrize("turns", [350, 1000, 5000])
+def test_turns_that_part_late_are_looked_at_more_closely(turns: int) -> None:
+    inputs = {"x": np.float32([1, 2, 3, 4]), "n": np.int64(turns)}
+    found = compare(parsed(LONG.format("Sin", "Add")), parsed(LONG.format("Sin", "Sub")), inputs)
+    assert found.node is not None
+    assert (found.node.address, found.node.turns, found.node.until) == ("2.body.4", (301,), None)
+
+
+SCAN = """
+<ir_version: 9, opset_import: ["" : 21]>
+g (float[4] x, float[{n}, 4] z) => (float[4] y, float[{n}, 4] s)
+{{
+   y, s = Scan <num_scan_inputs = 1{extra}, body = b (float[4] v, float[4] r) => (float[4] w, float[4] q) {{
+      a = {operator} (v)
+      w = Add (a, r)
+      q = Neg (w)
+   }}> (x, z)
+}}
+"""
+BACKWARD = ", scan_input_directions = [1], scan_output_directions = [1]"
+
+
+@pytest.mark.parametrize("extra", ["", BACKWARD])
+@pytest.mark.parametrize("length", [5, 500])
+def test_scans_are_taken_apart(extra: str, length: int) -> None:
+    z = np.sin(np.arange(length * 4, dtype=np.float32)).reshape(length, 4)
+    inputs = {"x": np.float32([1, 2, 3, 4]), "z": z}
+    one, other = (parsed(SCAN.format(n=length, extra=extra, operator=each)) for each in ("Sin", "Tanh"))
+    for way in (one, one.optimize(), "reference"):
+        same = compare(one, way, inputs)  # type: ignore[arg-type]
+        assert same, same
+    found = compare(one, other, inputs)
+    assert found.node is not None
+    if extra and length > 200:
+        assert found.node.address == "0"
+        assert "500 turns, and goes backward" in str(found)
+    else:
+        assert (found.node.address, found.node.turns) == ("0.body.0", (0,))
+
+
+def test_scans_along_other_axes() -> None:
+    text = SCAN.replace("float[{n}, 4] z", "float[4, {n}] z").replace("float[{n}, 4] s", "float[4, {n}] s")
+    extra = ", scan_input_axes = [1], scan_output_axes = [-1]"
+    for length in (3, 300):
+        z = np.cos(np.arange(length * 4, dtype=np.float32)).reshape(4, length)
+        inputs = {"x": np.float32([1, 2, 3, 4]), "z": z}
+        one, other = (parsed(text.format(n=length, extra=extra, operator=each)) for each in ("Sin", "Tanh"))
+        assert compare(one, one, inputs)
+        found = compare(one, other, inputs)
+        assert found.node is not None
+        assert (found.node.address, found.node.turns) == ("0.body.0", (0,))
 
 
 def test_little_memory_gives_the_same_answer() -> None:
@@ -349,8 +412,7 @@ def test_all_of_a_long_model_is_matched() -> None:
 
 
 MASKED = """g (float[2, 4] x) => (float[2, 4] y)
-<bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}>
-{
+<bool[4] m = {0, 0, 1, 1}, float low = {%s}, float[4] b = {1, 2, 3, %s}> {
     z = Where(m, x, low)
     y = Add(z, b)
 }"""
@@ -396,3 +458,32 @@ def test_optional_inputs_are_what_they_are_given() -> None:
             graph("g (float[4] x) => (float[4] y) { y = Relu(x) }"),
             {"x": X4, "k": np.float32([1, 2, 2, 2])},
         )
+
+
+def test_a_bias_that_may_be_one_of_two_is_told_as_a_region() -> None:
+    """The twin has the convolution and its normalisation in one: what shifts a channel may be wrong in either."""
+    generator = np.random.default_rng(5)
+    kernel = generator.standard_normal((4, 2, 3, 3)).astype(np.float32)
+    scale, shift, mean = (generator.standard_normal(4).astype(np.float32) for _ in range(3))
+    bias, variance = np.zeros(4, np.float32), np.ones(4, np.float32)
+
+    def network(bias: Any, scale: Any, kernel: Any) -> Model:
+        def run(x: Any) -> Any:
+            return op.Tanh(op.BatchNormalization(op.Conv(x, kernel, bias), scale, shift, mean, variance))
+
+        return trace(run, FLOAT[1, 2, 8, 8])
+
+    inputs = [generator.standard_normal((1, 2, 8, 8)).astype(np.float32)]
+    twin = network(bias, scale, kernel).optimize()
+    assert len(twin.nodes) == 2
+    assert compare(network(bias, scale, kernel), twin, inputs)
+    found = compare(network(bias + 0.5, scale, kernel), twin, inputs)
+    assert found.node is None
+    assert [each.node.op_type for each in found.region] == ["Conv", "BatchNormalization"]
+    assert found.other is not None
+    scaled = compare(network(bias, scale * 1.5, kernel), twin, inputs)
+    assert scaled.node is not None
+    assert scaled.node.node.op_type == "BatchNormalization"
+    turned = compare(network(bias, scale, kernel[:, :, ::-1].copy()), twin, inputs)
+    assert turned.node is not None
+    assert turned.node.node.op_type == "Conv"

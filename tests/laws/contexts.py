@@ -93,8 +93,8 @@ CONTEXTS: dict[str, Callable[[Case], tuple[onnx.ModelProto, list[Value]]]] = {
 
 
 def each_trip(values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """What a loop collected, trip by trip."""
-    return [tuple(value[trip] for value in values) for trip in range(TRIPS)]
+    """What a loop collected, trip by trip; as arrays, since numpy takes zeros off the end of plain text."""
+    return [tuple(value[trip, ...] for value in values) for trip in range(TRIPS)]
 
 
 def _outer_outputs(inner: onnx.GraphProto) -> list[onnx.ValueInfoProto]:

@@ -40,3 +40,20 @@ def test_the_given_proto_stays_as_it_is_where_names_hide_others(change: Callable
     assert model.proto.SerializeToString(deterministic=True) == own
     given = [np.float32([1, 2])] if changed.inputs else []
     np.testing.assert_array_equal(changed(*given), [18, 27])
+
+
+@pytest.mark.parametrize(("ir_version", "opset"), [(6, 11), (8, 18)])
+def test_a_model_without_the_standard_domain_gets_it_where_it_is_needed(ir_version: int, opset: int) -> None:
+    node = "ai.onnx.ml.Scaler<offset = [1.0], scale = [2.0]>"
+    text = f"""<ir_version: {ir_version}, opset_import: ["ai.onnx.ml" : 2]>
+        g (float[1, 2] x) => (float[1, 2] y, float[1, 2] z) <float[1, 2] w = {{1.0, 2.0}}> {{
+            y = {node}(x) z = {node}(w)
+        }}"""
+    proto = onnx.parser.parse_model(text)
+    small = Model.from_proto(proto).optimize()
+    onnx.checker.check_model(small.proto, full_check=True)
+    # The second output is a copy of a constant now.
+    assert small.opset_imports == {"ai.onnx.ml": 2, "": opset}
+    assert small.proto.ir_version == ir_version
+    del proto.graph.node[1], proto.graph.output[1]
+    assert Model.from_proto(proto).optimize().opset_imports == {"ai.onnx.ml": 2}

@@ -171,3 +171,18 @@ def test_loops_that_would_unroll_without_end(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_is_no_number_of_turns_is_refused(unroll: Any) -> None:
     with pytest.raises(errors.AttributeValueError, match="unroll is the most turns"):
         optimize(loop_of(2), unroll=unroll)
+
+
+def test_what_cannot_be_put_together_stays_in_its_loop() -> None:
+    # A Loop gives float8, which Concat does not take.
+    model = model_of("""g (float[2] x) => (float8e5m2[T, 2] y) {
+        n = Constant<value = int64 {2}>()
+        go = Constant<value = bool {1}>()
+        y = Loop (n, go) <body = b (int64 i, bool c) => (bool d, float8e5m2[2] z) {
+            d = Identity(c)
+            z = Cast<to = 19>(x)
+        }>
+    }""")
+    small = optimize(model, unroll=4)
+    assert "Loop" in operators(small)
+    onnx.checker.check_model(small.proto, full_check=True)

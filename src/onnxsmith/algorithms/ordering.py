@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.sorting import search_sorted
 from onnxsmith.algorithms.values import (
@@ -72,11 +73,13 @@ def sort_keys(x: Field) -> list[TensorValue]:
     return [op.Where(holes, infinite, wide)]
 
 
+@algorithm
 def order(x: Field, axis: int, *, descending: bool = False) -> TensorValue:
     """Where the elements stand that come first, second, …, along an axis."""
     return order_by(sort_keys(x), axis, descending=descending)
 
 
+@algorithm
 def ordered(x: Field, axis: int, *, descending: bool = False) -> Field:
     """The elements in order along an axis."""
     dtype = dtype_of(x.re)
@@ -99,6 +102,7 @@ class Groups(NamedTuple):
     counts: TensorValue
 
 
+@algorithm
 def distinct(x: Field, *, equal_nan: bool = True) -> Groups:
     """The distinct elements of a vector; all NaN are one, or each is another."""
     places = order(x, 0)
@@ -142,6 +146,7 @@ def _is_nan(x: Field) -> TensorValue:
 # -- searching -------------------------------------------------------------------------------------------
 
 
+@algorithm
 def places_for(rows: TensorValue, values: TensorValue, *, right: bool) -> TensorValue:
     """Where values would go into an ordered vector: before equal ones, or, `right`, behind them. NaN is last."""
     if not dtype_of(rows).is_float:
@@ -154,6 +159,7 @@ def places_for(rows: TensorValue, values: TensorValue, *, right: bool) -> Tensor
     return op.Where(op.IsNaN(values), behind, found)
 
 
+@algorithm
 def is_among(x: Field, others: Field) -> TensorValue:
     """Whether each element is equal to one of a vector."""
     if x.im is not None:

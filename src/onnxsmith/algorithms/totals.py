@@ -12,6 +12,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, joined, number, where
 from onnxsmith.algorithms.complex_numbers.products import product_along
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
@@ -77,6 +78,7 @@ def total(x: Field, axes: Sequence[int], keepdims: bool, *, is_long: bool = Fals
     return x.map(lambda part: _reduced("ReduceSum", part, axes, keepdims))
 
 
+@algorithm
 def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | None = None) -> Field:
     """The product, in the element type that is given, and of a scalar before all others if there is one."""
     if x.im is None:
@@ -170,6 +172,7 @@ def highest(dtype: DType) -> TensorOrArray:
     return np.asarray(np.iinfo(dtype.numpy).max if dtype is not DType.BOOL else True, dtype.numpy)
 
 
+@algorithm
 def extreme(
     x: Field, axes: Sequence[int], keepdims: bool, *, is_max: bool, first: Field | None = None
 ) -> Field:
@@ -193,6 +196,7 @@ def extreme(
     return Field(found) if first is None else better(first, Field(found), is_max=is_max)
 
 
+@algorithm
 def extreme_place(x: Field, axis: int, *, is_max: bool) -> TensorValue:
     """Where the first greatest or least stands along an axis, which is kept; what is no number comes first."""
     find, reduce = (op.ArgMax, op.ReduceMax) if is_max else (op.ArgMin, op.ReduceMin)

@@ -144,6 +144,7 @@ def _node(found: ComparedNode | None) -> dict[str, Any] | None:
         "operator": found.node.operator,
         "name": found.node.name,
         "turns": list(found.turns),
+        "until": found.until,
         "source": None if found.source is None else str(found.source),
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
-from onnxsmith.comparing.search import Parting, Searching
+from onnxsmith.comparing.search import Parting, Search, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
 from onnxsmith.core.collection import collection_paused
@@ -39,6 +39,8 @@ Way: TypeAlias = Literal["reference", "unoptimized"]
 _WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized"}
 _DEFAULT_MEMORY = 1 << 30
 _LONGEST_REASON = 300
+#: So often turns of a loop that part are cut into smaller parts.
+_MOST_LOOKS = 5
 _LONGEST_SHOWN = 80
 
 
@@ -84,11 +86,13 @@ def compare(
     first, engine = _run_as(model, None)
     second, other_engine = _run_as(other, first)
     given, sides = _sides((first, engine), (second, other_engine), inputs, providers, _budget(memory))
-    for side in sides:
-        side.look()
-    with collection_paused():
-        searching = Searching(*sides, tolerance)
-    found = searching.run()
+    found = _searched(sides, tolerance)
+    for _ in range(_MOST_LOOKS):
+        steps = (None, None) if found.parting is None else (found.parting.left_step, found.parting.right_step)
+        if steps[0] is None or steps[1] is None or steps[0].until is None or steps[1].until is None:
+            break
+        sides = sides[0].closer(steps[0]), sides[1].closer(steps[1])
+        found = _searched(sides, tolerance)
     notes = (*found.notes, *_notes(sides))
     shown = ", ".join(f"{name} {list(np.shape(cast(object, each)))}" for name, each in given.items())  # type: ignore[arg-type]
     parting = found.parting
@@ -115,6 +119,14 @@ def compare(
     if folder is not None and parting.local is not None:
         write_reproduction(folder, *sides, parting, parting.local, result)
     return result
+
+
+def _searched(sides: tuple[Side, Side], tolerance: Tolerance) -> Search:
+    for side in sides:
+        side.look()
+    with collection_paused():
+        searching = Searching(*sides, tolerance)
+    return searching.run()
 
 
 def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[Model, Engine]:
@@ -299,8 +311,9 @@ def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -
 def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for side in sides:
+        found.update(side.line.notes)
         for step in side.line.steps:
-            if step.run in side.line.whole:
+            if side.line.whole.get(step.run):
                 why = side.line.whole[step.run]
                 found[f"node {step.node.address} ({step.node.operator}) was compared as a whole: {why}"] = (
                     None

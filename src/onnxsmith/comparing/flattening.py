@@ -1,28 +1,29 @@
 """The straight line of nodes that one run of a model takes: calls, branches and turns of loops in their places.
 
 A model that is run on given inputs takes one branch of each `If`, and a number of turns of each `Loop`. With these
-known, the run is a list of steps without any control flow, each the run of one node of the model. Loops with too many
-turns, and nodes that cannot be taken apart, stay single steps.
+known, the run is a list of steps without any control flow, each the run of one node of the model. Of loops with many
+turns the first are taken apart, or those that are asked for, and the others are a few steps of several turns each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.comparing.copies import copied_node, resolved_attributes
+from onnxsmith.comparing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Graph, Node, Nodes
 
 #: No more steps are made of loops than this.
 _MOST_STEPS = 20_000
-#: A loop with more turns stays one step.
-_MOST_TURNS = 200
+#: The first version of Scan without a batch.
+_FIRST_SCAN = 9
 
 Environment: TypeAlias = dict[ir.Value, "ir.Value | None"]
 #: Runs what was made so far, and gives these values of it.
@@ -41,6 +42,8 @@ class Step:
     turns: tuple[int, ...] = ()
     #: The calls of functions around it, outermost first.
     calls: tuple[str, ...] = ()
+    #: The last turn where it is several turns of a loop together, of which `turns` has the first.
+    until: int | None = None
 
 
 class Place(NamedTuple):
@@ -82,6 +85,8 @@ class Straight:
     whole: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
     #: Which way control flow went, in words, in the order in which that was known.
     ways: dict[Step, str] = field(default_factory=dict["Step", str])
+    #: What is worth a word besides.
+    notes: dict[str, None] = field(default_factory=dict[str, None])
     #: The place of each step by its id, and the list that this is true of.
     _positions: dict[int, int] = field(default_factory=dict[int, int])
     _ordered: list[Step] | None = None
@@ -123,10 +128,11 @@ def _graphs(node: ir.Node) -> Iterator[ir.Graph]:
 
 
 class _Flattening:
-    def __init__(self, nodes: Nodes, held: ir.Model) -> None:
+    def __init__(self, nodes: Nodes, held: ir.Model, closer: Mapping[str, range]) -> None:
         self.line = Straight(nodes, held, dict(held.opset_imports))
         self._nodes = nodes
         self._pending: dict[ir.Node, _Pending] = {}
+        self._closer = closer
         self._numbers = 0
 
     def named(self, value: ir.Value) -> ir.Value:
@@ -213,6 +219,7 @@ class _Flattening:
         conditions = iter(ask(self.line, wanted))
         chosen = {step.run: bool(np.asarray(next(conditions))) for step in waiting if _is_if(step)}
         turns = self._turns([step for step in waiting if _is_loop(step)], ask)
+        turns |= self._scanned([step for step in waiting if _is_scan(step)], ask)
         self.line.ways.update(
             (step, f"the {'then' if chosen[step.run] else 'else'} branch")
             for step in waiting
@@ -226,7 +233,8 @@ class _Flattening:
             elif step.run in chosen:
                 lines += self._branch(pending, chosen[step.run])
             elif turns.get(step.run):
-                lines += self._loop(pending, turns[step.run])
+                ranges = self._ranges(pending.step, turns[step.run])
+                lines += (self._scan if _is_scan(step) else self._loop)(pending, ranges)
             else:
                 lines.append(step)
         self.line.steps = lines
@@ -277,21 +285,52 @@ class _Flattening:
         for step, count in zip(loops, found, strict=True):
             number = int(np.asarray(count).size)
             self.line.ways[step] = f"{number} turn{'s' * (number != 1)}"
-            body = step.node.bodies[0]
-            size = number * max(1, sum(1 for _ in body.ir.all_nodes()))
-            if number <= _MOST_TURNS and size + len(self.line.steps) <= _MOST_STEPS:
-                result[step.run] = number
-            else:
-                self.line.whole[step.run] = f"the loop has {number} turns"
+            result[step.run] = number
         return result
 
-    def _loop(self, pending: _Pending, count: int) -> list[Step]:
+    def _scanned(self, scans: Sequence[Step], ask: Ask) -> dict[ir.Node, int]:
+        """How often each Scan runs: as often as what it goes through is long."""
+        version = self.line.imports.get("", 0)
+        known = [(step, scan_of(step.run)) for step in scans if version >= _FIRST_SCAN]
+        found = ask(self.line, [self.line.actual(scan.inputs[0]) for _, scan in known])
+        result: dict[ir.Node, int] = {}
+        for (step, scan), value in zip(known, found, strict=True):
+            number = int(np.shape(cast(Any, value))[scan.input_axes[0]])
+            self.line.ways[step] = f"{number} turn{'s' * (number != 1)}"
+            if number > MOST_TURNS and any((*scan.is_backward, *scan.gives_backward)):
+                self.line.whole[step.run] = f"it has {number} turns, and goes backward"
+            else:
+                result[step.run] = number
+        return result
+
+    def _ranges(self, step: Step, count: int) -> list[range]:
+        """The turns of a loop that are taken apart, each for itself, and those that are run together."""
+        body = max(1, sum(1 for _ in step.node.bodies[0].ir.all_nodes()))
+        room = (_MOST_STEPS - len(self.line.steps)) // body
+        ranges = turn_ranges(count, room, self._closer.get(step.node.address))
+        single = sum(len(each) == 1 for each in ranges)
+        if single < count:
+            self.line.notes[
+                f"node {step.node.address} ({step.node.operator}) has {count} turns: {single} were compared one by "
+                f"one, and the others in {len(ranges) - single} parts"
+            ] = None
+        return ranges
+
+    def _loop(self, pending: _Pending, ranges: Sequence[range]) -> list[Step]:
         step = pending.step
         graph = step.node.bodies[0]
         carried = [None if each is None else self.line.actual(each) for each in step.run.inputs[2:]]
-        scanned: list[list[ir.Value]] = [[] for _ in graph.ir.outputs[1 + len(carried) :]]
+        scanned: list[list[Collected]] = [[] for _ in graph.ir.outputs[1 + len(carried) :]]
         made: list[Step] = []
-        for turn in range(count):
+        for turns in ranges:
+            if len(turns) > 1:
+                run = self._part_of_loop(pending, turns, carried)
+                made.append(Step(run, step.node, (*step.turns, turns[0]), step.calls, turns[-1]))
+                carried = list(run.outputs[: len(carried)])
+                for collected, value in zip(scanned, run.outputs[len(carried) :], strict=True):
+                    collected.append(Collected(value, is_several=True))
+                continue
+            (turn,) = turns
             environment = dict(pending.environment)
             first = self.constant(array_to_ir(np.array(turn, np.int64)))
             goes_on = self.constant(array_to_ir(np.array(True)))
@@ -302,23 +341,105 @@ class _Flattening:
             carried = results[: len(carried)]
             for collected, value in zip(scanned, results[len(carried) :], strict=True):
                 assert value is not None
-                collected.append(value)
+                collected.append(Collected(value))
+        made += self._finished(step, carried, scanned, [0] * len(scanned))
+        return made
+
+    def _part_of_loop(self, pending: _Pending, turns: range, carried: Sequence[ir.Value | None]) -> ir.Node:
+        """Some turns of a loop as a loop of its own, whose turns are numbered as in the whole."""
+        run = copied_node(pending.step.node.ir, pending.environment, pending.given)
+        count = self.constant(array_to_ir(np.array(len(turns), np.int64)))
+        goes_on = self.constant(array_to_ir(np.array(True)))
+        for place, value in enumerate((count, goes_on, *carried)):
+            run.replace_input_with(place, value)
+        for value in run.outputs:
+            self.named(value)
+        body = run.attributes["body"].as_graph()
+        start = self.constant(array_to_ir(np.array(turns[0], np.int64)))
+        number_from(body, start)
+        self.line.whole[run] = ""
+        return run
+
+    def _scan(self, pending: _Pending, ranges: Sequence[range]) -> list[Step]:
+        step = pending.step
+        graph = step.node.bodies[0]
+        scan = scan_of(step.run)
+        inputs = [self.line.actual(each) for each in scan.inputs]
+        carried = [None if each is None else self.line.actual(each) for each in scan.states]
+        scanned: list[list[Collected]] = [[] for _ in graph.ir.outputs[len(carried) :]]
+        count = ranges[-1].stop
+        made: list[Step] = []
+        for turns in ranges:
+            taken: list[ir.Value] = []
+            for value, axis, is_backward in zip(inputs, scan.input_axes, scan.is_backward, strict=True):
+                first = count - 1 - turns[0] if is_backward else turns[0]
+                node = self._cut(value, axis, [first] if len(turns) == 1 else [first, turns.stop])
+                made.append(Step(node, step.node, (*step.turns, turns[0]), step.calls))
+                taken.append(node.outputs[0])
+            if len(turns) > 1:
+                run = copied_node(step.node.ir, pending.environment, pending.given)
+                for place, each in enumerate((*carried, *taken)):
+                    run.replace_input_with(place, each)
+                for value in run.outputs:
+                    self.named(value)
+                self.line.whole[run] = ""
+                made.append(Step(run, step.node, (*step.turns, turns[0]), step.calls, turns[-1]))
+                results: list[ir.Value | None] = list(run.outputs)
+            else:
+                environment = dict(pending.environment)
+                environment.update(zip(graph.ir.inputs, [*carried, *taken], strict=False))
+                place = Place((*step.turns, turns[0]), step.calls)
+                made += self.body(graph, environment, pending.given, place)
+                results = [environment.get(each, each) for each in graph.ir.outputs]
+            carried = results[: len(carried)]
+            for collected, value in zip(scanned, results[len(carried) :], strict=True):
+                assert value is not None
+                collected.append(Collected(value, is_several=len(turns) > 1))
+        for collected, is_backward in zip(scanned, scan.gives_backward, strict=True):
+            if is_backward:
+                collected.reverse()
+        made += self._finished(step, carried, scanned, scan.output_axes)
+        return made
+
+    def _cut(self, value: ir.Value, axis: int, where: Sequence[int]) -> ir.Node:
+        """What a turn takes of a value that is gone through, or several turns."""
+        if len(where) == 1:
+            place = self.constant(array_to_ir(np.array(where[0], np.int64)))
+            node = ir.Node("", "Gather", [value, place], [ir.AttrInt64("axis", axis)], num_outputs=1)
+        else:
+            bounds = [self.constant(array_to_ir(np.array([each], np.int64))) for each in (*where, axis)]
+            node = ir.Node("", "Slice", [value, *bounds], num_outputs=1)
+        self.named(node.outputs[0])
+        return node
+
+    def _finished(
+        self,
+        step: Step,
+        carried: Sequence[ir.Value | None],
+        scanned: Sequence[Sequence[Collected]],
+        axes: Sequence[int],
+    ) -> list[Step]:
+        """What a loop gives: the values that it carries, and the results of its turns one after the other."""
         for outer, value in zip(step.run.outputs, carried, strict=False):
             self._is_now(outer, value)
-        for outer, values in zip(step.run.outputs[len(carried) :], scanned, strict=False):
+        made: list[Step] = []
+        for outer, values, axis in zip(step.run.outputs[len(carried) :], scanned, axes, strict=False):
             if outer.name:
-                made += self._stacked(step, outer, values)
+                made += self._stacked(step, outer, values, axis)
         del self.line.whole[step.run]
         return made
 
-    def _stacked(self, step: Step, outer: ir.Value, values: Sequence[ir.Value]) -> list[Step]:
+    def _stacked(self, step: Step, outer: ir.Value, values: Sequence[Collected], axis: int) -> list[Step]:
         """What a loop collects: the results of its turns, one after the other."""
-        axes = self.constant(array_to_ir(np.array([0], np.int64)))
-        nodes = [ir.Node("", "Unsqueeze", [value, axes], num_outputs=1) for value in values]
-        for node in nodes:
-            self.named(node.outputs[0])
-        parts = [node.outputs[0] for node in nodes]
-        joined = ir.Node("", "Concat", parts, [ir.AttrInt64("axis", 0)], num_outputs=1)
+        axes = self.constant(array_to_ir(np.array([axis], np.int64)))
+        nodes: list[ir.Node] = []
+        parts: list[ir.Value] = []
+        for value, is_several in values:
+            if not is_several:
+                nodes.append(ir.Node("", "Unsqueeze", [value, axes], num_outputs=1))
+                value = self.named(nodes[-1].outputs[0])
+            parts.append(value)
+        joined = ir.Node("", "Concat", parts, [ir.AttrInt64("axis", axis)], num_outputs=1)
         self.line.aliases[outer] = self.named(joined.outputs[0])
         return [Step(each, step.node, step.turns, step.calls) for each in (*nodes, joined)]
 
@@ -331,6 +452,10 @@ def _is_loop(step: Step) -> bool:
     return step.run.op_type == "Loop" and not step.run.domain
 
 
+def _is_scan(step: Step) -> bool:
+    return step.run.op_type == "Scan" and not step.run.domain
+
+
 def _constant_of(node: Node, given: Mapping[str, ir.Attr]) -> ir.TensorProtocol | None:
     """The tensor of a Constant node that holds one."""
     if node.op_type != "Constant" or node.domain:
@@ -341,14 +466,19 @@ def _constant_of(node: Node, given: Mapping[str, ir.Attr]) -> ir.TensorProtocol 
     )
 
 
-def straightened(nodes: Nodes, held: ir.Model, given: Container[str], ask: Ask) -> Straight:
-    """The steps that a run takes on inputs of these names; `ask` runs what was made so far."""
-    flattening = _Flattening(nodes, held)
+def straightened(
+    nodes: Nodes, held: ir.Model, given: Container[str], closer: Mapping[str, range], ask: Ask
+) -> Straight:
+    """The steps that a run takes on inputs of these names; `ask` runs what was made so far.
+
+    `closer` has turns of loops to be looked at more closely than others, by the address of the loop.
+    """
+    flattening = _Flattening(nodes, held, closer)
     line = flattening.line
     graph = nodes.graph
     environment: Environment = {}
     for value in graph.ir.inputs:
-        if value.name in graph.ir.initializers and value.name not in given:
+        if value.name in graph.ir.initializers and (value.name or "") not in given:
             continue  # its default is a weight
         environment[value] = line.inputs[value.name or ""] = flattening.named(ir.Value(name=None))
     line.steps = flattening.body(graph, environment, {}, Place())

@@ -12,7 +12,7 @@ from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.inspection import Node
 from onnxsmith.source import Span
 
-_SHOWN_NODES = 6
+_SHOWN_NODES = 10
 _LONGEST_NAME = 80
 
 
@@ -23,6 +23,8 @@ class ComparedNode:
     node: Node
     #: The turns of the loops around it in which it differs, outermost first.
     turns: tuple[int, ...] = ()
+    #: The last turn where several were compared together, of which `turns` has the first.
+    until: int | None = None
 
     @property
     def address(self) -> str:
@@ -37,13 +39,15 @@ class ComparedNode:
     def __str__(self) -> str:
         called = f" '{clipped(self.node.name, _LONGEST_NAME)}'" if self.node.name else ""
         turn = f", turn {', '.join(map(str, self.turns))}" if self.turns else ""
+        if self.until is not None:
+            turn += f" to {self.until}"
         place = "" if self.source is None else f", {self.source}"
         return printable(f"{self.node.operator}{called} (node {self.address}{turn}{place})")
 
 
 def compared(step: Step | None) -> ComparedNode | None:
     """The node of a step."""
-    return None if step is None else ComparedNode(step.node, step.turns)
+    return None if step is None else ComparedNode(step.node, step.turns, step.until)
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,13 @@ class Searching:
         left = tuple(self._left.region(one, known))
         right = () if two in self._right.line.constants else tuple(self._right.region(two, others))
         left_step, right_step = self._blamed(left, right)
+        if left and right and self._refines:
+            mine, given = self._left.array(one), self._given_to(two)
+            if self._is_shift(self._left, left, {}, local) or self._is_shift(self._right, right, given, mine):
+                # The bias of the one or of the other: nobody can tell.
+                explains = self._explains(one, two, gap)
+                left_step, right_step = (each[0] if len(each) == 1 else None for each in (left, right))
+                return Parting(one, two, left, right, left_step, right_step, found, local, explains)
         if (left_step is None or right_step is None) and left and right and self._refines:
             mine = self._left.array(one)
             left_step = left_step or self._normalising(self._left, left, {}, local)
@@ -334,6 +341,25 @@ class Searching:
             None if step is None else part.step_of(step.node.name, parts[2])
             for part, step in zip(parts[:2], steps, strict=True)
         )
+
+    def _is_shift(
+        self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array
+    ) -> bool:
+        """Whether a convolution with a bias and the normalisation after it are off by one number in each channel.
+
+        The other run has both in one, so that the bias of either may be the cause, and what computes it.
+        """
+        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        if [each.run.op_type for each in computing] != ["Conv", "BatchNormalization"]:
+            return False
+        if len(computing[0].run.inputs) < 3 or computing[0].run.inputs[2] is None:
+            return False
+        now = side.computed([computing[1].run.outputs[0]], given)[0]
+        if not isinstance(now, np.ndarray) or now.shape != wanted.shape or now.ndim < 2:
+            return False
+        apart = np.moveaxis(as_wide(wanted) - as_wide(now), 1, 0).reshape(now.shape[1], -1)
+        largest = max(float(np.abs(as_wide(wanted)).max()), 1e-30)
+        return bool((np.ptp(apart, axis=1) <= _FIT * largest).all())
 
     def _normalising(
         self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array

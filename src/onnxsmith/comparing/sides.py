@@ -45,14 +45,18 @@ class Side:
         engine: Engine = "default",
         providers: Sequence[Provider] | None = None,
         memory: int,
+        closer: Mapping[str, range] | None = None,
     ) -> None:
+        """`closer` has turns of loops to be looked at more closely than others, by the address of the loop."""
         self.model = model
         self._engine: Engine = engine
         self._providers = providers
         self._memory = memory
         self._inputs = inputs
         with collection_paused():
-            self.line: Straight = straightened(nodes_of(model), read(model).ir, inputs, self._ask)
+            self.line: Straight = straightened(
+                nodes_of(model), read(model).ir, inputs, closer or {}, self._ask
+            )
         self.by_value: dict[ir.Value, Step] = {
             value: step for step in self.line.steps for value in step.run.outputs if value.name
         }
@@ -68,6 +72,18 @@ class Side:
         self._chunk = _FIRST_CHUNK
         #: What is kept of every value that can be looked at.
         self.signatures: dict[ir.Value, Signature] = {}
+
+    def closer(self, step: Step) -> Side:
+        """The same run, in which the turns that a step has together are looked at more closely."""
+        assert step.until is not None
+        return Side(
+            self.model,
+            self._inputs,
+            engine=self._engine,
+            providers=self._providers,
+            memory=self._memory,
+            closer={step.node.address: range(step.turns[-1], step.until + 1)},
+        )
 
     # -- running ---------------------------------------------------------------------------------------
 
@@ -220,12 +236,17 @@ class Side:
         return self.computed(wanted, {**held, **given})
 
     def runs_of(self, node: Node) -> Sequence[Step]:
-        """All steps that are runs of one node: a node in a loop or function has several."""
+        """All steps that are runs of one node, or have some: a node in a loop or function has several."""
         if self._by_node is None:
             self._by_node = {}
             for step in self.line.steps:
                 self._by_node.setdefault(id(step.node), []).append(step)
-        return self._by_node.get(id(node), ())
+        found = list(self._by_node.get(id(node), ()))
+        around = node.graph.owner
+        while around is not None:  # turns that were not taken apart
+            found += (step for step in self._by_node.get(id(around), ()) if step.until is not None)
+            around = around.graph.owner
+        return found
 
     def region(self, value: ir.Value, known: Container[ir.Value]) -> list[Step]:
         """The steps that a value is made by, back to values that are known, in order."""

@@ -9,6 +9,7 @@ import onnx_ir as ir
 from onnx import helper
 
 from onnxsmith.graphs.records import AnyFunction, ModelRecord, element_dtype
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.types.dtypes import DType
 
 _INITIALIZERS_THAT_ARE_NO_INPUTS = 4
@@ -56,13 +57,33 @@ def settle_ir_version(model: ir.Model, given: ir.Model) -> None:
     """Let a model that was made of another one have the lowest IR version that it needs.
 
     Where it needs what the given one did, it has the given one's, which somebody chose. Before version 4 initializers
-    are inputs, which callers may rely on: that stays unless an opset or a type asks for more.
+    are inputs, which callers may rely on: that stays unless an opset or a type asks for more. An import of the standard
+    domain that the given one has not is left out where nothing needs it.
     """
+    for each in (model, *model.functions.values()):
+        before = given if isinstance(each, ir.Model) else given.functions.get(each.identifier())
+        has_it = before is None or not {"", "ai.onnx"}.isdisjoint(before.opset_imports)
+        if not has_it and all(node.domain for node in each.graph.all_nodes()):
+            each.opset_imports.pop("", None)
     needed = lowest_ir_version(model)
     if needed == lowest_ir_version(given):
         model.ir_version = given.ir_version
     elif needed > _INITIALIZERS_THAT_ARE_NO_INPUTS or given.ir_version >= _INITIALIZERS_THAT_ARE_NO_INPUTS:
         model.ir_version = needed
+
+
+def import_standard_domain(model: ir.Model) -> None:
+    """Let a model of other domains alone have a version of the standard one, for nodes that may come into it.
+
+    It is the newest that came with the model's IR version or before: what loads the model knows that one.
+    """
+    if "" not in model.opset_imports:
+        versions = range(default_opset_version(), 1, -1)
+        model.opset_imports[""] = next(
+            (each for each in versions if _of_standard((("ai.onnx", each),)) <= model.ir_version), versions[0]
+        )
+    for function in model.functions.values():
+        function.opset_imports.setdefault("", model.opset_imports[""])
 
 
 def drop_unused_imports(model: ir.Model) -> None:

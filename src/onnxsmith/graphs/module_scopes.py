@@ -69,6 +69,23 @@ def classes_of(node: ir.Node) -> list[tuple[Scope, str]]:
     return [(joined_scope([name]), found) for name, found in zip(names, classes, strict=False)]
 
 
+def settled_scope(scope: Scope, users: Sequence[Scope], makers: Sequence[Scope]) -> Scope:
+    """Where a node of a scope belongs, by the scopes of what uses it and of what makes its inputs.
+
+    Passes compute once what every layer did, a mask say, in the first of them. A node that takes nothing of its own
+    module, and is used there and elsewhere, is where all its users are.
+
+    >>> settled_scope(("layers", "0"), [("layers", "0"), ("layers", "1")], [("mask",)])
+    ('layers',)
+    """
+    is_inside = [each[: len(scope)] == scope for each in users]
+    if not scope or all(is_inside) or not any(is_inside):
+        return scope
+    shared = common_scope(users)
+    module = scope[: len(shared) + 1]
+    return scope if any(each[: len(module)] == module for each in makers) else shared
+
+
 def common_scope(scopes: Sequence[Scope]) -> Scope:
     """The innermost module that all are in."""
     first, last = min(scopes), max(scopes)

@@ -24,6 +24,8 @@ from onnxsmith.numpy.choosing import extract as extract
 from onnxsmith.numpy.choosing import piecewise as piecewise
 from onnxsmith.numpy.choosing import select as select
 from onnxsmith.numpy.choosing import where as where
+from onnxsmith.numpy.covariances import corrcoef as corrcoef
+from onnxsmith.numpy.covariances import cov as cov
 from onnxsmith.numpy.creation import array as array
 from onnxsmith.numpy.creation import asarray as asarray
 from onnxsmith.numpy.creation import copy as copy
@@ -83,6 +85,11 @@ from onnxsmith.numpy.filling import tril as tril
 from onnxsmith.numpy.filling import triu as triu
 from onnxsmith.numpy.filling import zeros as zeros
 from onnxsmith.numpy.filling import zeros_like as zeros_like
+from onnxsmith.numpy.histograms import bincount as bincount
+from onnxsmith.numpy.histograms import histogram as histogram
+from onnxsmith.numpy.histograms import histogram2d as histogram2d
+from onnxsmith.numpy.histograms import histogram_bin_edges as histogram_bin_edges
+from onnxsmith.numpy.histograms import histogramdd as histogramdd
 from onnxsmith.numpy.inserting import copyto as copyto
 from onnxsmith.numpy.inserting import diag_indices_from as diag_indices_from
 from onnxsmith.numpy.inserting import einsum as einsum
@@ -127,6 +134,12 @@ from onnxsmith.numpy.polynomials import polymul as polymul
 from onnxsmith.numpy.polynomials import polysub as polysub
 from onnxsmith.numpy.polynomials import polyval as polyval
 from onnxsmith.numpy.polynomials import vander as vander
+from onnxsmith.numpy.quantiles import median as median
+from onnxsmith.numpy.quantiles import nanmedian as nanmedian
+from onnxsmith.numpy.quantiles import nanpercentile as nanpercentile
+from onnxsmith.numpy.quantiles import nanquantile as nanquantile
+from onnxsmith.numpy.quantiles import percentile as percentile
+from onnxsmith.numpy.quantiles import quantile as quantile
 from onnxsmith.numpy.ranges import arange as arange
 from onnxsmith.numpy.ranges import linspace as linspace
 from onnxsmith.numpy.rearranging import delete as delete
@@ -183,6 +196,9 @@ from onnxsmith.numpy.sets import unique_all as unique_all
 from onnxsmith.numpy.sets import unique_counts as unique_counts
 from onnxsmith.numpy.sets import unique_inverse as unique_inverse
 from onnxsmith.numpy.sets import unique_values as unique_values
+from onnxsmith.numpy.signals import convolve as convolve
+from onnxsmith.numpy.signals import correlate as correlate
+from onnxsmith.numpy.signals import interp as interp
 from onnxsmith.numpy.sorting import argpartition as argpartition
 from onnxsmith.numpy.sorting import argsort as argsort
 from onnxsmith.numpy.sorting import digitize as digitize
@@ -199,6 +215,13 @@ from onnxsmith.numpy.taking import put_along_axis as put_along_axis
 from onnxsmith.numpy.taking import take as take
 from onnxsmith.numpy.taking import take_along_axis as take_along_axis
 from onnxsmith.numpy.ufunc import Ufunc as Ufunc
+from onnxsmith.numpy.without_nan import nanmax as nanmax
+from onnxsmith.numpy.without_nan import nanmean as nanmean
+from onnxsmith.numpy.without_nan import nanmin as nanmin
+from onnxsmith.numpy.without_nan import nanprod as nanprod
+from onnxsmith.numpy.without_nan import nanstd as nanstd
+from onnxsmith.numpy.without_nan import nansum as nansum
+from onnxsmith.numpy.without_nan import nanvar as nanvar
 
 __array_api_version__: str
 __array_namespace_info__ = ___array_namespace_info__

@@ -26,6 +26,8 @@ from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
 
 _NDARRAY = np.ndarray
+#: Why an array without dimensions that a function gave cannot be written to.
+_NUMBER = "it is a number, as what numpy gives in its place"
 
 
 _Operator: TypeAlias = "Callable[[Array, Any], Array]"
@@ -65,6 +67,8 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
         if not is_operand(other):
             return NotImplemented
         try:
+            if self.is_number:
+                return cast(Array, UFUNCS[name](self, other))
             UFUNCS[name](self, other, out=self)
         except OnnxsmithError as error:
             hide_own_frames(error)
@@ -153,6 +157,17 @@ class Array:
         #: The graph that was being recorded when it was made: it is written to there alone.
         active = ACTIVE.get()
         self._recording: object = None if active is None else active.recording
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is what numpy gives as a number of its own, which never changes: a sum, one element."""
+        return self._locked is _NUMBER
+
+    def as_number(self) -> Array:
+        """The same, as a number if it has no dimensions: what functions give."""
+        if not self.ndim and self._locked is None:
+            self._locked = _NUMBER
+        return self
 
     def lock(self, why: str) -> None:
         """Refuse to be written to from now on."""

@@ -35,7 +35,8 @@ def asarray(
         if copy is False:
             raise AttributeValueError("another element type takes a copy", culprit=("attribute", "copy"))
         made = as_type(made, wanted)
-    return detached(made) if copy and made is obj else made
+    is_own = made is obj and not copy and not made.is_number
+    return made if is_own or (made.is_symbolic and isinstance(obj, Tensor)) else detached(made)
 
 
 def _crossed_over(tensor: Tensor) -> Array:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.errors import InputTypeError
+from onnxsmith.numpy.refused import REFUSED
 from onnxsmith.numpy.registry import FUNCTIONS, public
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -36,8 +37,10 @@ def array_function(function: Callable[..., object], args: Sequence[Any], kwargs:
     """What numpy asks of an array for one of its functions."""
     name = _by_numpys().get(function)
     if name is None:
+        why = REFUSED.get(function.__name__)
         raise InputTypeError(
-            f"numpy's {function.__name__} is not there for arrays that run on ONNX",
+            f"numpy's {function.__name__} is not there for arrays that run on ONNX"
+            + ("" if why is None else f": {why}"),
             help="the functions that are stand in onnxsmith.numpy; np.asarray(x) leaves ONNX",
         )
     positional, named = _handed_on(name, function, args, kwargs)

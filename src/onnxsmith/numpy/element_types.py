@@ -45,7 +45,7 @@ def astype(
             culprit=("attribute", "casting"),
         )
     made = as_type(array, wanted)
-    return detached(made) if copy and made is array else made
+    return detached(made) if copy or made is not array else made
 
 
 def _dtype_of(value: object) -> NumpyDType:

@@ -22,6 +22,7 @@ from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.reshaping import broadcast_to, reshape
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -41,7 +42,7 @@ def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
     element = as_type(element, dtype)
     if is_known(sizes) and not element.is_symbolic:
         return Array(np.full(known(sizes), np.asarray(element)))
-    return _filled(element, sizes)
+    return detached(_filled(element, sizes))
 
 
 def _dtype(dtype: object, default: NumpyDType) -> NumpyDType:

@@ -77,6 +77,8 @@ def get(x: Array, index: object) -> Array:
     """`x[index]`"""
     parts = read_index(index)
     _check_places(x, parts)
+    if len(parts) == x.ndim and x.ndim and all(isinstance(each, int | Number) for each in parts):
+        return take(sharing.detached(x), parts)  # one element is a number
     if any(isinstance(each, Array) for each in parts):
         taken = take(sharing.detached(x), parts)
         taken._is_plain = False  # numpy puts the elements in the order of the index

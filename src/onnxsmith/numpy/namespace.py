@@ -11,6 +11,7 @@ import numpy as np
 
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import choosing as choosing
+from onnxsmith.numpy import covariances as covariances
 from onnxsmith.numpy import creation as creation
 from onnxsmith.numpy import cumulative as cumulative
 from onnxsmith.numpy import differences as differences
@@ -19,20 +20,24 @@ from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
+from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
+from onnxsmith.numpy import quantiles as quantiles
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
 from onnxsmith.numpy import reductions as reductions
 from onnxsmith.numpy import reshaping as reshaping
 from onnxsmith.numpy import searching as searching
 from onnxsmith.numpy import sets as sets
+from onnxsmith.numpy import signals as signals
 from onnxsmith.numpy import sorting as sorting
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
+from onnxsmith.numpy import without_nan as without_nan
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.matrices import contractions as contractions

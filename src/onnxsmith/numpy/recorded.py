@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -35,6 +36,12 @@ _NDARRAY = np.ndarray
 _NUMBER = np.dtype(np.int64)
 #: Classes whose values are part of what a session is made for, and found by their value.
 _PLAIN = (int, bool, str, type(None), type(Ellipsis), np.dtype, type)
+
+
+#: A session that ran, what it was fed, and what it gave.
+Observed: TypeAlias = "tuple[Run, list[Elements], object]"
+#: Who wants to know which sessions run.
+OBSERVED: ContextVar[list[Observed] | None] = ContextVar("OBSERVED", default=None)
 
 
 class _Symbolic(Exception):  # no mistake: says that the call is to be recorded where it stands
@@ -72,9 +79,13 @@ class Recorded:
         try:
             prepared = self.prepared(args, kwargs)
             if prepared is None:
-                return self._function(*args, **kwargs)
+                return _as_numbers(self._function(*args, **kwargs))
             run, feeds = prepared
-            return run(feeds, all(_plain_inputs(args)))
+            result = run(feeds, all(_plain_inputs(args)))
+            observed = OBSERVED.get()
+            if observed is not None:
+                observed.append((run, feeds, result))
+            return result
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
@@ -97,6 +108,16 @@ class Recorded:
 
     def _is_number(self, place: int | str) -> bool:
         return place in self._positions or place in self._numbers
+
+
+def _as_numbers(result: Any) -> Any:
+    """Results without dimensions are numbers, as they are where elements are known."""
+    if result.__class__ is Array:
+        return cast(Array, result).as_number()
+    if isinstance(result, tuple | list):
+        for each in cast("Sequence[Any]", result):
+            _as_numbers(each)
+    return cast(Any, result)
 
 
 def _plain_inputs(values: Sequence[Any]) -> Iterator[bool]:

@@ -44,7 +44,7 @@ def reshape(x: object, /, shape: ShapeLike, order: str = "C", *, copy: bool | No
         raise AttributeValueError(f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order"))
     sizes = _resolved(array, shape_of(shape))
     if copy:
-        return reshaped(sharing.detached(array), sizes)
+        return sharing.detached(reshaped(sharing.detached(array), sizes))
     before = tuple(array.shape)
     return sharing.view(
         array,

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy import dtypes
@@ -40,6 +42,7 @@ class Run:
         self._run: Callable[[Sequence[Elements]], Any] | None = None
 
         def body(*inputs: Tensor) -> tuple[Any, ...]:
+            inline_algorithms(current_graph())  # a session opens sooner without functions
             given = iter(inputs)
             made_args = [_decode(each, given, is_number=is_number(place)) for place, each in enumerate(args)]
             made_kwargs = {
@@ -125,6 +128,8 @@ def _disassemble(result: Any, outputs: list[Any]) -> Callable[[Iterator[Elements
     """Put the tensors of a result among the outputs of the model; gives who puts the result together again."""
     if result.__class__ is Array:
         held = cast(Array, result).held
+        if not cast(Array, result).ndim:
+            return _disassembled_number(cast(Array, result), outputs)
         if isinstance(held, Complex):
             outputs += [held.real, held.imag]
             dtype = cast(Array, result).dtype
@@ -138,6 +143,16 @@ def _disassemble(result: Any, outputs: list[Any]) -> Callable[[Iterator[Elements
             return lambda given, is_plain: make(*[each(given, is_plain) for each in items])
         return lambda given, is_plain: make([each(given, is_plain) for each in items])
     return lambda given, is_plain: result
+
+
+def _disassembled_number(result: Array, outputs: list[Any]) -> Callable[[Iterator[Elements], bool], Array]:
+    held = result.held
+    if isinstance(held, Complex):
+        outputs += [held.real, held.imag]
+        dtype = result.dtype
+        return lambda given, is_plain: Array(_joined(next(given), next(given), dtype)).as_number()
+    outputs.append(held)
+    return lambda given, is_plain: Array(next(given)).as_number()
 
 
 def _joined(real: Elements, imag: Elements, dtype: dtypes.NumpyDType) -> Elements:

@@ -17,6 +17,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
@@ -91,6 +92,7 @@ def _distinct_slices(
 
 
 @public("unique")
+@quick()
 def unique(
     ar: object,
     return_index: bool = False,
@@ -135,6 +137,7 @@ def unique_inverse(x: object, /) -> UniqueInverseResult:
 
 
 @public("unique_values")
+@quick()
 def unique_values(x: object, /) -> Array:
     """The distinct elements, each NaN one of its own."""
     return _distinct(array_of(x), False, False, False, False)[0]
@@ -153,6 +156,7 @@ def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
 
 
 @public("isin")
+@quick(2)
 def isin(
     element: object,
     test_elements: object,

@@ -58,6 +58,8 @@ def detached(array: Array) -> Array:
 def view(base: Array, take: Take, put_back: PutBack | None, *, is_plain: bool) -> Array:
     """A part of an array, sharing its elements."""
     made = Array(take(detached(base)).held, is_plain)
+    if base.is_number:
+        return made  # numpy makes an array of a number, and the two have nothing in common
     made._view = View(base, take, put_back, base._version)
     made._locked = base._locked
     made._recording = base._recording

@@ -15,6 +15,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
@@ -56,6 +57,7 @@ def order_of(x: Array, axis: int, descending: bool = False) -> Array:
 
 
 @public("sort")
+@quick()
 def sort(
     a: object,
     axis: int | None = -1,
@@ -77,6 +79,7 @@ def sort(
 
 
 @public("argsort")
+@quick()
 def argsort(
     a: object,
     axis: int | None = -1,
@@ -172,6 +175,7 @@ def places_in(rows: Array, given: Array, dtype: NumpyDType, right: bool, order: 
 
 
 @public("searchsorted")
+@quick(2)
 def searchsorted(a: object, v: object, side: str = "left", sorter: object = None) -> Array:
     """Where elements would go into a vector in order: before equal ones, or behind them with `side="right"`.
 

@@ -17,6 +17,7 @@ from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, is_long, mask_of, masked
 from onnxsmith.numpy.registry import public
@@ -62,6 +63,7 @@ def averaged(
 
 
 @public("mean")
+@quick()
 def mean(
     a: object,
     axis: Axes = None,
@@ -147,6 +149,7 @@ def _number(value: object, name: str) -> float:
 
 
 @public("var")
+@quick()
 def var(
     a: object,
     axis: Axes = None,
@@ -169,6 +172,7 @@ def var(
 
 
 @public("std")
+@quick()
 def std(
     a: object,
     axis: Axes = None,

@@ -29,11 +29,14 @@ from onnxsmith.numpy.ufunc_call import ComplexLoop as ComplexLoop
 from onnxsmith.numpy.ufunc_call import RealLoop as RealLoop
 from onnxsmith.numpy.ufunc_call import UfuncCall
 from onnxsmith.numpy.ufunc_options import read_out, read_where
+from onnxsmith.numpy.ufunc_signature import SignatureOf
 from onnxsmith.numpy.ufunc_steps import Reduce, Steps
 
 
 class Ufunc(UfuncCall):
     """One universal function: call it on arrays, or along their dimensions."""
+
+    __signature__ = SignatureOf()
 
     def __init__(
         self,

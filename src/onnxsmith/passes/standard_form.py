@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.ir_version import import_standard_domain
 from onnxsmith.passes.named_tensors import rename_value
 from onnxsmith.passes.values import inner_graphs
 
 
 def name_standard_domain(model: ir.Model) -> None:
-    """Let the standard domain have one of its two names: rules are filed under it."""
+    """Let the standard domain have one of its two names, under which rules are filed, and a version everywhere."""
     holders = [model, *model.functions.values()]
-    if not any("ai.onnx" in each.opset_imports for each in holders):
-        return
+    if any("ai.onnx" in each.opset_imports for each in holders):
+        _by_one_name(model, holders)
+    import_standard_domain(model)
+
+
+def _by_one_name(model: ir.Model, holders: Sequence[ir.Model | ir.Function]) -> None:
     for each in holders:
         version = each.opset_imports.pop("ai.onnx", None)
         if version is not None:

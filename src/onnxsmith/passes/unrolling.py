@@ -8,11 +8,13 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.graph_inference import Functions
+from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states, loop_turns, scan_layout, scan_turns
 from onnxsmith.passes.values import inner_graphs, is_random, is_read, rank
 from onnxsmith.passes.worklist import NamedRule, Worklist
+from onnxsmith.schema import registry
 
 #: Nodes that unrolling may add to a model.
 MOST_NODES = 20_000
@@ -141,11 +143,22 @@ def _outcome(
             results.append(None)
             continue
         parts = [turn[number] for turn in (reversed(pieces) if is_reversed else pieces)]
+        if not all(_can_be_joined(at, each) for each in parts):
+            return None
         rows = [_widened(at, each, axis) for each in parts if each is not None]
         if len(rows) != len(parts):
             return None
         results.append(rows[0] if len(rows) == 1 else at.op("Concat", *rows, axis=axis))
     return results[: len(at.node.outputs)]
+
+
+def _can_be_joined(at: Attempt, value: ir.Value | None) -> bool:
+    """Whether `Unsqueeze` and `Concat` take a value: a loop gives types that they do not, of eight bits and fewer."""
+    if value is None or value.type is None:
+        return value is not None
+    name = type_from_ir(value.type, None).onnx_name
+    found = (registry.find("", op_type, at.version) for op_type in ("Unsqueeze", "Concat"))
+    return all(op is not None and name in op.inputs[0].types for op in found)
 
 
 def _widened(at: Attempt, value: ir.Value, axis: int) -> ir.Value:

@@ -93,6 +93,7 @@ _MORE_IN_VALUES: dict[tuple[str, int], str] = {
     ),
     ("DequantizeLinear", 13): "a scale for each slice along an axis",
     ("AveragePool", 22): "with ceil_mode, a window that begins in the padding is left out",
+    ("If", 11): "branches may give other shapes than each other",
     ("Loop", 11): "there may be no state",
     ("MaxPool", 22): "with ceil_mode, a window that begins in the padding is left out",
     ("Mod", 28): "fmod=0 is defined for floats",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from onnxsmith.core.collection import collection_paused
-from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
+from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of, settled_scope
 from onnxsmith.view.description import Description, Graph
 from onnxsmith.view.layering import Net
 from onnxsmith.view.ordering import Arrangement, Effort, arrange
@@ -114,6 +114,11 @@ class Boxes:
                 taking = [found[each] for value in outputs for each in users.get(value, ())]
                 if taking:
                     found[node] = common_scope(taking)
+        made = {value: node for node in nodes for value in described[node].outputs}
+        for node in nodes:
+            taking = [found[each] for value in described[node].outputs for each in users.get(value, ())]
+            makers = [found[made[value]] for value in described[node].inputs if value in made]
+            found[node] = settled_scope(found[node], taking, makers)
         return found
 
     def _class(self, nodes: Sequence[int], scope: Scope) -> str:

@@ -175,3 +175,12 @@ def test_a_model_that_is_wrong_is_left_as_it_is() -> None:
     body = "p = MatMul(x, w) y = Add(p, b)"
     ends = "g (float[2, 3] x, float[4, 5] w, float[5] b) => (float[2, 5] y)"
     assert operators(optimize(model_of(f"{ends} {{ {body} }}"))) == ["Add", "MatMul"]
+
+
+def test_a_row_that_nobody_could_hold_is_not_made() -> None:
+    body = (
+        "a = Constant<value_ints=[-1]>() m = ReduceMean(x, a) c = Sub(x, m) s = Mul(c, c) v = ReduceMean(s, a)"
+        " e = Constant<value_float=0.00001>() w = Add(v, e) r = Sqrt(w) y = Div(c, r)"
+    )
+    model = model_of(f"g (float[N, {10**13}] x) => (float[N, {10**13}] y) {{ {body} }}")
+    assert "LayerNormalization" not in operators(optimize(model))

@@ -12,7 +12,7 @@ import pytest
 from onnx import parser
 
 import onnxsmith
-from onnxsmith import FLOAT, Model, outline, trace
+from onnxsmith import BOOL, FLOAT, Model, outline, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeValueError, CallError, InvalidModelError
 from tests.passes.outlining.layered_nets import LAYERS, Net, assert_same, calls, layer, transformer
@@ -214,3 +214,24 @@ def test_a_model_that_is_wrong_is_told_to_be(nodes: str, by: Any) -> None:
     text = '<ir_version: 9, opset_import: ["": 18]> g (float[4] x) => (float[4] y)'
     with pytest.raises(InvalidModelError, match="the model is not valid"):
         outline(Model.from_proto(parser.parse_model(f"{text} {{ {nodes} }}")), by=by)
+
+
+def test_what_the_first_layer_computes_for_all_is_no_part_of_it() -> None:
+    """As after a pass that computes equal things once: the mask stands in the first layer, and all take it."""
+
+    def network(x, mask):
+        bias = op.Where(mask, 0.0, -1.0)
+        for _ in range(3):
+            x = op.Relu(op.Sin(x) + bias)
+        return x
+
+    proto = trace(network, FLOAT["N"], BOOL["N"]).proto
+    layer = 0
+    for node in proto.graph.node:
+        node.name = f"/layers.{layer}/{node.op_type}"
+        layer += node.op_type == "Relu"
+    model = Model.from_proto(proto)
+    made = model.outline()
+    assert [each.op_type for each in made.ir.graph] == ["Where", *["layer"] * 3]
+    x, mask = np.float32([1, 2]), np.array([True, False])
+    assert np.array_equal(made(x, mask), model(x, mask))

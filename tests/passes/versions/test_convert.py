@@ -388,3 +388,36 @@ def test_verification_names_a_node_that_means_something_else_now(monkeypatch: py
 def test_a_path_is_no_model() -> None:
     with pytest.raises(errors.CallError, match="convert_version needs a Model, not a str"):
         convert_version("m.onnx", 21)  # type: ignore[arg-type]  # that is the mistake
+
+
+def test_branches_of_several_shapes_have_no_form_before_opset_11() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 13]>
+        g (float[2, 3] x, bool c) => (float[N, 3] y) {
+            y = If (c) <then_branch = t () => (float[2, 3] a) { a = Neg (x) },
+                        else_branch = e () => (float[4, 3] b) { b = Concat <axis = 0> (x, x) }>
+        }
+    """)
+    assert model.convert_version(11).opset_imports[""] == 11
+    with pytest.raises(errors.VersionConversionError, match="several shapes, which If allows since opset 11"):
+        model.convert_version(10)
+
+
+def test_a_node_that_became_several_is_named_once() -> None:
+    model = read("""
+        <ir_version: 8, opset_import: ["": 18]>
+        g (float[3, 2, 2] x, int64[1] axes = {0}) => (y) { y = ReduceMean (x, axes) }
+    """)
+    with pytest.raises(errors.VersionConversionError, match="for a node:") as caught:
+        model.convert_version(9)
+    assert caught.value.message.count("ReduceMean 'y'") == 1
+
+
+@pytest.mark.parametrize("kind", ["int4", "uint4", "int16", "uint16"])
+def test_quantised_types_of_opset_21_are_refused_before(kind: str) -> None:
+    model = read(f"""
+        <ir_version: 10, opset_import: ["": 21]>
+        g ({kind}[4] x) => (float[4] y) <float s = {{0.5}}> {{ y = DequantizeLinear (x, s) }}
+    """)
+    with pytest.raises(errors.VersionConversionError, match="which DequantizeLinear takes since opset 21"):
+        model.convert_version(20)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import constant, converted, dtype_of, like
 from onnxsmith.core.value import TensorOrArray, TensorValue
@@ -70,6 +71,7 @@ def signbit(x: TensorValue) -> TensorValue:
     return op.Less(op.Where(is_zero, op.Reciprocal(x), x), like(0, x))
 
 
+@algorithm
 def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     """The size of x with the sign of y."""
     size = op.Abs(x)
@@ -85,6 +87,7 @@ def _size_bits(x: TensorValue) -> TensorValue:
     return _bits(op.Abs(x))
 
 
+@algorithm
 def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     """The next number after x in the direction of y."""
     size = _size_bits(x)
@@ -100,6 +103,7 @@ def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     return chosen(op.Or(op.IsNaN(x), op.IsNaN(y)), op.Add(x, y), made)
 
 
+@algorithm
 def spacing(x: TensorValue) -> TensorValue:
     """The distance to the next number away from zero, with the sign of x; as numpy, of float16 to the next above."""
     if x.dtype is DType.FLOAT16:
@@ -123,6 +127,7 @@ def power_of_two(exponent: TensorValue, dtype: DType) -> TensorValue:
     return _from_bits(op.Mul(biased, like(1 << layout.fraction, whole)), dtype)
 
 
+@algorithm
 def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     """A fraction of at least one half in size and an exponent in int32; zero and infinity are their own, with 0."""
     layout, dtype = _layout(x), dtype_of(x)
@@ -147,6 +152,7 @@ def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     return chosen(is_plain, signed, x), converted(op.Where(is_plain, exponent, like(0, bits)), DType.INT32)
 
 
+@algorithm
 def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     """x times a power of two, rounded once."""
     dtype = dtype_of(x)

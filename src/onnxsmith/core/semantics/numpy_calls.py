@@ -60,14 +60,9 @@ def universal_function(
     raise refused(name if method == "__call__" else f"{name}.{method}", inputs)
 
 
-def array_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What numpy asks of a tensor for `np.concatenate([tensor, …])`; a running tensor is the array behind it."""
-    given = [*args, *kwargs.values()]
-    if _holds_symbolic(given):
-        raise refused(function.__name__, given)
-    return function(
-        *[_as_array(each) for each in args], **{name: _as_array(each) for name, each in kwargs.items()}
-    )
+def array_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> NoReturn:
+    """What numpy asks of a tensor for `np.concatenate([tensor, …])`: refused, whether the tensor runs or is traced."""
+    raise refused(function.__name__, [*args, *kwargs.values()])
 
 
 def refuse_conversion(x: TensorValue) -> NoReturn:
@@ -81,7 +76,8 @@ def refuse_conversion(x: TensorValue) -> NoReturn:
 def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
     """The error for a function of numpy that was given a tensor; the help is what to call instead."""
     return TracedValueError(
-        f"numpy's {name} cannot compute with a tensor of ONNX", help=_instead(name, inputs)
+        f"numpy's {name} cannot compute with a tensor of ONNX",
+        help=f"{_instead(name, inputs)};\nonnxsmith.numpy.asarray(tensor) is an array, which computes as numpy does",
     )
 
 
@@ -124,22 +120,3 @@ def _arguments_as_written() -> list[str] | None:
     if not isinstance(parsed, ast.Call) or parsed.keywords:
         return None
     return [ast.unparse(each) for each in parsed.args]
-
-
-def _holds_symbolic(values: Sequence[Any]) -> bool:
-    for value in values:
-        if isinstance(value, Value):
-            if value.is_symbolic:
-                return True
-        elif isinstance(value, list | tuple) and _holds_symbolic(cast("Sequence[Any]", value)):
-            return True
-    return False
-
-
-def _as_array(value: Any) -> Any:
-    if isinstance(value, Value):
-        return getattr(value, "array", value)
-    if isinstance(value, list | tuple):
-        items = [_as_array(each) for each in cast("Sequence[Any]", value)]
-        return items if isinstance(value, list) else tuple(items)
-    return value

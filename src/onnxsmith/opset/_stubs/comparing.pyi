@@ -154,6 +154,7 @@ class ComparedNode:
     """A node that two runs part at, in one of the models."""
     node: Node
     turns: tuple[int, ...] = ...
+    until: int | None = ...
     @property
     def address(self) -> str:
         """Where it stands, as `model.nodes` has it."""

@@ -98,7 +98,10 @@ def _may_move(edit: Editor, node: ir.Node, *, is_sure: bool) -> bool:
     if has_graphs(node) or is_random(node):
         return False
     is_cheap = _is_cheap_and_safe(edit, node)
-    if any(each.is_graph_output() for each in node.outputs):
+    results = [each for each in node.outputs if each.is_graph_output()]
+    if any(each.dtype in (None, ir.DataType.STRING) for each in results):
+        return False  # ONNX Runtime moves text out of what a body gives, and from a copy of what is outside only once
+    if results:
         return is_sure and not is_cheap  # a copy would stay inside, which is no cheaper
     return is_sure or is_cheap
 

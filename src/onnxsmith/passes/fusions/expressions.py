@@ -52,7 +52,7 @@ def product_of(edit: Editor, value: ir.Value | None, root: ir.Node | None = None
             result.number *= number
             waiting.extend(rest)
         else:
-            divisor = edit.number_beside(node.inputs[1], node.inputs[0])
+            divisor = _number(edit, node.inputs[1], node.inputs[0])
             if divisor is None or divisor == 0:
                 result.factors.append(each)
             else:
@@ -64,7 +64,12 @@ def product_of(edit: Editor, value: ir.Value | None, root: ir.Node | None = None
 def _number_and_rest(edit: Editor, node: ir.Node) -> tuple[float, list[ir.Value | None]]:
     """The number in a product of two, and what it is multiplied with; both operands where there is none."""
     for value, other in both_ways(node):
-        number = edit.number_beside(value, other)
+        number = _number(edit, value, other)
         if number is not None:
             return number, [other]
     return 1.0, list(node.inputs)
+
+
+def _number(edit: Editor, value: ir.Value | None, other: ir.Value | None) -> float | None:
+    """The number that a constant is for another operand; a weight that may get other content is none."""
+    return edit.number_beside(value, other) if value is None or edit.is_fixed(value) else None

@@ -23,6 +23,8 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 _FLOATS = (DType.FLOAT, DType.DOUBLE)
+#: A row of ones is made for each: what a model claims of a size may be anything.
+_WIDEST = 1 << 24
 
 
 #: The mean over some axes.
@@ -53,7 +55,7 @@ def _spelled_out(op: RuleOperators, mean: _Mean) -> tuple[_Pattern, _Pattern]:
 
 def _is_over_last(match: Match) -> bool:
     x, axes = match.tensor("x"), match["axes"]
-    if x.dtype not in _FLOATS or not x.shape or not isinstance(x.shape[-1], int):
+    if x.dtype not in _FLOATS or not x.shape or not isinstance(x.shape[-1], int) or x.shape[-1] > _WIDEST:
         return False
     return axes in ([-1], [len(x.shape) - 1])
 

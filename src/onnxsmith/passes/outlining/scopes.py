@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of
+from onnxsmith.graphs.module_scopes import Scope, classes_of, common_scope, scope_of, settled_scope
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.passes.outlining.wiring import Wiring
 
@@ -26,7 +26,16 @@ def all_scopes(wiring: Wiring) -> list[Scope]:
         users = [scopes[user] for value in wiring.nodes[k].outputs for user in wiring.users.get(value, ())]
         if users:
             scopes[k] = common_scope(users)
+    _hoist_shared(wiring, scopes)
     return scopes
+
+
+def _hoist_shared(wiring: Wiring, scopes: list[Scope]) -> None:
+    made = {value: k for k, node in enumerate(wiring.nodes) for value in node.outputs}
+    for k, node in enumerate(wiring.nodes):
+        users = [scopes[user] for value in node.outputs for user in wiring.users.get(value, ())]
+        makers = [scopes[made[value]] for value in node.inputs if value is not None and value in made]
+        scopes[k] = settled_scope(scopes[k], users, makers)
 
 
 def class_of(nodes: Iterable[ir.Node], scope: Scope) -> str | None:

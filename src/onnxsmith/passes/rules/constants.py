@@ -25,7 +25,12 @@ BROADCASTING = frozenset(
 
 
 def tensor_of(edit: Editor, value: ir.Value | None) -> ir.TensorProtocol | None:
-    """The tensor of a constant: an initializer that is no input, or what a Constant node gives, however it says it."""
+    """The tensor of a constant: an initializer that is no input, or what a Constant node gives, however it says it.
+
+    A weight that may get other content one day is none.
+    """
+    if value is not None and not edit.is_fixed(value):
+        return None
     found = edit.tensor(value)
     if found is None:
         node = made_by(value, "Constant")

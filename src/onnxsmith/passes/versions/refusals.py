@@ -47,6 +47,7 @@ class Refused:
 
 def conversion_error(refused: Sequence[Refused]) -> VersionConversionError:
     """The error for nodes that cannot be converted; there is at least one."""
+    refused = list(dict.fromkeys(refused))  # a node may have become several
     first = refused[0]
     domain = f" of {first.domain}" if first.domain else ""
     counted = "a node" if len(refused) == 1 else f"{len(refused)} nodes"

@@ -20,6 +20,9 @@ from onnxsmith.types.value_types import Dimension, Shape, TensorType, describe_s
 #: Contents above this many elements are not computed with: no shape hangs on them.
 LARGEST_CONTENT = 1024
 
+#: Ranks and lists of axes are far shorter.
+_MOST_ENTRIES = 1 << 16
+
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -95,10 +98,10 @@ class Call:
         return None
 
     def length(self, position: int) -> int | None:
-        """How many entries a vector has, whatever they are."""
+        """How many entries a vector has, whatever they are; None for more than any shape has."""
         shape = self.tensor(position).shape
         size = shape[0] if shape is not None and len(shape) == 1 else None
-        return size if isinstance(size, int) else None
+        return size if isinstance(size, int) and size <= _MOST_ENTRIES else None
 
     def array(self, position: int) -> Array | None:
         """The content of a constant of any element type, if it is small."""
@@ -144,7 +147,12 @@ class Call:
     def given_dtype(self, name: str) -> DType | None:
         """The element type that an attribute names; None where it is left out or says "as the input"."""
         code = self.integer(name, 0)
-        return DType(code) if code else None
+        if not code:
+            return None
+        try:
+            return DType(code)
+        except ValueError:
+            raise self.attribute_error(name, f"needs an element type, not {name}={code}") from None
 
     def input_name(self, position: int) -> str:
         """The formal name of an input; those of a variadic one are counted."""

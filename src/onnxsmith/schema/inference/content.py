@@ -128,12 +128,21 @@ def _by_numpy(
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(function(*typed))
-        return from_array(result.astype(dtype.numpy, copy=False)) if result.size <= LARGEST_CONTENT else None
+        if result.size > LARGEST_CONTENT or not _fits(result, dtype):
+            return None
+        return from_array(result.astype(dtype.numpy, copy=False))
     except (
         TypeError,
         ValueError,
     ):  # numpy has no such function for this element type, or the shapes are wrong
         return None
+
+
+def _fits(result: Array, dtype: DType) -> bool:
+    """Whether floats that become integers are in their range: past it, each processor gives another number."""
+    if result.dtype.kind != "f" or not dtype.is_integer:
+        return True
+    return bool((np.abs(result) < 2.0 ** (dtype.bits - 1)).all())
 
 
 def _divide(left: Array, right: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.values import dimensions, fixed_shape, rank
+from onnxsmith.passes.values import dimensions, fixed_shape, inner_graphs, rank
 from onnxsmith.passes.versions.step import AS_IT_IS, DECLARE_SHAPES, Answer, Refusal, Step, down
 
 
@@ -92,6 +92,19 @@ def of_one_shape(step: Step) -> Answer:
     raise Refusal(
         f"its inputs may be broadcast, which {step.node.op_type} does since opset 8", DECLARE_SHAPES
     )
+
+
+@down("If", since=11)
+def branches_of_one_shape(step: Step) -> Answer:
+    """What both branches give had one shape before opset 11."""
+    outputs = [graph.outputs for graph in inner_graphs(step.node)]
+    for values in zip(*outputs, strict=False):
+        shapes = [dimensions(each) for each in values]
+        ranks = {len(each) for each in shapes if each is not None}
+        sizes = zip(*(each for each in shapes if each is not None), strict=False)
+        if len(ranks) > 1 or any(len({size for size in each if isinstance(size, int)}) > 1 for each in sizes):
+            raise Refusal("its branches give values of several shapes, which If allows since opset 11")
+    return AS_IT_IS
 
 
 @down("Loop", since=11)

@@ -63,6 +63,8 @@ def _filled(shape: Shape, value: Array | None) -> Data:
     sizes = [each for each in shape if isinstance(each, int)]
     if len(sizes) < len(shape) or math.prod(sizes) > LARGEST_CONTENT:
         return None
+    if max(sizes, default=0) > LARGEST_CONTENT:  # without elements, and still more than numpy takes
+        return None
     if value is None:
         return np.zeros(sizes, np.float32)
     return from_array(np.full(sizes, value.reshape(-1)[0], value.dtype)) if value.size else None

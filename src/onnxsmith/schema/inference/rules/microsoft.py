@@ -124,6 +124,9 @@ def attention(call: Call) -> Result:
     sizes = call.integers("qkv_hidden_sizes")
     width: Dimension = None
     if sizes:
+        if len(sizes) != 3:
+            message = f"needs the widths of queries, keys and values in qkv_hidden_sizes, not {sizes}"
+            raise call.attribute_error("qkv_hidden_sizes", message)
         width = sizes[2]
     elif weights is not None and len(weights) == 2:
         width = symbolic.floordiv(weights[1], 3)
@@ -152,6 +155,8 @@ def multi_head_attention(call: Call) -> Result:
 @rule("GroupQueryAttention", domain=_DOMAIN)
 def group_query_attention(call: Call) -> Result:
     query, dtype = call.shape(0), call.dtype(0, 1, 2)
+    if query is not None and len(query) < 2:
+        raise call.shape_error(f"needs a batch and more, not {call.described(0)}", ("input", 0))
     heads, shared = call.attribute("num_heads"), call.attribute("kv_num_heads")
     out: Shape | None = query
     if (

@@ -62,10 +62,12 @@ def signal_window(call: Call) -> Result:
 
 
 def _made_dtype(call: Call) -> DType:
-    code = call.integer("output_datatype", 1)
-    if not code:
+    if "output_datatype" not in call.attributes:
+        return DType.FLOAT
+    dtype = call.given_dtype("output_datatype")
+    if dtype is None:
         raise call.attribute_error("output_datatype", "needs an element type, not output_datatype=0")
-    return DType(code)
+    return dtype
 
 
 @rule("MelWeightMatrix")

@@ -100,6 +100,8 @@ def _weights(call: Call, x: int, w: int) -> tuple[Shape | None, Shape | None]:
     shape, weights = call.shape(x), call.shape(w)
     if shape is not None and len(shape) < 2:
         raise call.shape_error(f"needs a batch and a channel axis, not {call.described(x)}", ("input", x))
+    if weights is not None and len(weights) < 2:
+        raise call.shape_error(f"needs weights with two axes at least, not {call.described(w)}", ("input", w))
     if shape is not None and weights is not None and len(shape) != len(weights):
         raise call.shape_error(
             f"needs {call.input_name(x)} and {call.input_name(w)} of one rank, "
@@ -188,6 +190,12 @@ def conv_transpose(call: Call) -> Result:
         )
     window = read_window(call, kernel)
     rank = len(kernel)
+    for name, counts in (("output_padding", (0, rank)), ("output_shape", (0, rank, rank + 2))):
+        listed = call.integers(name)
+        if listed is not None and len(listed) not in counts:
+            raise call.attribute_error(
+                name, f"needs {rank} entries in {name}, one per spatial axis, not {listed}"
+            )
     fixed = call.integers("output_shape")
     if fixed:
         return (tensor(dtype, (shape[0], out_channels, *fixed[-rank:])),)

@@ -1,0 +1,183 @@
+"""Quantiles along the last axis by the methods of Hyndman and Fan and four others, and medians between two elements.
+
+They follow the definitions with numpy's order of operations, so that a fraction that falls onto an element finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.ordering import ordered
+from onnxsmith.algorithms.totals import wider
+from onnxsmith.algorithms.values import as_tensor, converted, dtype_of, like, rank_of, size_of
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+#: The name of a method.
+Method: TypeAlias = str
+#: Where a quantile stands among `n` elements, counted from 0, between two of them or at one.
+_Place: TypeAlias = Callable[[TensorValue, TensorValue], TensorValue]
+
+
+def _by(alpha: float, beta: float) -> _Place:
+    """The place of a method of Hyndman and Fan that two numbers describe."""
+
+    def place(n: TensorValue, q: TensorValue) -> TensorValue:
+        shift = op.Add(like(alpha, q), op.Mul(q, like(1 - alpha - beta, q)))
+        return op.Sub(op.Add(op.Mul(n, q), shift), like(1, q))
+
+    return place
+
+
+def _from_first_to_last(n: TensorValue, q: TensorValue) -> TensorValue:
+    return op.Mul(op.Sub(n, like(1, q)), q)
+
+
+def _inverse(n: TensorValue, q: TensorValue) -> TensorValue:
+    return op.Sub(op.Mul(n, q), like(1, q))
+
+
+def _at_boundaries(place: TensorValue, takes_lower: Callable[[TensorValue], TensorValue]) -> TensorValue:
+    lower = op.Floor(place)
+    part = op.Sub(place, lower)
+    found = op.Where(
+        op.And(op.Equal(part, like(0, place)), takes_lower(place)), lower, op.Add(lower, like(1, place))
+    )
+    return op.Max(found, like(0, place))
+
+
+def _inverted_cdf(n: TensorValue, q: TensorValue) -> TensorValue:
+    return _at_boundaries(_inverse(n, q), lambda place: op.Equal(place, place))
+
+
+def _closest(n: TensorValue, q: TensorValue) -> TensorValue:
+    def is_odd(place: TensorValue) -> TensorValue:
+        half = op.Mul(op.Floor(place), like(0.5, place))
+        return op.Not(op.Equal(op.Floor(half), half))
+
+    return _at_boundaries(op.Sub(_inverse(n, q), like(0.5, q)), is_odd)
+
+
+def _midpoint(n: TensorValue, q: TensorValue) -> TensorValue:
+    place = _from_first_to_last(n, q)
+    return op.Mul(like(0.5, q), op.Add(op.Floor(place), op.Ceil(place)))
+
+
+#: Methods that take elements as they are.
+TAKEN: Mapping[Method, _Place] = MappingProxyType(
+    {
+        "inverted_cdf": _inverted_cdf,
+        "closest_observation": _closest,
+        "lower": lambda n, q: op.Floor(_from_first_to_last(n, q)),
+        "higher": lambda n, q: op.Ceil(_from_first_to_last(n, q)),
+        "nearest": lambda n, q: op.Round(_from_first_to_last(n, q)),
+    }
+)
+_BETWEEN: Mapping[Method, _Place] = MappingProxyType(
+    {
+        "averaged_inverted_cdf": _inverse,
+        "interpolated_inverted_cdf": _by(0, 1),
+        "hazen": _by(0.5, 0.5),
+        "weibull": _by(0, 0),
+        "linear": _from_first_to_last,
+        "median_unbiased": _by(1 / 3, 1 / 3),
+        "normal_unbiased": _by(3 / 8, 3 / 8),
+        "midpoint": _midpoint,
+    }
+)
+#: All methods by name.
+METHODS: tuple[Method, ...] = (*TAKEN, *_BETWEEN)
+
+
+def _weight(method: Method, place: TensorValue, lower: TensorValue) -> TensorValue:
+    """How far a quantile is from the element below it to that above."""
+    part = op.Sub(place, lower)
+    if method == "averaged_inverted_cdf":
+        return op.Where(op.Equal(part, like(0, part)), like(0.5, part), like(1, part))
+    if method == "midpoint":
+        return op.Where(op.Equal(op.Floor(place), place), like(0, part), like(0.5, part))
+    return part
+
+
+def _valid_count(rows: TensorValue, dtype: DType) -> TensorValue:
+    """How many elements along the last axis, which is kept, are numbers."""
+    numbers = converted(op.Not(op.IsNaN(rows)), DType.INT64)
+    return converted(op.ReduceSum(numbers, [rank_of(rows) - 1], keepdims=1), dtype)
+
+
+def quantile(
+    x: TensorValue, q: TensorValue, method: Method, dtype: DType, *, ignores_nan: bool = False
+) -> TensorValue:
+    """Quantiles along the last axis, in whose place they stand, in an element type; `q` is a vector of fractions.
+
+    Where something is no number, so are all quantiles, unless that is ignored. There is at least one element.
+    """
+    axis = rank_of(x) - 1
+    has_nan = dtype_of(x).is_float
+    rows = ordered(Field(x), axis).re
+    is_each = ignores_nan and has_nan
+    count = _valid_count(x, dtype_of(q)) if is_each else as_tensor(size_of(x, axis), dtype_of(q))
+    last = op.Max(op.Sub(count, like(1, q)), like(0, q))
+
+    def take(place: TensorValue) -> TensorValue:
+        index = converted(place, DType.INT64)
+        found = op.GatherElements(rows, index, axis=axis) if is_each else op.Gather(rows, index, axis=axis)
+        return converted(found, dtype)
+
+    if method in TAKEN:
+        place = TAKEN[method](count, q)
+        result = take(op.Max(op.Min(place, last), like(0, q)))
+    else:
+        place = _BETWEEN[method](count, q)
+        is_above, is_below = op.GreaterOrEqual(place, last), op.Less(place, like(0, q))
+        lower, upper = op.Floor(place), op.Add(op.Floor(place), like(1, q))
+        lower = op.Where(is_above, last, op.Where(is_below, like(0, q), lower))
+        upper = op.Where(is_above, last, op.Where(is_below, like(0, q), upper))
+        result = _between(take(lower), take(upper), converted(_weight(method, place, lower), dtype))
+    if has_nan and not ignores_nan:
+        end = op.Gather(rows, np.array([-1]), axis=axis)
+        result = op.Where(op.IsNaN(end), like(np.nan, result), result)
+    return result
+
+
+def _between(low: TensorValue, high: TensorValue, weight: TensorValue) -> TensorValue:
+    """low + weight (high - low), from the nearer end."""
+    step = op.Sub(high, low)
+    from_low = op.Add(low, op.Mul(step, weight))
+    from_high = op.Sub(high, op.Mul(step, op.Sub(like(1, low), weight)))
+    return op.Where(op.GreaterOrEqual(weight, like(0.5, low)), from_high, from_low)
+
+
+def median(x: TensorValue, dtype: DType, *, ignores_nan: bool = False) -> TensorValue:
+    """The median along the last axis, which goes, in an element type of fractions: the mean of two in the middle.
+
+    Of no elements it is NaN; where something is no number, too, unless that is ignored.
+    """
+    axis = rank_of(x) - 1
+    x = converted(x, dtype)
+    count = _valid_count(x, DType.INT64) if ignores_nan else op.Shape(x, start=axis, end=axis + 1)
+    # One more at the end, so that there is something to find among no elements.
+    hole_shape = op.Concat(*([op.Shape(x, start=0, end=axis)] if axis else []), np.array([1]), axis=0)
+    rows = op.Concat(ordered(Field(x), axis).re, op.Expand(like(np.nan, x), hole_shape), axis=axis)
+    zero, one, two = np.int64(0), np.int64(1), np.int64(2)
+    lower = op.Div(op.Max(op.Sub(count, one), zero), two)
+    upper = op.Div(count, two)
+
+    def take(place: TensorValue) -> TensorValue:
+        found = (
+            op.GatherElements(rows, place, axis=axis) if ignores_nan else op.Gather(rows, place, axis=axis)
+        )
+        return op.Squeeze(converted(found, wider(dtype)), [axis])
+
+    both = op.Add(take(lower), take(upper))
+    result = converted(op.Mul(both, like(0.5, both)), dtype)
+    if ignores_nan:
+        return result
+    end = take(op.Max(op.Sub(count, one), zero))
+    return op.Where(op.IsNaN(end), like(np.nan, result), result)

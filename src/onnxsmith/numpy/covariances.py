@@ -1,0 +1,169 @@
+"""How variables go together: `cov`, `corrcoef`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms.complex_numbers.field import Field, joined
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+
+
+def _rows(x: Array, dtype: NumpyDType, rowvar: bool) -> Field:
+    """Variables as rows."""
+    field = tensors_of(as_type(x, dtype))
+    if x.ndim < 2:
+        return field.map(lambda part: op.Reshape(part, [1, -1]))
+    return field if rowvar else field.transposed()
+
+
+def _centred(
+    rows: Field, ddof: float, frequencies: Field | None, importances: Field | None
+) -> tuple[Field, Field, TensorValue]:
+    """Rows without their means, the same with weights, and what products of the two are divided by."""
+    count: TensorValue = values.as_tensor(values.size_of(rows.re, 1), rows.dtype)
+    less = values.like(ddof, rows.re)
+    if frequencies is None and importances is None:
+        middle = totals.total(rows, [1], True).map(lambda part: op.Div(part, count))
+        away = rows - middle
+        return away, away, op.Sub(count, less)
+    given = [each for each in (frequencies, importances) if each is not None]
+    weights = given[0] if len(given) == 1 else given[0] * given[1]
+    count = totals.total(weights, [0], False).re
+    middle = totals.total(rows * weights, [1], True).map(lambda part: op.Div(part, count))
+    divisor = op.Sub(count, less)
+    if importances is not None and ddof:
+        squares = totals.total(weights * importances, [0], False).re
+        divisor = op.Sub(count, op.Div(op.Mul(less, squares), count))
+    away = rows - middle
+    return away, away * weights, divisor
+
+
+@recorded()
+def _covariance(
+    m: Array,
+    y: Array | None,
+    rowvar: bool,
+    ddof: float,
+    dtype: NumpyDType,
+    fweights: Array | None,
+    aweights: Array | None,
+    is_scaled: bool,
+    is_single: bool,
+) -> Array:
+    parts = [_rows(each, dtype, rowvar) for each in (m, y) if each is not None]
+    kind = dtypes.onnx_type(dtype)
+    rows = (joined(parts, 0) if len(parts) > 1 else parts[0]).cast(totals.wider(kind))
+    frequencies, importances = (
+        None if each is None else tensors_of(each).cast(rows.dtype) for each in (fweights, aweights)
+    )
+    away, weighted, divisor = _centred(rows, ddof, frequencies, importances)
+    divisor = op.Max(divisor, values.like(0, rows.re))
+    found = (away @ weighted.adjoint()).map(lambda part: op.Div(part, divisor))
+    if is_scaled:
+        found = _correlation(found)
+    if is_single:
+        found = found.map(lambda part: op.Squeeze(part, [0, 1]))
+    return array_from(found.cast(kind))
+
+
+def _correlation(c: Field) -> Field:
+    """Covariances divided by both standard deviations, and kept between -1 and 1."""
+    places = op.Unsqueeze(values.counted(values.size_of(c.re, 0)), [1])
+    deviation = op.Sqrt(op.GatherND(c.re, op.Concat(places, places, axis=1)))
+    one, minus = values.like(1, c.re), values.like(-1, c.re)
+
+    def scaled(part: TensorValue) -> TensorValue:
+        quotient = op.Div(op.Div(part, op.Unsqueeze(deviation, [1])), op.Unsqueeze(deviation, [0]))
+        quotient = op.Where(op.Greater(quotient, one), one, quotient)
+        return op.Where(op.Less(quotient, minus), minus, quotient)
+
+    return c.map(scaled)
+
+
+def _made(
+    m: object,
+    y: object,
+    rowvar: bool,
+    ddof: float,
+    fweights: object,
+    aweights: object,
+    dtype: object,
+    *,
+    is_scaled: bool,
+) -> Array:
+    first = array_of(m)
+    second = None if y is None else array_of(y)
+    for each in (first, second):
+        if each is not None and each.ndim > 2:
+            raise ShapeError(f"variables are the rows of a matrix, and this has {each.ndim} dimensions")
+    kinds = [first.dtype, *([] if second is None else [second.dtype])]
+    kind = np.promote_types(dtypes.promoted(kinds), np.float64) if dtype is None else dtypes.read(dtype)
+    if kind.kind not in "fc":
+        raise InputTypeError(f"covariances are not computed in {kind.name}")
+    frequencies, importances = _weights(fweights, "fweights"), _weights(aweights, "aweights")
+    # Of one variable there is one number; how many rows an open dimension has, the shape cannot hang on.
+    count = 1 if first.ndim < 2 else first.shape[0 if rowvar else 1]
+    is_single = second is None and isinstance(count, int) and count == 1
+    less = float(ddof)
+    return _covariance(
+        first, second, bool(rowvar), less, kind, frequencies, importances, is_scaled, is_single
+    )
+
+
+def _weights(given: object, name: str) -> Array | None:
+    if given is None:
+        return None
+    weights = array_of(given)
+    if weights.ndim != 1:
+        raise ShapeError(f"{name} has one dimension, not {weights.ndim}")
+    if name == "fweights" and weights.dtype.kind not in "iu":
+        raise AttributeTypeError("fweights is of integers", culprit=("attribute", name))
+    if not weights.is_symbolic and (np.asarray(weights) < 0).any():
+        raise AttributeValueError(f"{name} is not negative", culprit=("attribute", name))
+    return weights
+
+
+@public("cov")
+def cov(
+    m: object,
+    y: object = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: object = None,
+    aweights: object = None,
+    *,
+    dtype: object = None,
+) -> Array:
+    """The covariances of variables, which are rows, or columns without `rowvar`.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.cov(xp.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise AttributeValueError("ddof is a whole number", culprit=("attribute", "ddof"))
+    less = ddof if ddof is not None else 0 if bias else 1
+    return _made(m, y, rowvar, less, fweights, aweights, dtype, is_scaled=False)
+
+
+@public("corrcoef")
+def corrcoef(m: object, y: object = None, rowvar: bool = True, *, dtype: object = None) -> Array:
+    """The correlations of variables, which are rows, or columns without `rowvar`.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.corrcoef(xp.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    return _made(m, y, rowvar, 1, None, None, dtype, is_scaled=True)

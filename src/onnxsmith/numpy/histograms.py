@@ -1,0 +1,301 @@
+"""How many elements fall into each bin: `histogram`, in several dimensions, its edges; and `bincount`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import ordering, totals, values
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.ranges import linspace
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import Size, size_of
+from onnxsmith.numpy.sorting import flat
+from onnxsmith.numpy.statistics import mean_type
+from onnxsmith.types.dtypes import DType
+
+#: The two ends of all bins.
+Ends = tuple[float, float]
+
+
+# -- edges -----------------------------------------------------------------------------------------------
+
+
+@recorded("bins")
+def _edges_of(x: Array, bins: Size, dtype: NumpyDType) -> Array:
+    """The edges of equal bins between the extremes of the data; around a single value, and of nothing from 0 to 1."""
+    row = tensor_of(x)
+    kind = dtypes.onnx_type(mean_type(x.dtype))
+    some = values.flat(values.converted(row, kind))
+    is_empty = op.Equal(op.Size(some), np.int64(0))
+    low, high = (totals.extreme(Field(some), [0], False, is_max=each).re for each in (False, True))
+    zero, one, half = (values.like(each, some) for each in (0, 1, 0.5))
+    low, high = op.Where(is_empty, zero, low), op.Where(is_empty, one, high)
+    step = op.Where(op.Equal(low, high), half, zero)
+    low, high = op.Sub(low, step), op.Add(high, step)
+    return cast(Array, linspace(array_from(low), array_from(high), cast(Size, bins + 1), dtype=dtype))
+
+
+@recorded("bins")
+def _edges_between(low: Array, high: Array, bins: Size, dtype: NumpyDType) -> Array:
+    return cast(Array, linspace(low, high, cast(Size, bins + 1), dtype=dtype))
+
+
+def _ends(given: object) -> Ends | None:
+    if given is None:
+        return None
+    low, high = (float(each) for each in cast("Sequence[float]", given))
+    if low > high:
+        raise AttributeValueError("range begins with the lower end", culprit=("attribute", "range"))
+    if not np.isfinite([low, high]).all():
+        raise AttributeValueError("the ends of a range are finite", culprit=("attribute", "range"))
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def _edges(x: Array, bins: object, ends: Ends | None) -> Array:
+    """The edges as a vector: those given, or those of equal bins."""
+    if isinstance(bins, str):
+        raise AttributeValueError(
+            f"the rule {bins!r} for bins is not there",
+            help="give the number of bins, or their edges",
+            culprit=("attribute", "bins"),
+        )
+    given = bins if isinstance(bins, int | Number) else array_of(bins)
+    if isinstance(given, Array) and given.ndim == 1:
+        _check_rising(given)
+        return given
+    if isinstance(given, Array) and given.ndim > 1:
+        raise AttributeValueError("edges have one dimension", culprit=("attribute", "bins"))
+    count = size_of(given, "bins")
+    if isinstance(count, int) and count < 1:
+        raise AttributeValueError("there is at least one bin", culprit=("attribute", "bins"))
+    dtype = mean_type(x.dtype)
+    if ends is not None:
+        low, high = (Array(np.asarray(each)) for each in ends)
+        return _edges_between(low, high, count, dtype)
+    if not x.is_symbolic and x.dtype.kind == "f" and not np.isfinite(np.asarray(x)).all():
+        raise AttributeValueError(
+            "the data are not finite, and bins between their extremes do not exist",
+            help="give the ends: range=(low, high)",
+        )
+    return _edges_of(x, count, dtype)
+
+
+def _check_rising(edges: Array) -> None:
+    if not edges.is_symbolic and (np.asarray(edges)[:-1] > np.asarray(edges)[1:]).any():
+        raise AttributeValueError("edges rise", culprit=("attribute", "bins"))
+
+
+# -- counts ----------------------------------------------------------------------------------------------
+
+
+def _bin_of(x: TensorValue, edges: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """The bin of each element, and whether there is one; the last edge belongs to the last bin."""
+    last = op.Sub(op.Size(edges), np.int64(1))
+    place = op.Sub(ordering.places_for(edges, x, right=True), np.int64(1))
+    end = op.Gather(edges, last)
+    is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.LessOrEqual(x, end))
+    return op.Min(place, op.Sub(last, np.int64(1))), is_inside
+
+
+def _added(place: TensorValue, count: TensorValue, weights: Field | None, dtype: DType) -> Field:
+    """What stands at each of `count` places, added up; what is beyond is left out."""
+    shape = op.Reshape(op.Add(count, np.int64(1)), [1])
+    if weights is None:
+        weights = Field(op.Expand(values.literal(1, dtype), op.Shape(place)))
+
+    def add(part: TensorValue) -> TensorValue:
+        zeros = op.Expand(values.literal(0, dtype), shape)
+        total = op.ScatterElements(zeros, place, values.converted(part, dtype), axis=0, reduction="add")
+        return op.Slice(total, [0], [-1], [0])
+
+    return weights.map(add)
+
+
+@recorded()
+def _counted(
+    points: list[Array], edges: list[Array], weights: Array | None, dtypes_: list[NumpyDType], density: bool
+) -> Array:
+    """Points, given by their coordinates, counted between edges along each."""
+    place: TensorValue | None = None
+    is_inside: TensorValue | None = None
+    sizes: list[TensorValue] = []
+    for x, edge, dtype in zip(points, edges, dtypes_, strict=True):
+        kind = dtypes.onnx_type(dtype)
+        found, fits = _bin_of(values.converted(tensor_of(x), kind), values.converted(tensor_of(edge), kind))
+        count = op.Sub(op.Size(tensor_of(edge)), np.int64(1))
+        place = found if place is None else op.Add(op.Mul(place, count), found)
+        is_inside = fits if is_inside is None else op.And(is_inside, fits)
+        sizes.append(op.Reshape(count, [1]))
+    assert place is not None  # there is at least one coordinate
+    assert is_inside is not None
+    shape = op.Concat(*sizes, axis=0) if len(sizes) > 1 else sizes[0]
+    count = op.ReduceProd(shape, keepdims=0)
+    place = op.Where(is_inside, place, count)
+    if weights is None:
+        made = _added(place, count, None, DType.INT64)
+    else:
+        made = _added(place, count, tensors_of(weights), DType.DOUBLE)
+        if not density:
+            made = made.cast(dtypes.onnx_type(weights.dtype))
+    made = made.map(lambda part: op.Reshape(part, shape, allowzero=1)) if len(sizes) > 1 else made
+    if not density:
+        return array_from(made)
+    made = made.cast(DType.DOUBLE)
+    every = totals.total(made, list(range(len(sizes))), False)
+    for axis, edge in enumerate(edges):
+        at = values.converted(tensor_of(edge), DType.DOUBLE)
+        width = op.Sub(op.Slice(at, [1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [-1]))
+        column = values.as_column(width, axis, len(sizes))
+        made = made.map(lambda part, by=column: op.Div(part, by))
+    return array_from(made / every)
+
+
+def _real(x: Array) -> Array:
+    if x.dtype.kind == "c":
+        raise InputTypeError("complex numbers fall into no bins")
+    return as_type(x, np.dtype(np.uint8)) if x.dtype.kind == "b" else x
+
+
+@public("histogram")
+def histogram(
+    a: object, bins: object = 10, range: object = None, density: bool | None = None, weights: object = None
+) -> tuple[Array, Array]:
+    """How many elements fall into each bin, or the sums of their weights there; and the edges of the bins.
+
+    `bins` is the number of equal bins, between the extremes of the data or the ends of a `range`, or their edges.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.histogram(xp.asarray([1, 2, 1]), bins=xp.asarray([0, 1, 2, 3]))
+    (Array([0, 2, 1]), Array([0, 1, 2, 3]))
+    """
+    array = _real(array_of(a))
+    given = None if weights is None else array_of(weights)
+    if given is not None and not (given.is_symbolic or array.is_symbolic) and given.shape != array.shape:
+        raise ShapeError("there is one weight for each element")
+    x = flat(array)
+    edges = _edges(x, bins, _ends(range))
+    dtype = np.promote_types(x.dtype, edges.dtype)
+    found = _counted([x], [edges], None if given is None else flat(given), [dtype], bool(density))
+    return found, edges
+
+
+@public("histogram_bin_edges")
+def histogram_bin_edges(a: object, bins: object = 10, range: object = None, weights: object = None) -> Array:
+    """The edges of the bins that `histogram` counts in."""
+    return _edges(flat(_real(array_of(a))), bins, _ends(range))
+
+
+@public("histogramdd")
+def histogramdd(
+    sample: object,
+    bins: object = 10,
+    range: Sequence[object] | None = None,
+    density: bool | None = None,
+    weights: object = None,
+) -> tuple[Array, list[Array]]:
+    """How many points, the rows of `sample`, fall into each box; and the edges of the boxes along each coordinate."""
+    points = _coordinates(sample)
+    each_bins = _for_each(bins, len(points), "bins")
+    each_range = [None] * len(points) if range is None else list(range)
+    if len(each_range) != len(points):
+        raise AttributeValueError(f"there are {len(points)} coordinates", culprit=("attribute", "range"))
+    edges = [
+        as_type(edge, mean_type(edge.dtype))
+        for x, bin_, ends in zip(points, each_bins, each_range, strict=True)
+        for edge in (_edges(as_type(x, dtypes.FLOAT64), bin_, _ends(ends)),)
+    ]
+    given = None if weights is None else as_type(array_of(weights), dtypes.FLOAT64)
+    kinds = [np.promote_types(x.dtype, edge.dtype) for x, edge in zip(points, edges, strict=True)]
+    found = _counted(points, edges, given, kinds, bool(density))
+    return as_type(found, dtypes.FLOAT64), edges
+
+
+def _coordinates(sample: object) -> list[Array]:
+    if isinstance(sample, list | tuple):
+        return [_real(flat(array_of(each))) for each in cast("Sequence[object]", sample)]
+    points = _real(array_of(sample))
+    if points.ndim == 1:
+        return [points]
+    if points.ndim != 2 or not isinstance(points.shape[1], int):
+        raise ShapeError("points are the rows of a matrix, with as many columns as coordinates")
+    return [points[:, k] for k in np.arange(points.shape[1])]
+
+
+def _for_each(bins: object, count: int, name: str) -> list[object]:
+    if isinstance(bins, list | tuple):
+        items = list(cast("Sequence[object]", bins))
+        if len(items) != count:
+            raise AttributeValueError(f"there are {count} coordinates", culprit=("attribute", name))
+        return items
+    return [bins] * count
+
+
+@public("histogram2d")
+def histogram2d(
+    x: object,
+    y: object,
+    bins: object = 10,
+    range: Sequence[object] | None = None,
+    density: bool | None = None,
+    weights: object = None,
+) -> tuple[Array, Array, Array]:
+    """How many points fall into each rectangle; and the edges along both coordinates."""
+    pair: object = [bins, bins]
+    if isinstance(bins, list | tuple):
+        items = cast("Sequence[object]", bins)
+        pair = items if len(items) == 2 else [array_of(items)] * 2
+    counts, (first, second) = histogramdd([x, y], pair, range, density, weights)
+    return counts, first, second
+
+
+# -- whole numbers ---------------------------------------------------------------------------------------
+
+
+@recorded("least")
+def _occurrences(x: Array, weights: Array | None, least: Size) -> Array:
+    place = values.converted(tensor_of(x), DType.INT64)
+    most = op.ReduceMax(op.Concat(place, np.array([-1]), axis=0), [0], keepdims=0)
+    count = op.Max(op.Add(most, np.int64(1)), values.cast(cast(values.Size, least), DType.INT64))
+    if weights is None:
+        return array_from(_added(place, count, None, DType.INT64))
+    return array_from(_added(place, count, tensors_of(weights), DType.DOUBLE))
+
+
+@public("bincount")
+def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Array:
+    """How often each whole number from 0 on stands in a vector, or the sums of the weights there.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.bincount(xp.asarray([0, 2, 2]), minlength=4)
+    Array([1, 0, 2, 0])
+    """
+    numbers = array_of(x)
+    if numbers.ndim != 1:
+        raise AttributeValueError(f"numbers to count stand in one dimension, not {numbers.ndim}")
+    if not isinstance(x, Array) and numbers.dtype.kind == "f" and 0 in numbers.shape:
+        numbers = as_type(numbers, dtypes.INT64)  # an empty list has no element type of its own
+    if numbers.dtype.kind not in "biu":
+        raise AttributeTypeError(f"whole numbers are counted, not {numbers.dtype.name}")
+    if not numbers.is_symbolic and (np.asarray(numbers) < 0).any():
+        raise AttributeValueError("negative numbers are not counted", culprit=("attribute", "x"))
+    given = None if weights is None else array_of(weights)
+    if given is not None and given.dtype.kind == "c":
+        raise AttributeTypeError("weights are real numbers")
+    if given is not None and not (given.is_symbolic or numbers.is_symbolic) and given.shape != numbers.shape:
+        raise ShapeError("there is one weight for each number")
+    least = size_of(minlength, "minlength")
+    if isinstance(least, int) and least < 0:
+        raise AttributeValueError("minlength is not negative", culprit=("attribute", "minlength"))
+    return _occurrences(numbers, given, least)

@@ -1,0 +1,233 @@
+"""Quantiles: `median`, `percentile`, `quantile`, all of numpy's methods, with weights, and those without NaN."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms import quantiles, totals, values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, TensorIndexError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.statistics import mean_type
+from onnxsmith.numpy.without_nan import nanmean
+
+
+@recorded()
+def _median(x: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool, ignores_nan: bool) -> Array:
+    rows = totals.collected(tensor_of(x), axes)
+    found = quantiles.median(rows, dtypes.onnx_type(dtype), ignores_nan=ignores_nan)
+    return array_from(totals.with_axes(found, axes, keepdims))
+
+
+def _middle(a: object, axis: Axes, out: Array | None, keepdims: bool, *, ignores_nan: bool) -> Array:
+    x = array_of(a)
+    if x.dtype.kind == "c":
+        raise InputTypeError("the median of complex numbers is not there")
+    dtype = mean_type(x.dtype)
+    return written(_median(x, axes_of(axis, x.ndim), dtype, bool(keepdims), ignores_nan), out)
+
+
+@public("median")
+@quick()
+def median(
+    a: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """The median over axes: the element in the middle, or the mean of the two there.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.median(xp.asarray([3, 1, 2, 10]))
+    Array(2.5)
+    """
+    return _middle(a, axis, out, keepdims, ignores_nan=False)
+
+
+@public("nanmedian")
+@quick()
+def nanmedian(
+    a: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """The median over axes, NaN left out."""
+    return _middle(a, axis, out, keepdims, ignores_nan=True)
+
+
+# -- quantiles -------------------------------------------------------------------------------------------
+
+
+@recorded()
+def _quantile(
+    x: Array,
+    q: Array,
+    axes: tuple[int, ...],
+    dtype: NumpyDType,
+    method: quantiles.Method,
+    keepdims: bool,
+    is_percent: bool,
+    ignores_nan: bool,
+) -> Array:
+    rows = totals.collected(tensor_of(x), axes)
+    parts = op.Reshape(tensor_of(q), [-1])
+    if is_percent:
+        parts = op.Div(parts, values.like(100, parts))
+    found = quantiles.quantile(rows, parts, method, dtypes.onnx_type(dtype), ignores_nan=ignores_nan)
+    # The quantiles stand along the last axis, and are to be first.
+    last = values.rank_of(found) - 1
+    found = op.Transpose(found, perm=[last, *range(last)])
+    if keepdims and axes:
+        found = op.Unsqueeze(found, [each + 1 for each in sorted(axes)])
+    if q.ndim == 1:
+        return array_from(found)
+    if q.ndim == 0:
+        return array_from(op.Squeeze(found, [0]))
+    shape = op.Concat(op.Shape(tensor_of(q)), op.Shape(found, start=1), axis=0)
+    return array_from(op.Reshape(found, shape, allowzero=1))
+
+
+def _found(
+    a: object,
+    q: object,
+    axis: Axes,
+    out: Array | None,
+    method: str,
+    keepdims: bool,
+    weights: object,
+    *,
+    is_percent: bool,
+    ignores_nan: bool,
+) -> Array:
+    x = array_of(a)
+    if x.dtype.kind == "c":
+        raise AttributeTypeError("complex numbers have no quantiles")
+    if weights is not None:
+        raise AttributeValueError("quantiles with weights are not there", culprit=("attribute", "weights"))
+    if method not in quantiles.METHODS:
+        raise AttributeValueError(
+            f"there is no method {method!r}",
+            help=f"there are {', '.join(quantiles.METHODS)}",
+            culprit=("attribute", "method"),
+        )
+    part = array_of(q)
+    if part.dtype.kind == "c":
+        raise AttributeTypeError("q is of real numbers")
+    if part.ndim > 2:
+        raise AttributeValueError("q is a scalar or has one dimension", culprit=("attribute", "q"))
+    if not part.is_symbolic:
+        known = np.asarray(part)
+        if not ((known >= 0) & (known <= (100 if is_percent else 1))).all():
+            raise AttributeValueError(
+                f"q is not between 0 and {100 if is_percent else 1}", culprit=("attribute", "q")
+            )
+    axes = axes_of(axis, x.ndim)
+    if not x.is_symbolic and any(x.shape[each] == 0 for each in axes):
+        if ignores_nan:
+            return nanmean(x, axis, None, out, keepdims)
+        raise TensorIndexError("no elements have no quantiles")
+    is_whole = part.dtype.kind in "biu" and not is_percent and method == "linear"
+    if is_whole:
+        method = "lower"  # a whole fraction is at an end, and takes what stands there
+    work = mean_type(part.dtype)
+    if method in quantiles.TAKEN:
+        dtype = x.dtype
+    elif x.dtype.kind == "b":
+        raise InputTypeError("truth values have no quantiles between them")
+    elif dtypes.is_scalar(q):
+        dtype = mean_type(x.dtype)
+    else:
+        dtype = np.promote_types(x.dtype, work)
+    if not part.is_symbolic:
+        part = Array(np.asarray(part).astype(work))  # no session for a number
+    made = _quantile(x, as_type(part, work), axes, dtype, method, bool(keepdims), is_percent, ignores_nan)
+    return written(made, out)
+
+
+@public("quantile")
+@quick()
+def quantile(
+    a: object,
+    q: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: object = None,
+) -> Array:
+    """Quantiles over axes, for fractions between 0 and 1; several of them are the first dimension.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.quantile(xp.asarray([1.0, 2.0, 5.0]), 0.75)
+    Array(3.5)
+    """
+    return _found(a, q, axis, out, method, keepdims, weights, is_percent=False, ignores_nan=False)
+
+
+@public("percentile")
+@quick()
+def percentile(
+    a: object,
+    q: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: object = None,
+) -> Array:
+    """Quantiles over axes, for percentages between 0 and 100.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.percentile(xp.asarray([1.0, 2.0, 5.0]), 75)
+    Array(3.5)
+    """
+    return _found(a, q, axis, out, method, keepdims, weights, is_percent=True, ignores_nan=False)
+
+
+@public("nanquantile")
+@quick()
+def nanquantile(
+    a: object,
+    q: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: object = None,
+) -> Array:
+    """`quantile` with NaN left out."""
+    return _found(a, q, axis, out, method, keepdims, weights, is_percent=False, ignores_nan=True)
+
+
+@public("nanpercentile")
+@quick()
+def nanpercentile(
+    a: object,
+    q: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: object = None,
+) -> Array:
+    """`percentile` with NaN left out."""
+    return _found(a, q, axis, out, method, keepdims, weights, is_percent=True, ignores_nan=True)

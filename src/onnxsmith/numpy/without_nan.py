@@ -1,0 +1,285 @@
+"""Reductions that leave NaN out: `nansum`, `nanprod`, `nanmax`, `nanmin`, `nanmean`, `nanvar`, `nanstd`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms.complex_numbers.field import Field, where
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of
+from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.reductions import MISSING, check_not_empty, mask_of
+from onnxsmith.numpy.reductions import max as plain_max
+from onnxsmith.numpy.reductions import min as plain_min
+from onnxsmith.numpy.reductions import prod as plain_prod
+from onnxsmith.numpy.reductions import sum as plain_sum
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.statistics import mean as plain_mean
+from onnxsmith.numpy.statistics import mean_type
+from onnxsmith.numpy.statistics import std as plain_std
+from onnxsmith.numpy.statistics import var as plain_var
+from onnxsmith.types.dtypes import DType
+
+
+@recorded()
+def _replaced(x: Array, value: float) -> Array:
+    """An array with a number in the place of NaN."""
+    field = tensors_of(x)
+    return array_from(
+        where(totals.is_nan(field), Field(values.constant(values.like(value, field.re))), field)
+    )
+
+
+def _without(a: object, value: float) -> Array:
+    x = array_of(a)
+    return _replaced(x, value) if x.dtype.kind in "fc" else x
+
+
+@public("nansum")
+def nansum(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    initial: object = MISSING,
+    where: object = True,
+) -> Array:
+    """The sum over axes with zeros in the place of NaN.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nansum(xp.asarray([1.0, xp.nan, 2.0]))
+    Array(3.)
+    """
+    return plain_sum(_without(a, 0), axis, dtype, out, keepdims, initial, where)
+
+
+@public("nanprod")
+def nanprod(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    initial: object = MISSING,
+    where: object = True,
+) -> Array:
+    """The product over axes with ones in the place of NaN."""
+    return plain_prod(_without(a, 1), axis, dtype, out, keepdims, initial, where)
+
+
+# -- extremes --------------------------------------------------------------------------------------------
+
+
+@recorded()
+def _extreme(
+    x: Array, axes: tuple[int, ...], keepdims: bool, is_max: bool, initial: Array | None, mask: Array | None
+) -> Array:
+    field = tensors_of(x)
+    holes = totals.is_nan(field)
+    worst = values.as_tensor((totals.lowest if is_max else totals.highest)(field.dtype), field.dtype)
+    known = where(holes, Field(worst, None if field.im is None else worst), field)
+    first = None if initial is None else tensors_of(initial).cast(field.dtype)
+    if mask is not None and first is not None:
+        known = where(tensor_of(mask), known, first)
+        holes = op.And(holes, tensor_of(mask))
+    found = totals.extreme(known, axes, keepdims, is_max=is_max, first=first)
+    if first is not None:
+        return array_from(found)
+    nan = Field(values.constant(values.like(np.nan, field.re)))
+    return array_from(where(totals.all_true(holes, axes, keepdims), nan, found))
+
+
+def _reduced(
+    a: object, axis: Axes, out: Array | None, keepdims: bool, initial: object, mask: object, *, is_max: bool
+) -> Array:
+    x = array_of(a)
+    if x.dtype.kind not in "fc":
+        return (plain_max if is_max else plain_min)(x, axis, out, keepdims, initial, mask)
+    axes = axes_of(axis, x.ndim)
+    test = mask_of(mask)
+    first = None if initial is MISSING else array_of(initial)
+    if first is None:
+        if test is not None:
+            raise AttributeValueError("where= needs initial=", culprit=("attribute", "where"))
+        check_not_empty(x, axes, "the greatest" if is_max else "the least")
+    return written(_extreme(x, axes, bool(keepdims), is_max, first, test), out)
+
+
+@public("nanmax")
+def nanmax(
+    a: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    initial: object = MISSING,
+    where: object = True,
+) -> Array:
+    """The greatest element over axes, NaN left out; NaN where there is nothing else."""
+    return _reduced(a, axis, out, keepdims, initial, where, is_max=True)
+
+
+@public("nanmin")
+def nanmin(
+    a: object,
+    axis: Axes = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    initial: object = MISSING,
+    where: object = True,
+) -> Array:
+    """The least element over axes, NaN left out; NaN where there is nothing else."""
+    return _reduced(a, axis, out, keepdims, initial, where, is_max=False)
+
+
+# -- means and variances ---------------------------------------------------------------------------------
+
+
+def _counts(counted: TensorValue, axes: Sequence[int], keepdims: bool, dtype: DType) -> TensorValue:
+    whole = totals.total(Field(values.converted(counted, DType.INT64)), axes, keepdims).re
+    return values.converted(whole, dtype)
+
+
+def _counted(x: Field, mask: Array | None) -> TensorValue:
+    """The elements that count: no NaN, and not left out."""
+    is_number = op.Not(totals.is_nan(x))
+    return is_number if mask is None else op.And(is_number, tensor_of(mask))
+
+
+def _mean(x: Field, counted: TensorValue, axes: Sequence[int], keepdims: bool) -> Field:
+    zero = Field(values.constant(values.like(0, x.re)))
+    count = _counts(counted, axes, keepdims, x.dtype)
+    return totals.total(where(counted, x, zero), axes, keepdims).map(lambda part: op.Div(part, count))
+
+
+@recorded()
+def _averaged(
+    x: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool, mask: Array | None
+) -> Array:
+    kind = dtypes.onnx_type(dtype)
+    field = tensors_of(x).cast(totals.wider(kind))
+    return array_from(_mean(field, _counted(field, mask), axes, keepdims).cast(kind))
+
+
+@public("nanmean")
+def nanmean(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    *,
+    where: object = True,
+) -> Array:
+    """The mean over axes, NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanmean(xp.asarray([1.0, xp.nan, 2.0]))
+    Array(1.5)
+    """
+    x = array_of(a)
+    if x.dtype.kind not in "fc":
+        return plain_mean(x, axis, dtype, out, keepdims, where=where)
+    kind = x.dtype if dtype is None else dtypes.read(dtype)
+    if kind.kind not in "fc":
+        raise InputTypeError(f"a mean of {x.dtype.name} is not of {kind.name}")
+    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where)), out)
+
+
+@recorded()
+def _spread(
+    x: Array,
+    axes: tuple[int, ...],
+    dtype: NumpyDType,
+    ddof: float,
+    keepdims: bool,
+    is_root: bool,
+    mask: Array | None,
+    mean: Array | None,
+) -> Array:
+    kind = dtypes.onnx_type(dtype)
+    field = tensors_of(x).cast(totals.wider(kind))
+    counted = _counted(field, mask)
+    middle = _mean(field, counted, axes, True) if mean is None else tensors_of(mean).cast(field.dtype)
+    squares = Field((field - middle).squared_size())
+    zero = Field(values.constant(values.like(0, field.re)))
+    added = totals.total(where(counted, squares, zero), axes, keepdims).re
+    count = op.Sub(_counts(counted, axes, keepdims, field.dtype), values.like(ddof, field.re))
+    # As numpy: without a degree of freedom there is no variance.
+    result = op.Where(op.Greater(count, zero.re), op.Div(added, count), values.like(np.nan, field.re))
+    return array_from(values.converted(op.Sqrt(result) if is_root else result, kind))
+
+
+def _varied(
+    a: object,
+    axis: Axes,
+    dtype: object,
+    out: Array | None,
+    ddof: float,
+    keepdims: bool,
+    mask: object,
+    mean: object,
+    correction: object,
+    *,
+    is_root: bool,
+) -> Array:
+    x = array_of(a)
+    if x.dtype.kind not in "fc":
+        plain = plain_std if is_root else plain_var
+        return plain(x, axis, dtype, out, ddof, keepdims, where=mask, mean=mean, correction=correction)
+    if correction is not MISSING:
+        if ddof or not isinstance(correction, int | float):
+            raise AttributeValueError(
+                "give ddof or correction, a number", culprit=("attribute", "correction")
+            )
+        ddof = correction
+    kind = dtypes.part(mean_type(x.dtype) if dtype is None else dtypes.read(dtype))
+    if kind.kind != "f":
+        raise InputTypeError(f"a variance is not computed in {kind.name}")
+    middle = None if mean is MISSING else array_of(mean)
+    axes = axes_of(axis, x.ndim)
+    return written(_spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask), middle), out)
+
+
+@public("nanvar")
+def nanvar(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = True,
+    mean: object = MISSING,
+    correction: object = MISSING,
+) -> Array:
+    """The variance over axes, NaN left out."""
+    return _varied(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=False)
+
+
+@public("nanstd")
+def nanstd(
+    a: object,
+    axis: Axes = None,
+    dtype: object = None,
+    out: Array | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: object = True,
+    mean: object = MISSING,
+    correction: object = MISSING,
+) -> Array:
+    """The standard deviation over axes, NaN left out."""
+    return _varied(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=True)

@@ -1,0 +1,66 @@
+"""Medians and quantiles, against numpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith.algorithms.quantiles import METHODS
+from tests.numpy.agreement import agrees, sample
+
+SHAPES: list[tuple[tuple[int, ...], Any]] = [
+    ((), None),
+    ((7,), None),
+    ((4, 6), 0),
+    ((4, 6), 1),
+    ((2, 3, 4), (0, 2)),
+]
+DTYPES = ["int8", "uint64", "int64", "float16", "float32", "float64"]
+
+
+@pytest.mark.parametrize("dtype", ["bool", *DTYPES])
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_median(name: str, dtype: str) -> None:
+    for shape, axis in [*SHAPES, ((0,), None), ((0, 3), 0), ((0, 3), 1)]:
+        for special in (False, True):
+            agrees(name, sample(dtype, shape, special=special), axis=axis, keepdims=special)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("method", METHODS)
+def test_quantile(method: str, dtype: str) -> None:
+    for shape, axis in SHAPES:
+        x = sample(dtype, shape, special=False)
+        for q in (0.3, np.array([0.0, 0.25, 0.5, 0.9, 1.0])):
+            agrees("quantile", x, q, axis=axis, method=method, scale=10)
+    agrees(
+        "percentile", sample(dtype, (3, 8), special=False), 35, axis=1, method=method, keepdims=True, scale=10
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+@pytest.mark.parametrize("method", ["linear", "lower", "midpoint", "inverted_cdf", "weibull"])
+def test_nan(name: str, method: str, dtype: str) -> None:
+    x = sample(dtype, (3, 8), special=False)
+    x[0, 2] = x[2, 1] = x[2, 5] = np.nan
+    for axis in (0, 1, None):
+        agrees(name, x, np.array([0.1, 0.5, 0.75]), axis=axis, method=method, scale=10)
+    agrees(name, np.array([[np.nan, np.nan], [1, 2]], dtype), 0.5, axis=1, method=method)
+
+
+def test_options() -> None:
+    x = sample("float64", (3, 4), special=False)
+    agrees("quantile", x, np.array([[0.1, 0.2], [0.3, 0.4]]), axis=1)
+    agrees("quantile", x, 1)
+    agrees("quantile", np.arange(5), np.array([0, 1]))
+    agrees("percentile", x.astype(np.float32), np.array([10, 20], np.float32), axis=0)
+    agrees("quantile", np.zeros(0), 0.5)
+    agrees("nanquantile", np.zeros((0, 2)), 0.5, axis=0)
+    agrees("quantile", x, 1.5)
+    agrees("percentile", x, -1)
+    agrees("quantile", x, 0.5, method="middle")
+    agrees("quantile", x.astype(complex), 0.5)
+    agrees("quantile", x > 0, 0.3)

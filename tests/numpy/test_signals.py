@@ -1,0 +1,44 @@
+"""Convolutions and interpolation, against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.numpy.agreement import ALL, agrees, sample
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_convolution(name: str, dtype: str) -> None:
+    for sizes in ((5, 3), (3, 5), (4, 4), (6, 2), (2, 6), (1, 4)):
+        a, v = (sample(dtype, (size,), seed, special=False) for seed, size in enumerate(sizes))
+        for mode in ("full", "same", "valid"):
+            agrees(name, a, v, mode, scale=200)
+    agrees(name, a, v[:0])
+    agrees(name, a, v, "most")
+
+
+def test_convolution_of_different_types() -> None:
+    agrees("convolve", np.array([1, 2, 3]), np.array([0.5, 1]))
+    agrees("correlate", np.array([1, 2, 3], np.uint8), np.array([1j, 1]))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex64"])
+def test_interp(dtype: str) -> None:
+    points = np.array([-2.0, -1, 0.5, 0.5, 3])
+    heights = sample(dtype, (5,), special=False)
+    x = np.array([[-5, -2, -1.5, 0.5, 0.6], [3, 4, np.nan, np.inf, -np.inf]])
+    agrees("interp", x, points, heights)
+    agrees("interp", x, points, heights, left=7, right=-1)
+    agrees("interp", x[0], points * 0.7 + np.arange(5) / 8, heights, period=4)
+    agrees("interp", 0.25, points, heights)
+    agrees("interp", x, points[:1], heights[:1])
+    agrees("interp", x, points, heights[:4])
+    agrees("interp", x, points[:0], heights[:0])
+
+
+def test_interp_beside_infinities() -> None:
+    points = np.array([0.0, 1, 2, np.inf])
+    for heights in ([0, np.inf, np.inf, 1], [-np.inf, 0, np.inf, np.nan], [1, 1, np.nan, 1]):
+        agrees("interp", np.array([0, 0.5, 1, 1.5, 2, 3, np.inf]), points, np.array(heights))
