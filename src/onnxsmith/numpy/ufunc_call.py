@@ -26,7 +26,7 @@ from onnxsmith.numpy import dtypes, ufunc_outputs
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.recorded import Elements, Recorded, Run
+from onnxsmith.numpy.recorded import Elements, Recorded, Run, parts_of
 from onnxsmith.numpy.ufunc_options import Options, read_options
 from onnxsmith.numpy.ufunc_types import rules_for
 from onnxsmith.runtime.engine import runners
@@ -46,18 +46,23 @@ _COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater",
 class _Plan:
     """A call of a form that was seen before: the session, and which inputs are Python numbers."""
 
-    __slots__ = ("_check", "_literals", "_run")
+    __slots__ = ("_check", "_has_complex", "_literals", "_run")
 
-    def __init__(self, run: Run, literals: Sequence[tuple[int, NumpyDType]], check: Check | None) -> None:
+    def __init__(
+        self, run: Run, literals: Sequence[tuple[int, NumpyDType]], check: Check | None, has_complex: bool
+    ) -> None:
         self._run = run
         self._literals = tuple(literals)
         self._check = check
+        self._has_complex = has_complex
 
     def __call__(self, feeds: list[Any], is_plain: bool) -> Any:
         for position, dtype in self._literals:
             feeds[position] = literal(feeds[position], dtype)
         if self._check is not None:
             self._check(feeds)
+        if self._has_complex:
+            feeds = [part for each in feeds for part in parts_of(each)]
         return self._run(feeds, is_plain)
 
 
@@ -85,8 +90,8 @@ class UfuncCall:
                 is_plain = True
                 for each in args:
                     kind = each.__class__
-                    if kind is Array and each._view is None:
-                        array = each._value
+                    if kind is Array:
+                        array = each._value if each._view is None else each.held
                         if array.__class__ is not _NDARRAY:
                             break
                         form.append(array.dtype)
@@ -100,10 +105,7 @@ class UfuncCall:
                         break
                 else:
                     plan: _Plan | None = runners().get(tuple(form))
-                    if plan is not None:
-                        return plan(feeds, is_plain)
-                    if not self._compares:
-                        return self._learnt(form, args)
+                    return self._learnt(form, args) if plan is None else plan(feeds, is_plain)
             return self._general(args, kwargs)
         except OnnxsmithError as error:
             if self._compares and isinstance(error, OutOfBoundsError):
@@ -125,9 +127,9 @@ class UfuncCall:
         if self._check is not None:
             self._check(feeds)
         is_plain = all(each._is_plain for each in given)
-        if all(each.dtype.kind != "c" for each in given):
-            literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
-            runners().put(tuple(form), _Plan(run, literals, self._check))
+        literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
+        has_complex = any(each.dtype.kind == "c" for each in given)
+        runners().put(tuple(form), _Plan(run, literals, self._check, has_complex))
         return run(feeds, is_plain)
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
