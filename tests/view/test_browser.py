@@ -94,6 +94,8 @@ def test_a_line_leads_to_its_nodes(browse: Browse, tmp_path: Path) -> None:
     several = seen.locator("#source .has-nodes", has_text="op.ReduceSum").first
     several.click()
     assert seen.locator("#panel .link-row").count() >= 2
+    # This file is longer than what the page has of it.
+    assert "are not in this page" in seen.locator("#source .lines-left-out").last.inner_text()
 
 
 def test_every_node_is_reached_by_keys(browse: Browse, tmp_path: Path) -> None:
@@ -254,6 +256,17 @@ def test_a_phone_has_all_of_it(browse: Browse, tmp_path: Path, scheme: str) -> N
     assert box["width"] >= 380
     assert box["y"] > 300  # a sheet at the bottom, with the graph above it
     assert seen.locator(".graph").bounding_box()["height"] > 200
+    for button in seen.locator("#tools button, #zoomer button").all():
+        place = button.bounding_box()
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 390
+    # One sheet at a time, and none that cannot be closed.
+    seen.click("#tools button[aria-label^='Source']")
+    assert seen.is_visible("#source .line >> nth=0")
+    assert not seen.is_visible("#panel")
+    seen.click("#source .close")
+    assert not seen.is_visible("#source")
+    assert seen.locator(".graph").bounding_box()["height"] > 600
 
 
 def test_light_and_dark(browse: Browse, tmp_path: Path) -> None:

@@ -253,8 +253,8 @@ class Searching:
             if self._is_shift(self._left, left, {}, local) or self._is_shift(self._right, right, given, mine):
                 # The bias of the one or of the other: nobody can tell.
                 explains = self._explains(one, two, gap)
-                steps = (each[-1] if len(each) == 1 else None for each in (left, right))
-                return Parting(one, two, left, right, *steps, found, local, explains)
+                left_step, right_step = (each[0] if len(each) == 1 else None for each in (left, right))
+                return Parting(one, two, left, right, left_step, right_step, found, local, explains)
         if (left_step is None or right_step is None) and left and right and self._refines:
             mine = self._left.array(one)
             left_step = left_step or self._normalising(self._left, left, {}, local)

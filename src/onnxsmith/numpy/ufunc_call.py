@@ -28,6 +28,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_o
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements, Recorded, Run
 from onnxsmith.numpy.ufunc_options import Options, read_options
+from onnxsmith.numpy.ufunc_types import rules_for
 from onnxsmith.runtime.engine import runners
 
 #: What a ufunc computes on real tensors of the element types that numpy chose.
@@ -63,18 +64,16 @@ class _Plan:
 class UfuncCall:
     """A universal function as far as it is called on arrays."""
 
-    def __init__(
-        self, name: str, real: RealLoop, complex: ComplexLoop | None, check: Check | None, like: np.ufunc
-    ) -> None:
+    def __init__(self, name: str, real: RealLoop, complex: ComplexLoop | None, check: Check | None) -> None:
         self.__name__ = name
         self._real = real
         self._complex = complex
         self._check = check
-        #: numpy's own: it is asked for element types, and computes nothing.
-        self._numpy = like
+        #: numpy's own, in most cases: it is asked for element types, and computes nothing.
+        self._rules = rules_for(name)
         self._compares = name in _COMPARISONS
-        self.nin: int = like.nin
-        self.nout: int = like.nout
+        self.nin: int = self._rules.nin
+        self.nout: int = self._rules.nout
         self._computed = Recorded(self._record, frozenset())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -135,7 +134,7 @@ class UfuncCall:
         if not kwargs and len(args) == self.nin:
             options = Options()
         else:
-            args, options = read_options(self.__name__, self._numpy, args, kwargs)
+            args, options = read_options(self.__name__, self._rules, args, kwargs)
         inputs = [_operand(each) for each in args]
         loop = self.dtypes_for([kind_of(each) for each in inputs], options)
         given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
@@ -180,7 +179,7 @@ class UfuncCall:
             if options.signature is not None:
                 extra["signature"] = options.signature
         try:
-            found = self._numpy.resolve_dtypes((*cast(Any, kinds), *outs), **extra)
+            found = self._rules.resolve_dtypes((*cast(Any, kinds), *outs), **extra)
         except TypeError as error:
             raise self.refused(kinds, error) from error
         for each in found:
@@ -191,7 +190,7 @@ class UfuncCall:
     def dtypes_of_arrays(self, kinds: Sequence[NumpyDType], out: NumpyDType) -> tuple[NumpyDType, ...]:
         """The same where the result is written into an element type."""
         try:
-            return self._numpy.resolve_dtypes((*kinds, out))
+            return self._rules.resolve_dtypes((*kinds, out))
         except TypeError as error:
             raise self.refused(kinds, error) from error
 
@@ -228,7 +227,7 @@ class UfuncCall:
 
     def _explained(self, error: OnnxsmithError, args: tuple[Any, ...]) -> OnnxsmithError:
         """The error for shapes that do not go together, where that is why a session failed."""
-        if self._numpy.signature is not None or isinstance(error, ShapeError):
+        if self._rules.signature is not None or isinstance(error, ShapeError):
             return error
         shapes = [each.shape for each in args[: self.nin] if isinstance(each, Array) and not each.is_symbolic]
         try:

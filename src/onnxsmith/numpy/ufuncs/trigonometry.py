@@ -25,7 +25,7 @@ def _times(factor: float) -> RealLoop:
 sin = define("sin", by_precision("Sin", circular.sin), complex_in_double(of_complex.sin))
 cos = define("cos", by_precision("Cos", circular.cos), complex_in_double(of_complex.cos))
 tan = define("tan", by_precision("Tan", circular.tan), complex_in_double(of_complex.tan))
-arcsin = define(("arcsin", "asin"), by_precision("Asin", circular.asin), complex_in_double(of_complex.asin))
+arcsin = define(("arcsin", "asin"), in_double(circular.asin), complex_in_double(of_complex.asin))
 arccos = define(("arccos", "acos"), in_double(circular.acos), complex_in_double(of_complex.acos))
 arctan = define(("arctan", "atan"), by_precision("Atan", circular.atan), complex_in_double(of_complex.atan))
 arctan2 = define(("arctan2", "atan2"), in_single(arc))

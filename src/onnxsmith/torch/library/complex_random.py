@@ -1,4 +1,3 @@
-# pyright: basic
 """Random complex numbers in the shape of a tensor: both parts are drawn."""
 
 from __future__ import annotations

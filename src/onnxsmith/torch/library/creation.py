@@ -1,4 +1,3 @@
-# pyright: basic
 """Tensors made from nothing: of one value, of numbers in a row, of a diagonal."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# pyright: basic
 """Random numbers, by ONNX's random operators and dropout: of torch's distributions, but other numbers than torch's.
 
 A seed set in torch means nothing to a model; ONNX Runtime has one of its own.
