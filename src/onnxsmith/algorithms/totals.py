@@ -33,6 +33,10 @@ from onnxsmith.types.dtypes import DType
 _WIDER = {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.DOUBLE}
 
 
+#: Integers whose greatest and least are found in their own type.
+_WITH_EXTREMES = (DType.INT32, DType.INT64, DType.UINT64)
+
+
 def wider(dtype: DType) -> DType:
     """The element type that many numbers are added in."""
     return _WIDER.get(dtype, dtype)
@@ -179,6 +183,10 @@ def extreme(
     """The greatest or least, of a scalar and of all others; complex numbers are in order of their real parts first."""
     if not axes:
         return x if first is None else better(first, x, is_max=is_max)
+    if first is not None and x.dtype.is_integer and x.dtype not in _WITH_EXTREMES:
+        # Of no elements the extreme is one of the type that is computed in, and that does not go into a narrower one.
+        wide, start = x.cast(DType.INT64), first.cast(DType.INT64)
+        return extreme(wide, axes, keepdims, is_max=is_max, first=start).cast(x.dtype)
     if x.im is not None:
         rows = x.map(lambda part: collected(part, axes))
         if first is not None:

@@ -481,7 +481,11 @@ class Array:
         held = self.held
         if held.__class__ is not _NDARRAY:
             return f"<recorded Array {self.dtype.name}{self.shape!r}>"
-        text = np.array_repr(cast("np.ndarray[Any, Any]", held))
+        shown = cast("np.ndarray[Any, Any]", held)
+        if shown.dtype == np.int64:
+            # C has two integers of 64 bits on most systems, and numpy names the type of the one that is not its own.
+            shown = shown.view(np.int64)
+        text = np.array_repr(shown)
         return text.replace("array(", "Array(").replace("\n      ", "\n      ")
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.without_nan import nanmean
@@ -133,9 +134,9 @@ def _found(
                 f"q is not between 0 and {100 if is_percent else 1}", culprit=("attribute", "q")
             )
     axes = axes_of(axis, x.ndim)
+    if ignores_nan and is_empty(x):
+        return nanmean(x, axis, None, out, keepdims)  # as numpy, whatever q is
     if not x.is_symbolic and any(x.shape[each] == 0 for each in axes):
-        if ignores_nan:
-            return nanmean(x, axis, None, out, keepdims)
         raise TensorIndexError("no elements have no quantiles")
     is_whole = part.dtype.kind in "biu" and not is_percent and method == "linear"
     if is_whole:

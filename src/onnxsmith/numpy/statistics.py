@@ -40,11 +40,18 @@ def _count(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None) ->
 def _mean(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None, is_long: bool) -> Field:
     count = _count(x, axes, keepdims, mask)
     added = totals.total(masked(x, mask, 0), axes, keepdims, is_long=is_long)
-    if added.im is None:
-        return Field(op.Div(added.re, count))
-    # numpy divides by a complex number, which makes both parts NaN where one is.
+    return divided(added, count)
+
+
+def divided(total: Field, count: TensorOrArray) -> Field:
+    """A sum divided by how many were added; as numpy, by a complex number where the sum is one.
+
+    That makes both parts NaN where one is.
+    """
+    if total.im is None:
+        return Field(op.Div(total.re, count))
     divisor = op.Identity(count)
-    return added / Field(divisor, op.Sub(divisor, divisor))
+    return total / Field(divisor, op.Sub(divisor, divisor))
 
 
 @recorded()
