@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import stat
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -213,6 +214,7 @@ def check_place(place: Path) -> None:
 
 def data_place(model: ir.Model, place: Path, external_data: bool | str | None) -> Path | None:
     """The file beside a model that `save` puts its weights in, or None."""
+    refuse_special(place)
     name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
     return None if name is None else place.parent / name
 
@@ -252,6 +254,7 @@ def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Va
 @contextlib.contextmanager
 def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
+    refuse_special(place)
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
     os.close(handle)
     temporary = Path(name)
@@ -261,6 +264,17 @@ def replacing(place: Path) -> Generator[Path]:
         os.replace(temporary, place)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def refuse_special(place: Path) -> None:
+    """Refuse to write to a device, a pipe or a socket: a file would take its place, for everybody."""
+    with contextlib.suppress(OSError):
+        mode = place.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ModelWriteError(
+                f"{str(place)!r} is a device or a pipe, and a file would take its place",
+                help="name a file; on the command line `-o -` writes to standard output",
+            )
 
 
 def _mode_for(place: Path) -> int:
