@@ -201,6 +201,8 @@ def reference(
 
 
 def check_place(place: Path) -> None:
+    """Refuse a place where no file can be written: a folder, a device, one in a folder that there is not."""
+    refuse_special(place)
     if place.is_dir():
         raise ModelWriteError(
             f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx"
@@ -214,7 +216,6 @@ def check_place(place: Path) -> None:
 
 def data_place(model: ir.Model, place: Path, external_data: bool | str | None) -> Path | None:
     """The file beside a model that `save` puts its weights in, or None."""
-    refuse_special(place)
     name = data_name_of([tensor for _, tensor in _weights(model)], place, external_data)
     return None if name is None else place.parent / name
 
@@ -268,13 +269,15 @@ def replacing(place: Path) -> Generator[Path]:
 
 def refuse_special(place: Path) -> None:
     """Refuse to write to a device, a pipe or a socket: a file would take its place, for everybody."""
-    with contextlib.suppress(OSError):
+    try:
         mode = place.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise ModelWriteError(
-                f"{str(place)!r} is a device or a pipe, and a file would take its place",
-                help="name a file; on the command line `-o -` writes to standard output",
-            )
+    except OSError:  # there is nothing, or nothing that can be looked at
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ModelWriteError(
+            f"{str(place)!r} is a device or a pipe, and a file would take its place",
+            help="name a file; on the command line `-o -` writes to standard output",
+        )
 
 
 def _mode_for(place: Path) -> int:
