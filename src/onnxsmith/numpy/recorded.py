@@ -138,7 +138,7 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
         array = cast(Elements, held)
         key.append(array.dtype)
         key.append(array.ndim)
-        feeds += _parts(array)
+        feeds += parts_of(array)
     elif is_number and isinstance(value, int) and kind is not bool:
         key.append("number")
         feeds.append(np.array(value, _NUMBER))
@@ -176,7 +176,8 @@ def tensor_given(value: Value) -> InputTypeError:
     )
 
 
-def _parts(array: Elements) -> list[Elements]:
+def parts_of(array: Elements) -> list[Elements]:
+    """What a session is fed for an array: complex numbers as their parts."""
     if array.dtype.kind != "c":
         return [array]
     # Not `ascontiguousarray`, which gives a scalar a dimension.

@@ -9,7 +9,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith import trace
-from onnxsmith.errors import OperatorNotInOpsetError
+from onnxsmith.errors import AttributeValueError, OperatorNotInOpsetError
 from onnxsmith.numpy.registry import UFUNCS
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -147,3 +147,39 @@ def test_methods_are_recorded_with_open_sizes(name: str, method: str) -> None:
         given = np.arange(int(np.prod(shape))).reshape(shape).astype(code)
         wanted = getattr(getattr(np, name), method)(given, axis=1)
         np.testing.assert_allclose(np.asarray(model(given)), wanted, rtol=1e-13)
+
+
+def test_an_exponent_that_is_known_is_refused_while_recording() -> None:
+    def recorded(t: Any) -> Any:
+        return (xp.asarray(t) ** -1).tensor
+
+    with pytest.raises(AttributeValueError, match="negative power"):
+        trace(recorded, *[_type("l", 1)])
+
+
+def test_exponents_that_only_the_model_knows_give_what_is_left_of_the_quotient() -> None:
+    def recorded(t: Any, e: Any) -> Any:
+        return (xp.asarray(t) ** xp.asarray(e)).tensor
+
+    model = trace(recorded, *[_type("l", 1)] * 2)
+    given = np.array([1, -1, -1, 2, 7]), np.array([-3, -3, -2, -1, 2])
+    np.testing.assert_array_equal(np.asarray(model(*given)), [1, -1, 1, 0, 49])
+
+
+def test_arrays_are_written_to_while_recording() -> None:
+    def program(m: Any, x: Any) -> Any:
+        y = x + 0
+        y += 1
+        y[0] *= 2
+        m.add(y, 1, out=y)
+        m.sqrt(y, where=y > 3, out=y)
+        m.add.at(y, (0, [1, 1]), 2.0)
+        return y
+
+    def recorded(t: Any) -> Any:
+        return program(xp, xp.asarray(t)).tensor
+
+    model = trace(recorded, *[_type("d", 2)])
+    for shape in ((2, 3), (1, 2), (4, 2)):
+        given = np.arange(float(np.prod(shape))).reshape(shape)
+        np.testing.assert_allclose(np.asarray(model(given)), program(np, given), rtol=1e-15)

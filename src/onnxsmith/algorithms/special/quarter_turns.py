@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import PI, number
 from onnxsmith.algorithms.special.double_word import DoubleWord, ordered_sum, product_of, sum_of
@@ -105,14 +106,25 @@ def _modulo_four(x: TensorValue) -> TensorValue:
 
 
 def reduced(x: TensorValue) -> Reduced:
-    """The angle of a double; no number of an infinite one."""
+    """The angle of a double; no number of an infinite one. What far angles cost is paid where there is one."""
     near = _near(x)
     is_far = op.And(op.Greater(op.Abs(x), number(_NEAR)), op.Less(op.Abs(x), number(np.inf)))
-    far = _far(op.Where(is_far, op.Abs(x), number(_NEAR)))
-    is_negative = op.Less(x, number(0))
-    quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
-    high, low = (op.Where(is_negative, op.Neg(each), each) for each in far.rest)
-    return Reduced(
-        op.Where(is_far, quarter, near.quarter),
-        (op.Where(is_far, high, near.rest[0]), op.Where(is_far, low, near.rest[1])),
-    )
+    has_far = op.Greater(op.ReduceMax(converted(is_far, DType.INT32), keepdims=0), np.int32(0))
+
+    def with_far() -> tuple[TensorValue, ...]:
+        far = _far(op.Where(is_far, op.Abs(x), number(_NEAR)))
+        is_negative = op.Less(x, number(0))
+        quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
+        high, low = (op.Where(is_negative, op.Neg(each), each) for each in far.rest)
+        return (
+            op.Where(is_far, quarter, near.quarter),
+            op.Where(is_far, high, near.rest[0]),
+            op.Where(is_far, low, near.rest[1]),
+        )
+
+    def without_far() -> tuple[TensorValue, ...]:
+        return tuple(op.Identity(each) for each in (near.quarter, *near.rest))
+
+    branches: dict[str, Any] = {"then_branch": with_far, "else_branch": without_far}
+    quarter, high, low = several(op.If, has_far, outputs=3, **branches)
+    return Reduced(quarter, (high, low))

@@ -11,8 +11,8 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import TensorValue
-from onnxsmith.numpy.ufunc import RealLoop, define
-from onnxsmith.numpy.ufuncs.precision import by_precision, complex_in_double, in_double, in_single
+from onnxsmith.numpy.ufunc import RealLoop, define, operator
+from onnxsmith.numpy.ufuncs.precision import by_digits, by_precision, complex_in_double, in_double, in_single
 
 
 def _times(factor: float) -> RealLoop:
@@ -31,7 +31,7 @@ arctan = define(("arctan", "atan"), by_precision("Atan", circular.atan), complex
 arctan2 = define(("arctan2", "atan2"), in_single(arc))
 sinh = define("sinh", by_precision("Sinh", circular.sinh), complex_in_double(of_complex.sinh))
 cosh = define("cosh", by_precision("Cosh", circular.cosh), complex_in_double(of_complex.cosh))
-tanh = define("tanh", in_double(circular.tanh), complex_in_double(of_complex.tanh))
+tanh = define("tanh", by_digits(operator("Tanh"), circular.tanh), complex_in_double(of_complex.tanh))
 arcsinh = define(
     ("arcsinh", "asinh"), by_precision("Asinh", circular.asinh), complex_in_double(of_complex.asinh)
 )

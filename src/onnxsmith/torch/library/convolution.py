@@ -198,11 +198,11 @@ def exact_transposed(
     x: TensorValue,
     weight: TensorValue,
     bias: TensorValue | None,
-    stride: list[int],
-    padding: list[int],
-    more: list[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    more: Sequence[Size],
     groups: int,
-    dilation: list[int],
+    dilation: Sequence[int],
 ) -> TensorValue:
     """A plain convolution, with the kernel turned around, of the input with zeros between its elements."""
     kernel = call.shape_of(weight)[2:]

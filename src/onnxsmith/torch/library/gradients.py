@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import counted, dtype_of, int64s, product, rank_of, reshape
+from onnxsmith.algorithms.values import Size, counted, dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
@@ -23,15 +23,15 @@ from onnxsmith.types.dtypes import DType
 @translates("aten.convolution_backward.default")
 def convolution_backward(
     call: Call,
-    gradient: Any,
+    gradient: TensorValue,
     x: TensorValue,
     weight: TensorValue,
-    bias_sizes: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    bias_sizes: Sequence[Size] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: Sequence[int],
     groups: int,
     output_mask: Sequence[bool],
 ) -> Translated:
@@ -52,12 +52,12 @@ def convolution_backward(
 
 def _of_input(
     call: Call,
-    gradient: Any,
+    gradient: TensorValue,
     x: TensorValue,
     weight: TensorValue,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     groups: int,
 ) -> TensorValue:
     kernel = call.shape_of(weight)[2:]
@@ -77,12 +77,12 @@ def _of_input(
 
 def _of_transposed_input(
     call: Call,
-    gradient: Any,
+    gradient: TensorValue,
     x: TensorValue,
     weight: TensorValue,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     groups: int,
 ) -> TensorValue:
     made = convolve(call, gradient, weight, None, stride, padding, dilation, groups)
@@ -95,12 +95,12 @@ def _of_transposed_input(
 
 def _of_weight(
     call: Call,
-    wide: Any,
-    narrow: Any,
+    wide: TensorValue,
+    narrow: TensorValue,
     weight: TensorValue,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     groups: int,
 ) -> TensorValue:
     """What each window of the wider side, times the element of the narrower one, adds to the weights."""
@@ -117,11 +117,11 @@ def _of_weight(
 @translates("aten.avg_pool2d_backward.default", "aten.avg_pool3d_backward.default")
 def avg_pool_backward(
     call: Call,
-    gradient: Any,
+    gradient: TensorValue,
     x: TensorValue,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
@@ -146,7 +146,7 @@ def avg_pool_backward(
 
 
 @translates("aten._adaptive_avg_pool2d_backward.default", "aten._adaptive_avg_pool3d_backward.default")
-def adaptive_avg_pool_backward(call: Call, gradient: Any, x: TensorValue) -> Translated:
+def adaptive_avg_pool_backward(call: Call, gradient: TensorValue, x: TensorValue) -> Translated:
     """Each element of a part gets its share of the part's gradient."""
     spatial = 2 if "2d" in call.overload else 3
     inputs, outputs = call.shape_of(x)[-spatial:], call.shape_of(gradient)[-spatial:]
@@ -163,7 +163,7 @@ def adaptive_avg_pool_backward(call: Call, gradient: Any, x: TensorValue) -> Tra
     return gradient
 
 
-def _covers(starts: Any, ends: Any, size: Any) -> TensorValue:
+def _covers(starts: TensorValue, ends: TensorValue, size: Size) -> TensorValue:
     """Which elements of a dimension are in each window: (window, element)."""
     places = counted(size)
     is_behind = op.GreaterOrEqual(places, op.Unsqueeze(starts, [1]))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from onnxsmith.algorithms.values import Numeric, dtype_of
+from onnxsmith.algorithms.values import Size, dtype_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library import fft
 from onnxsmith.torch.library.call import Call
@@ -64,18 +65,23 @@ def cbrt(call: Call, x: TensorValue) -> Translated:
 
 @translates("prims.var.default")
 def var(
-    call: Call, x: TensorValue, dims: Any, correction: float | None = 1, *, output_dtype: Any = None
+    call: Call,
+    x: TensorValue,
+    dims: Sequence[int] | None,
+    correction: float | None = 1,
+    *,
+    output_dtype: Any = None,
 ) -> Translated:
     return variance(call, x, dims, correction=correction)
 
 
 @translates("prims.normal.default")
-def normal_of(call: Call, shape: Any, *, mean: TensorValue, std: Any, **_: Any) -> Translated:
+def normal_of(call: Call, shape: Sequence[Size], *, mean: float, std: float, **_: Any) -> Translated:
     return normal(call, mean, std)
 
 
 @translates("prims.uniform.default")
-def uniform_of(call: Call, shape: Any, *, low: Numeric, high: Numeric, **_: Any) -> Translated:
+def uniform_of(call: Call, shape: Sequence[Size], *, low: float, high: float, **_: Any) -> Translated:
     return uniform(call, None, low, high)
 
 
