@@ -88,7 +88,10 @@ def summed(
     if field.dtype is DType.BOOL:
         found = totals.any_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.Or(found, first.re))
-    added = totals.total(field, axes, keepdims, is_long=is_long)
+    if field.dtype in (DType.INT64, DType.UINT64):
+        added = Field(totals.total_of_whole(field.re, axes, keepdims))
+    else:
+        added = totals.total(field, axes, keepdims, is_long=is_long)
     return array_from(added if first is None else first + added)
 
 

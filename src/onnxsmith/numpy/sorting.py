@@ -13,7 +13,7 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
@@ -128,6 +128,14 @@ def lexsort(keys: object, axis: int = -1) -> Array:
     if given[0].ndim == 0:
         return _ordered_by([flat(each) for each in given], 0)[0]
     return _ordered_by(given, axis_of(axis, given[0].ndim))
+
+
+@public("sort_complex")
+def sort_complex(a: object) -> Array:
+    """The elements in order along the last axis, as complex numbers."""
+    x = sort(a)
+    narrow = x.dtype.kind in "iu" and x.dtype.itemsize <= 2  # as numpy has it
+    return x if x.dtype.kind == "c" else as_type(x, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
 
 
 def _check_places(x: Array, kth: object, axis: int) -> None:
