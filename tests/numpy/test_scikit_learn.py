@@ -130,10 +130,18 @@ def test_an_estimator_is_recorded_with_an_open_batch(name: str) -> None:
         loaded(X[:0])
 
 
-#: Functions of scipy that are staged; of a matrix, row by row.
+#: Functions of scipy that are staged.
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "special.softmax": lambda x: scipy.special.softmax(x, axis=1),
     "special.log_softmax": lambda x: scipy.special.log_softmax(x, axis=1),
+    "special.expit": lambda x: scipy.special.expit(x),
+    "special.logit": lambda x: scipy.special.logit(x * x / (1 + x * x)),
+    "special.entr": lambda x: scipy.special.entr(x * x),
+    "special.erf": lambda x: scipy.special.erf(x),
+    "special.erfc": lambda x: scipy.special.erfc(x),
+    "special.ndtr": lambda x: scipy.special.ndtr(x),
+    "special.log_ndtr": lambda x: scipy.special.log_ndtr(x),
+    "special.i0e": lambda x: scipy.special.i0e(x),
     "special.xlogy": lambda x: scipy.special.xlogy(x * x, x * x),
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name not in ("__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(name)
-    if name in ("linalg", "fft"):
+    if name in ("linalg", "fft", "special"):
         return importlib.import_module(f"onnxsmith.numpy.{name}")
     if importlib.util.find_spec(f"onnxsmith.numpy.{name}") is not None:
         raise AttributeError(name)  # `from onnxsmith.numpy import dtypes`, which then loads that module alone
