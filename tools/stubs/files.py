@@ -125,7 +125,7 @@ def surfaces() -> dict[PurePosixPath, str]:
     evaluators = Surface("What type checkers see of `onnxsmith.evaluator`.", defined("onnxsmith.evaluator"))
     files[PACKAGE / "evaluator.pyi"] = write(evaluators)
     files[PACKAGE / "numpy/__init__.pyi"] = array_stub(HEADER)
-    for part in ("fft", "linalg"):
+    for part in ("fft", "linalg", "special"):
         files[PACKAGE / f"numpy/{part}.pyi"] = part_stub(HEADER, part)
     return files
 

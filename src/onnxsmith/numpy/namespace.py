@@ -36,6 +36,7 @@ from onnxsmith.numpy import searching as searching
 from onnxsmith.numpy import sets as sets
 from onnxsmith.numpy import signals as signals
 from onnxsmith.numpy import sorting as sorting
+from onnxsmith.numpy import special_functions as special_functions
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy import without_nan as without_nan

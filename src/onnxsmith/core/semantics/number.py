@@ -6,6 +6,7 @@ true division, and `x * n` takes the element type of `x`. So they do when they a
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, cast
 
@@ -67,6 +68,8 @@ class Number(Tensor, NumberValue):
         self.kind: NumberKind = kind
         #: Whether it is known to be an integer of 0 or more, as what a loop counts is.
         self.is_natural = is_natural
+        if kind != "float" and self.__class__ is Number:
+            self.__class__ = _Integer  # pyright: ignore[reportAttributeAccessIssue]  # of the same layout
 
     @property
     def known(self) -> Known:
@@ -155,6 +158,14 @@ class Number(Tensor, NumberValue):
     def __repr__(self) -> str:
         return f"<symbolic {self.kind} {self.name}>"
 
+
+class _Integer(Number):
+    """A whole number: libraries that ask `isinstance(size, numbers.Integral)` take a dimension for what it is."""
+
+    __slots__ = ()
+
+
+numbers.Integral.register(_Integer)
 
 #: A Python number, known or not.
 AnyNumber: TypeAlias = Number | bool | int | float
