@@ -155,6 +155,11 @@ def _outputs(scope: GraphTarget, result: UserValue, definition: Span | None) -> 
                 f"result {position} of the function is a {type(value).__name__} inside a tuple",
                 help="a model's outputs are a flat tuple of tensors: return (a, *rest)",
             ).locate(definition)
+        if hasattr(value, "__array_namespace__") and not isinstance(value, Value | np.ndarray | np.generic):
+            which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
+            raise TraceError(
+                f"{which} an array of another namespace, not a tensor", help="return its tensor: x.tensor"
+            ).locate(definition)
         if isinstance(value, float):
             value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX
         if isinstance(value, Value) and value.is_symbolic:

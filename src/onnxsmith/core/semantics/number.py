@@ -6,6 +6,7 @@ true division, and `x * n` takes the element type of `x`. So they do when they a
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, cast
 
@@ -61,6 +62,10 @@ class Number(Tensor, NumberValue):
 
     __slots__ = ("is_natural", "kind", "tensor")
     is_symbolic: ClassVar[bool] = True
+
+    def __new__(cls, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> Number:
+        """An `Integral` or `Real` of the module `numbers`, so that libraries that ask see what they see eagerly."""
+        return object.__new__(RealNumber if kind == "float" else IntegralNumber)
 
     def __init__(self, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> None:
         self.tensor = tensor
@@ -155,6 +160,21 @@ class Number(Tensor, NumberValue):
     def __repr__(self) -> str:
         return f"<symbolic {self.kind} {self.name}>"
 
+
+class IntegralNumber(Number):
+    """One that is an int or a truth value."""
+
+    __slots__ = ()
+
+
+class RealNumber(Number):
+    """One that is a float."""
+
+    __slots__ = ()
+
+
+numbers.Integral.register(IntegralNumber)
+numbers.Real.register(RealNumber)
 
 #: A Python number, known or not.
 AnyNumber: TypeAlias = Number | bool | int | float
