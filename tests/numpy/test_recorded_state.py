@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import numbers
+import operator
 import pickle
 import threading
 from collections.abc import Callable
@@ -180,3 +182,19 @@ def test_an_array_is_no_output_of_a_model() -> None:
     with pytest.raises(TraceError) as caught:
         recorded(lambda x: x + 1)
     assert ".tensor" in str(caught.value)
+
+
+def test_sizes_are_integers_for_libraries_that_ask() -> None:
+    seen: list[bool] = []
+
+    def asked(x: Array) -> Any:
+        size = x.shape[0]
+        seen.extend(isinstance(each, numbers.Integral) for each in (size, size + 1, size > 1, size / 2))
+        seen.append(isinstance(size / 2, numbers.Real))
+        for convert in (operator.index, int, float):
+            with pytest.raises(TracedValueError):
+                convert(size)
+        return (x / size).tensor
+
+    np.testing.assert_array_equal(recorded(asked)(np.array([1, 3], np.float32)), [0.5, 1.5])
+    assert seen == [True, True, True, False, True]

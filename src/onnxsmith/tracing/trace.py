@@ -31,6 +31,7 @@ from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.source import Span, code_span
+from onnxsmith.tracing.host_state import refusing
 from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import ValueType
 
@@ -100,7 +101,7 @@ def trace(
 
 def _called(function: Callable[..., Any], arguments: Sequence[Value]) -> UserValue:
     try:
-        return function(*arguments)
+        return refusing(function, lambda: function(*arguments))
     except AttributeError as error:
         raise unknown_method(error) or error from None
 

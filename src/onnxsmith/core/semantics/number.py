@@ -26,6 +26,8 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from typing_extensions import TypeIs
 
     from onnxsmith.core.target import Target
@@ -63,9 +65,13 @@ class Number(Tensor, NumberValue):
     __slots__ = ("is_natural", "kind", "tensor")
     is_symbolic: ClassVar[bool] = True
 
-    def __new__(cls, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> Number:
+    # What a number is made of stands at `__init__`, which subclasses have of their own.
+    def __new__(cls, *given: Any, **named: Any) -> Self:
         """An `Integral` or `Real` of the module `numbers`, so that libraries that ask see what they see eagerly."""
-        return object.__new__(RealNumber if kind == "float" else IntegralNumber)
+        if cls is not Number:
+            return object.__new__(cls)
+        kind: NumberKind = named["kind"] if "kind" in named else given[1]
+        return cast("Self", object.__new__(RealNumber if kind == "float" else IntegralNumber))
 
     def __init__(self, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> None:
         self.tensor = tensor
