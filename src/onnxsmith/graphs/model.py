@@ -84,10 +84,9 @@ class Model:
 
     @boundary
     def __init__(self, model: ir.Model) -> None:
-        given: object = model
-        if not isinstance(given, ir.Model):
+        if not isinstance(cast(object, model), ir.Model):
             raise InputTypeError(
-                f"a Model is made of an onnx-ir model, not of {described_type(type(given))}",
+                f"a Model is made of an onnx-ir model, not of {described_type(type(model))}",
                 help="Model.from_proto(proto) takes a ModelProto, and onnxsmith.load(path) a file",
                 culprit=("input", 0),
             )

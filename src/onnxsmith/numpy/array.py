@@ -325,7 +325,6 @@ class Array:
     choose = _method("choose")
     clip = _method("clip")
     conj = conjugate = _method("conj")
-    copy = _method("copy")
     cumprod = _method("cumprod")
     cumsum = _method("cumsum")
     diagonal = _method("diagonal")
@@ -361,9 +360,13 @@ class Array:
         order = None if not axes else axes[0] if len(axes) == 1 else axes
         return _called("transpose", self, order)
 
+    def copy(self, order: str = "C") -> Array:
+        """An array of its own with the same elements."""
+        return _called("copy", self, order)
+
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy."""
-        return _called("copy", _called("ravel", self, order))
+        return _called("copy", _called("ravel", self, order), "C")
 
     def fill(self, value: Any) -> None:
         """Write one value to all places."""
@@ -499,10 +502,10 @@ class Array:
         raise TypeError("an array has no hash")
 
     def __copy__(self) -> Array:
-        return _called("copy", self)
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return _called("copy", self)
+        return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Array, (self._known("pickle"),)

@@ -1,5 +1,8 @@
 """Arrays of what is not one yet: of numbers, lists, numpy's arrays, tensors; of zeros, ranges, grids."""
 
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
 from __future__ import annotations
 
 from typing import Any, cast
@@ -72,7 +75,13 @@ def check_device(device: object) -> None:
 @public("copy")
 def copy(x: object, order: str = "K") -> Array:
     """An array with the same elements, that shares them with none."""
-    return detached(array_of(x))
+    if order not in ("C", "F", "A", "K"):
+        raise AttributeValueError(
+            f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")
+        )
+    given = array_of(x)
+    is_plain = order == "C" or (given._is_plain and order != "F") or given.ndim <= 1
+    return detached(given, is_plain=is_plain)
 
 
 @public("array")
