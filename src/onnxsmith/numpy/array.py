@@ -14,6 +14,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics import dimensions
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
@@ -25,6 +26,10 @@ from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
+
+_Numpys: TypeAlias = np.ndarray[Any, np.dtype[Any]] | np.generic
+#: What numpy takes for an array: one of ours or of numpy's, a number, lists of these.
+ArrayLike: TypeAlias = "Array | _Numpys | Number | bool | int | float | complex | Sequence[ArrayLike]"
 
 _NDARRAY = np.ndarray
 #: Why an array without dimensions that a function gave cannot be written to.
@@ -297,7 +302,7 @@ class Array:
     def __getitem__(self, index: Any, /) -> Array:
         return _called("_getitem", self, index)
 
-    def __setitem__(self, index: Any, value: Any, /) -> None:
+    def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
         _called("_setitem", self, index, value)
 
     def __len__(self) -> int:
@@ -310,7 +315,7 @@ class Array:
             raise TypeError("an array without dimensions has no elements to go through")
         return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: ArrayLike) -> bool:
         return bool(_called("any", _called_ufunc("equal", self, item)))
 
     # -- numpy's methods -------------------------------------------------------------------------------
@@ -346,7 +351,7 @@ class Array:
     trace = _method("trace")
     var = _method("var")
 
-    def compress(self, condition: Any, axis: int | None = None, out: Array | None = None) -> Array:
+    def compress(self, condition: ArrayLike, axis: int | None = None, out: Array | None = None) -> Array:
         """`xp.compress` of it."""
         return _called("compress", condition, self, axis, out)
 
@@ -368,7 +373,7 @@ class Array:
         """All elements in one dimension, as a copy."""
         return _called("copy", _called("ravel", self, order), "C")
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: ArrayLike) -> None:
         """Write one value to all places."""
         self[...] = value
 
@@ -376,7 +381,7 @@ class Array:
         """Put the elements in ascending order along an axis, in place."""
         self[...] = _called("sort", self, axis=axis)
 
-    def partition(self, kth: Any, axis: int = -1) -> None:
+    def partition(self, kth: int | Sequence[int], axis: int = -1) -> None:
         """Put the elements in order around some places, in place."""
         self[...] = _called("partition", self, kth, axis=axis)
 
@@ -400,7 +405,7 @@ class Array:
         return _called("real", self)
 
     @real.setter
-    def real(self, value: Any) -> None:
+    def real(self, value: ArrayLike) -> None:
         self.real[...] = value
 
     @property
@@ -409,7 +414,7 @@ class Array:
         return _called("imag", self)
 
     @imag.setter
-    def imag(self, value: Any) -> None:
+    def imag(self, value: ArrayLike) -> None:
         self.imag[...] = value
 
     @property
@@ -417,14 +422,14 @@ class Array:
         """Where the elements are."""
         return "cpu"
 
-    def to_device(self, device: str, /, *, stream: object = None) -> Array:
+    def to_device(self, device: str, /, *, stream: None = None) -> Array:
         """The array on a device; there is one."""
         return _called("_on_device", self, device, stream)
 
     def __dlpack__(
         self,
         *,
-        stream: object = None,
+        stream: None = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
@@ -460,7 +465,7 @@ class Array:
     def __index__(self) -> int:
         return self._known("an index").__index__()
 
-    def item(self, *place: Any) -> bool | int | float | complex:
+    def item(self, *place: int) -> bool | int | float | complex:
         """One element, as a Python number."""
         return self._known("item()").item(*place)
 

@@ -12,6 +12,7 @@ import numpy as np
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type, constant_of, is_plain
 from onnxsmith.numpy.registry import public
@@ -21,7 +22,7 @@ from onnxsmith.runtime.tensor import EagerTensor
 
 @public("asarray")
 def asarray(
-    obj: object, /, dtype: object = None, *, device: object = None, copy: bool | None = None
+    obj: ArrayLike, /, dtype: DTypeLike | None = None, *, device: Device = None, copy: bool | None = None
 ) -> Array:
     """An array of numbers, lists, numpy arrays or a tensor; an array as it is, unless `copy` is True.
 
@@ -64,7 +65,7 @@ def _crossed_over(tensor: Tensor) -> Array:
     return made
 
 
-def check_device(device: object) -> None:
+def check_device(device: Device) -> None:
     """Refuse devices other than the one there is."""
     if device not in (None, "cpu"):
         raise AttributeValueError(
@@ -73,7 +74,7 @@ def check_device(device: object) -> None:
 
 
 @public("copy")
-def copy(x: object, order: str = "K") -> Array:
+def copy(x: ArrayLike, order: str = "K") -> Array:
     """An array with the same elements, that shares them with none."""
     if order not in ("C", "F", "A", "K"):
         raise AttributeValueError(
@@ -85,7 +86,9 @@ def copy(x: object, order: str = "K") -> Array:
 
 
 @public("array")
-def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin: int = 0) -> Array:
+def array(
+    obj: ArrayLike, dtype: DTypeLike | None = None, *, copy: bool | None = True, ndmin: int = 0
+) -> Array:
     """An array of its own, of numbers, lists, or another.
 
     >>> array([[1, 2]])
@@ -96,7 +99,7 @@ def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin:
 
 
 @public("_on_device")
-def on_device(x: Array, device: object, stream: object) -> Array:
+def on_device(x: Array, device: Device, stream: None) -> Array:
     """`x.to_device(device)`"""
     check_device(device)
     if stream is not None:
@@ -105,7 +108,7 @@ def on_device(x: Array, device: object, stream: object) -> Array:
 
 
 @public("_dlpack")
-def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool | None) -> object:
+def dlpack(x: Array, stream: None, device: tuple[int, int] | None, copy: bool | None) -> object:
     """`x.__dlpack__()`: a copy, since elements are never changed."""
     if stream is not None or device not in (None, (1, 0)):
         raise BufferError("arrays are on the cpu")
@@ -115,7 +118,7 @@ def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool 
 
 
 @public("from_dlpack")
-def from_dlpack(x: object, /, *, device: object = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = None) -> Array:
     """An array of another library's, through dlpack."""
     check_device(device)
     if isinstance(x, Array):

@@ -23,6 +23,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.numpy import sharing
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
@@ -73,7 +74,7 @@ def _read_bound(bound: object) -> object:
 
 
 @public("_getitem")
-def get(x: Array, index: object) -> Array:
+def get(x: Array, index: ArrayLike) -> Array:
     """`x[index]`"""
     parts = read_index(index)
     _check_places(x, parts)
@@ -93,7 +94,7 @@ def get(x: Array, index: object) -> Array:
 
 
 @public("_setitem")
-def set(x: Array, index: object, value: object) -> None:
+def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
     """`x[index] = value`"""
     parts = read_index(index)
     _check_places(x, parts)

@@ -11,6 +11,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.choosing import check_mode
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of
@@ -44,7 +45,7 @@ def _along_each(index: Array, shape: tuple[Size, ...], order: str) -> tuple[Arra
 
 
 @public("unravel_index")
-def unravel_index(indices: object, shape: object, order: str = "C") -> tuple[Array, ...]:
+def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tuple[Array, ...]:
     """Places that are counted in a row, along each dimension of a shape.
 
     >>> import onnxsmith.numpy as xp
@@ -78,7 +79,7 @@ def _in_a_row(indices: list[Array], dims: tuple[Size, ...], modes: tuple[str, ..
 
 @public("ravel_multi_index")
 def ravel_multi_index(
-    multi_index: Sequence[object], dims: object, mode: str | tuple[str, ...] = "raise", order: str = "C"
+    multi_index: Sequence[object], dims: ArrayLike, mode: str | tuple[str, ...] = "raise", order: str = "C"
 ) -> Array:
     """Places along each dimension of a shape, counted in a row.
 

@@ -13,6 +13,7 @@ from onnxsmith.algorithms.linalg.schur import schur
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type
 from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, scaled, working
@@ -60,7 +61,7 @@ def _cholesky(a: Array, upper: bool) -> tuple[Array, Array]:
 
 
 @public("linalg.cholesky")
-def cholesky(x: object, /, *, upper: bool = False) -> Array:
+def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
     """The triangular factor of Hermitian matrices that are positive definite."""
     a = matrices(x, square=True)
     made, faults = _cholesky(a, bool(upper))
@@ -77,7 +78,7 @@ def _qr(a: Array, mode: Literal["reduced", "complete", "r"]) -> tuple[Array, Arr
 
 
 @public("linalg.qr")
-def qr(x: object, /, mode: str = "reduced") -> QRResult | Array:
+def qr(x: ArrayLike, /, mode: str = "reduced") -> QRResult | Array:
     """Q with orthonormal columns and the upper triangular R of A = Q R."""
     if mode not in ("reduced", "complete", "r"):
         raise AttributeValueError(
@@ -108,7 +109,7 @@ def _singular_values(a: Array) -> Array:
 
 @public("linalg.svd")
 def svd(
-    x: object, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    x: ArrayLike, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult | Array:
     """U, the singular values from the largest, and Vᴴ of A = U diag(S) Vᴴ."""
     if not compute_uv:
@@ -119,7 +120,7 @@ def svd(
 
 
 @public("linalg.svdvals")
-def svdvals(x: object, /) -> Array:
+def svdvals(x: ArrayLike, /) -> Array:
     """The singular values, from the largest."""
     a = matrices(x)
     return as_type(_singular_values(a), part_dtype(a.dtype))
@@ -140,7 +141,7 @@ def _triangle(name: str) -> bool:
 
 
 @public("linalg.eigh")
-def eigh(x: object, /, UPLO: str = "L") -> EighResult:
+def eigh(x: ArrayLike, /, UPLO: str = "L") -> EighResult:
     """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
     a = matrices(x, square=True)
     found, vectors = _eigh(a, _triangle(UPLO))
@@ -148,7 +149,7 @@ def eigh(x: object, /, UPLO: str = "L") -> EighResult:
 
 
 @public("linalg.eigvalsh")
-def eigvalsh(x: object, /, UPLO: str = "L") -> Array:
+def eigvalsh(x: ArrayLike, /, UPLO: str = "L") -> Array:
     """Eigenvalues of Hermitian matrices, from the smallest."""
     return eigh(x, UPLO).eigenvalues
 
@@ -169,7 +170,7 @@ def _eigvals(a: Array) -> Array:
 
 
 @public("linalg.eig")
-def eig(x: object, /) -> EigResult:
+def eig(x: ArrayLike, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; both are complex."""
     a = matrices(x, square=True)
     found, vectors = _eig(a)
@@ -178,7 +179,7 @@ def eig(x: object, /) -> EigResult:
 
 
 @public("linalg.eigvals")
-def eigvals(x: object, /) -> Array:
+def eigvals(x: ArrayLike, /) -> Array:
     """Eigenvalues of square matrices; they are complex."""
     a = matrices(x, square=True)
     return as_type(_eigvals(a), dtypes.complex_of(a.dtype))

@@ -9,6 +9,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, LinearAlgebraError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -30,7 +31,7 @@ def part_dtype(dtype: NumpyDType) -> NumpyDType:
     return dtypes.part(dtype)
 
 
-def matrices(x: object, *, square: bool = False) -> Array:
+def matrices(x: ArrayLike, *, square: bool = False) -> Array:
     """One or more matrices, in an element type of linear algebra."""
     array = array_of(x)
     if array.ndim < 2:
