@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from typing import Any
 
 
@@ -19,8 +20,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name in ("linalg", "fft", "special"):
         return importlib.import_module(f"onnxsmith.numpy.{name}")
-    if importlib.util.find_spec(f"onnxsmith.numpy.{name}") is not None:
-        raise AttributeError(name)  # `from onnxsmith.numpy import dtypes`, which then loads that module alone
+    # A module of this package that another one imports needs no names: they would be asked for before they are there.
+    is_loading = "onnxsmith.numpy.namespace" not in sys.modules
+    if is_loading and name != "array" and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        raise AttributeError(f"module 'onnxsmith.numpy' has no attribute {name!r}")
     namespace = importlib.import_module("onnxsmith.numpy.namespace")
     names: dict[str, Any] = namespace.NAMES
     if name not in names:

@@ -20,7 +20,8 @@ from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
+from onnxsmith.numpy.refused import REFUSED
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
@@ -324,7 +325,6 @@ class Array:
     choose = _method("choose")
     clip = _method("clip")
     conj = conjugate = _method("conj")
-    copy = _method("copy")
     cumprod = _method("cumprod")
     cumsum = _method("cumsum")
     diagonal = _method("diagonal")
@@ -360,9 +360,13 @@ class Array:
         order = None if not axes else axes[0] if len(axes) == 1 else axes
         return _called("transpose", self, order)
 
+    def copy(self, order: str = "C") -> Array:
+        """An array of its own with the same elements."""
+        return _called("copy", self, order)
+
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy."""
-        return _called("copy", _called("ravel", self, order))
+        return _called("copy", _called("ravel", self, order), "C")
 
     def fill(self, value: Any) -> None:
         """Write one value to all places."""
@@ -481,7 +485,11 @@ class Array:
         held = self.held
         if held.__class__ is not _NDARRAY:
             return f"<recorded Array {self.dtype.name}{self.shape!r}>"
-        text = np.array_repr(cast("np.ndarray[Any, Any]", held))
+        shown = cast("np.ndarray[Any, Any]", held)
+        if shown.dtype == np.int64:
+            # C has two integers of 64 bits on most systems, and numpy names the type of the one that is not its own.
+            shown = shown.view(np.int64)
+        text = np.array_repr(shown)
         return text.replace("array(", "Array(").replace("\n      ", "\n      ")
 
     def __str__(self) -> str:
@@ -494,10 +502,10 @@ class Array:
         raise TypeError("an array has no hash")
 
     def __copy__(self) -> Array:
-        return _called("copy", self)
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return _called("copy", self)
+        return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Array, (self._known("pickle"),)

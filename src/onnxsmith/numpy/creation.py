@@ -1,5 +1,8 @@
 """Arrays of what is not one yet: of numbers, lists, numpy's arrays, tensors; of zeros, ranges, grids."""
 
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
 from __future__ import annotations
 
 from typing import Any, cast
@@ -10,7 +13,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.conversions import array_of, as_type, constant_of, is_plain
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.runtime.tensor import EagerTensor
@@ -26,6 +29,8 @@ def asarray(
     Array([1. , 2.5])
     """
     check_device(device)
+    if dtype is not None and is_plain(obj):
+        return constant_of(obj, dtypes.read(dtype))
     made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
     if made is not obj and isinstance(obj, np.ndarray) and copy is False:
         raise AttributeValueError(
@@ -70,7 +75,13 @@ def check_device(device: object) -> None:
 @public("copy")
 def copy(x: object, order: str = "K") -> Array:
     """An array with the same elements, that shares them with none."""
-    return detached(array_of(x))
+    if order not in ("C", "F", "A", "K"):
+        raise AttributeValueError(
+            f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")
+        )
+    given = array_of(x)
+    is_plain = order == "C" or (given._is_plain and order != "F") or given.ndim <= 1
+    return detached(given, is_plain=is_plain)
 
 
 @public("array")

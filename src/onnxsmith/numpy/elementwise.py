@@ -14,6 +14,7 @@ from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.types.dtypes import DType
@@ -27,7 +28,7 @@ def _written(made: Array, out: Array | None) -> Array:
     """A result, or the array that it was to be written to."""
     if out is None:
         return made
-    sharing.replace(out, as_type(made, out.dtype))
+    sharing.replace(out, fitted(as_type(made, out.dtype), out))
     return out
 
 

@@ -60,8 +60,7 @@ def copyto(dst: Array, src: object, casting: str = "same_kind", where: object = 
     if where is True:
         dst[...] = typed
         return
-    chosen = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
-    dst[...] = chosen
+    dst[...] = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
 
 
 @public("putmask")

@@ -26,6 +26,7 @@ from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
+from onnxsmith.numpy import positions as positions
 from onnxsmith.numpy import quantiles as quantiles
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging

@@ -11,6 +11,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError, TensorIndexError
+from onnxsmith.numpy import sharing
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
@@ -159,12 +160,18 @@ def _diagonal(x: Array, offset: Size) -> Array:
 
 @public("diagonal")
 def diagonal(x: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The diagonals of the matrices in two dimensions; it cannot be written to, as numpy's."""
+    """The diagonals of the matrices in two dimensions; a view that cannot be written to, as numpy's."""
     array = _of_rank(x, 2)
     first, second = axis_of(axis1, array.ndim, "axis1"), axis_of(axis2, array.ndim, "axis2")
     if first == second:
         raise AttributeValueError("a diagonal is in two different dimensions")
-    made = _diagonal(moveaxis(array, (first, second), (-2, -1)), offset)
+    made = sharing.view(
+        moveaxis(array, (first, second), (-2, -1)),
+        lambda base: _diagonal(base, offset),
+        lambda base, part: base,  # it is never written to
+        lambda layout: layout.diagonal(offset, -2, -1),
+        is_plain=False,
+    )
     made.lock("it is a diagonal")
     return made
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -35,6 +36,12 @@ _NDARRAY = np.ndarray
 _NUMBER = np.dtype(np.int64)
 #: Classes whose values are part of what a session is made for, and found by their value.
 _PLAIN = (int, bool, str, type(None), type(Ellipsis), np.dtype, type)
+
+
+#: A session that ran, what it was fed, and what it gave.
+Observed: TypeAlias = "tuple[Run, list[Elements], object]"
+#: Who wants to know which sessions run.
+OBSERVED: ContextVar[list[Observed] | None] = ContextVar("OBSERVED", default=None)
 
 
 class _Symbolic(Exception):  # no mistake: says that the call is to be recorded where it stands
@@ -72,9 +79,13 @@ class Recorded:
         try:
             prepared = self.prepared(args, kwargs)
             if prepared is None:
-                return _as_numbers(self._function(*args, **kwargs))
+                return _as_results(self._function(*args, **kwargs), all(_plain_inputs(args)))
             run, feeds = prepared
-            return run(feeds, all(_plain_inputs(args)))
+            result = run(feeds, all(_plain_inputs(args)))
+            observed = OBSERVED.get()
+            if observed is not None:
+                observed.append((run, feeds, result))
+            return result
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
@@ -99,13 +110,16 @@ class Recorded:
         return place in self._positions or place in self._numbers
 
 
-def _as_numbers(result: Any) -> Any:
-    """Results without dimensions are numbers, as they are where elements are known."""
+def _as_results(result: Any, is_plain: bool) -> Any:
+    """Results that belong to a graph, as they are where elements are known: numbers if they have no dimensions."""
     if result.__class__ is Array:
-        return cast(Array, result).as_number()
+        array = cast(Array, result).as_number()
+        if array.ndim > 1 and not is_plain:
+            array._is_plain = False  # numpy may keep the order of what it was given
+        return array
     if isinstance(result, tuple | list):
         for each in cast("Sequence[Any]", result):
-            _as_numbers(each)
+            _as_results(each, is_plain)
     return cast(Any, result)
 
 
@@ -127,7 +141,7 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
         array = cast(Elements, held)
         key.append(array.dtype)
         key.append(array.ndim)
-        feeds += _parts(array)
+        feeds += parts_of(array)
     elif is_number and isinstance(value, int) and kind is not bool:
         key.append("number")
         feeds.append(np.array(value, _NUMBER))
@@ -165,7 +179,8 @@ def tensor_given(value: Value) -> InputTypeError:
     )
 
 
-def _parts(array: Elements) -> list[Elements]:
+def parts_of(array: Elements) -> list[Elements]:
+    """What a session is fed for an array: complex numbers as their parts."""
     if array.dtype.kind != "c":
         return [array]
     # Not `ascontiguousarray`, which gives a scalar a dimension.

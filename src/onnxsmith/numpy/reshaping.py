@@ -36,22 +36,44 @@ def reshape(x: object, /, shape: ShapeLike, order: str = "C", *, copy: bool | No
            [3, 4, 5]])
     """
     array = array_of(x)
+    if order == "A":
+        order = _order_of(array)
     if order == "F":
-        reverse = transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
-        reverse._is_plain = False
-        return reverse
-    if order not in ("C", "A", "K"):
+        return transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
+    if order != "C":
         raise AttributeValueError(f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order"))
     sizes = _resolved(array, shape_of(shape))
     if copy:
         return sharing.detached(reshaped(sharing.detached(array), sizes))
     before = tuple(array.shape)
+    is_plain = is_view = array._is_plain
+    layout = None if is_plain else sharing.layout_of(array)
+    if layout is not None:
+        wanted = layout.reshape(cast("tuple[int, ...]", sizes))
+        is_plain, is_view = wanted.flags.c_contiguous, np.may_share_memory(wanted, layout)
+        if not is_view:
+            return sharing.detached(reshaped(sharing.detached(array), sizes), is_plain=True)
     return sharing.view(
         array,
         lambda base: reshaped(base, sizes),
-        (lambda base, part: reshaped(part, before)) if array._is_plain else None,
-        is_plain=array._is_plain,
+        (lambda base, part: reshaped(part, before)) if is_view else None,
+        lambda layout: layout.reshape(cast("tuple[int, ...]", sizes)),
+        is_plain=is_plain,
     )
+
+
+def _order_of(x: Array) -> str:
+    """What order "A" means: "F" where the first dimension is the fastest."""
+    if x._is_plain:
+        return "C"
+    layout = sharing.layout_of(x)
+    if layout is None:
+        raise AttributeValueError(
+            "order 'A' depends on how the elements lie, and that is not known",
+            culprit=("attribute", "order"),
+            help="say which: 'C' or 'F'",
+        )
+    return "F" if layout.flags.fnc else "C"
 
 
 def _resolved(x: Array, shape: tuple[Size, ...]) -> tuple[Size, ...]:
@@ -92,7 +114,14 @@ def reshaped(x: Array, shape: tuple[Size, ...]) -> Array:
 @public("ravel")
 def ravel(x: object, order: str = "C") -> Array:
     """All elements in one dimension: a view where numpy's is one."""
-    return reshape(x, (-1,), order) if array_of(x).ndim != 1 else array_of(x)[:]
+    array = array_of(x)
+    if array._is_plain and order in ("A", "K"):
+        order = "C"
+    layout = None if array._is_plain and order == "C" else sharing.layout_of(array)
+    if layout is not None and not np.may_share_memory(layout, layout.ravel("F" if order == "F" else "C")):
+        # Unlike `reshape`, it makes a copy of elements that do not lie side by side.
+        return sharing.detached(reshape(array, (-1,), order), is_plain=True)
+    return reshape(array, (-1,), order)
 
 
 # -- the order of dimensions -----------------------------------------------------------------------------
@@ -120,6 +149,7 @@ def transpose(x: object, /, axes: Axes = None) -> Array:
         array,
         lambda base: _permuted(base, order),
         lambda base, part: _permuted(part, back),
+        lambda layout: layout.transpose(order),
         is_plain=array._is_plain and is_same,
     )
 
@@ -203,6 +233,7 @@ def squeeze(x: object, /, axis: Axes = None) -> Array:
         array,
         lambda base: _squeezed(base, axes),
         lambda base, part: unsqueezed(part, axes),
+        lambda layout: layout.squeeze(axes),
         is_plain=array._is_plain,
     )
 
@@ -217,6 +248,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> Array:
         array,
         lambda base: unsqueezed(base, axes),
         lambda base, part: _squeezed(part, axes),
+        lambda layout: np.expand_dims(layout, axes),
         is_plain=array._is_plain,
     )
 
@@ -242,7 +274,13 @@ def broadcast_to(x: object, /, shape: ShapeLike) -> Array:
     for mine, wanted in zip(before[::-1], sizes[::-1], strict=False):
         if isinstance(mine, int) and isinstance(wanted, int) and mine not in (1, wanted):
             raise ShapeError(f"an array of shape {before} does not broadcast to {sizes}")
-    made = sharing.view(array, lambda base: _expanded(base, sizes), lambda base, part: base, is_plain=False)
+    made = sharing.view(
+        array,
+        lambda base: _expanded(base, sizes),
+        lambda base, part: base,
+        lambda layout: np.broadcast_to(layout, cast("tuple[int, ...]", sizes)),
+        is_plain=False,
+    )
     made.lock("it is broadcast, and its elements stand for several")
     return made
 
@@ -371,6 +409,7 @@ def _viewed_part(array: Array, which: str) -> Array:
         array,
         lambda base: _part(base, which),
         lambda base, part: _with_part(base, part, which),
+        lambda layout: np.real(layout) if which == "real" else np.imag(layout),
         is_plain=False,
     )
 

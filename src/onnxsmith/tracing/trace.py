@@ -33,6 +33,7 @@ from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.source import Span, code_span
+from onnxsmith.tracing.host_state import refusing
 from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import ValueType
 
@@ -105,7 +106,7 @@ def trace(
 
 def _called(function: Callable[..., Any], arguments: Sequence[Value]) -> UserValue:
     try:
-        return function(*arguments)
+        return refusing(function, lambda: function(*arguments))
     except AttributeError as error:
         raise unknown_method(error) or error from None
 
@@ -159,6 +160,11 @@ def _outputs(scope: GraphTarget, result: UserValue, definition: Span | None) -> 
             raise TraceError(
                 f"result {position} of the function is a {type(value).__name__} inside a tuple",
                 help="a model's outputs are a flat tuple of tensors: return (a, *rest)",
+            ).locate(definition)
+        if hasattr(value, "__array_namespace__") and not isinstance(value, Value | np.ndarray | np.generic):
+            which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
+            raise TraceError(
+                f"{which} an array of another namespace, not a tensor", help="return its tensor: x.tensor"
             ).locate(definition)
         if isinstance(value, float):
             value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX

@@ -26,6 +26,8 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from typing_extensions import TypeIs
 
     from onnxsmith.core.target import Target
@@ -63,13 +65,19 @@ class Number(Tensor, NumberValue):
     __slots__ = ("is_natural", "kind", "tensor")
     is_symbolic: ClassVar[bool] = True
 
+    # What a number is made of stands at `__init__`, which subclasses have of their own.
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """An `Integral` or `Real` of the module `numbers`, so that libraries that ask see what they see eagerly."""
+        if cls is not Number:
+            return object.__new__(cls)
+        kind: NumberKind = named["kind"] if "kind" in named else given[1]
+        return cast("Self", object.__new__(RealNumber if kind == "float" else IntegralNumber))
+
     def __init__(self, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> None:
         self.tensor = tensor
         self.kind: NumberKind = kind
         #: Whether it is known to be an integer of 0 or more, as what a loop counts is.
         self.is_natural = is_natural
-        if kind != "float" and self.__class__ is Number:
-            self.__class__ = _Integer  # pyright: ignore[reportAttributeAccessIssue]  # of the same layout
 
     @property
     def known(self) -> Known:
@@ -159,13 +167,20 @@ class Number(Tensor, NumberValue):
         return f"<symbolic {self.kind} {self.name}>"
 
 
-class _Integer(Number):
-    """A whole number: libraries that ask `isinstance(size, numbers.Integral)` take a dimension for what it is."""
+class IntegralNumber(Number):
+    """One that is an int or a truth value."""
 
     __slots__ = ()
 
 
-numbers.Integral.register(_Integer)
+class RealNumber(Number):
+    """One that is a float."""
+
+    __slots__ = ()
+
+
+numbers.Integral.register(IntegralNumber)
+numbers.Real.register(RealNumber)
 
 #: A Python number, known or not.
 AnyNumber: TypeAlias = Number | bool | int | float
