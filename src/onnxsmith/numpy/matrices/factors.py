@@ -15,7 +15,7 @@ from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type
-from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, working
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, scaled, working
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 
@@ -70,7 +70,9 @@ def cholesky(x: object, /, *, upper: bool = False) -> Array:
 
 @recorded()
 def _qr(a: Array, mode: Literal["reduced", "complete", "r"]) -> tuple[Array, Array]:
-    q, r = householder.factored(working(a), mode)
+    z, scale = scaled(working(a))
+    q, r = householder.factored(z, mode)
+    r = r.map(lambda part: op.Mul(part, scale))
     return array_from(r if q is None else q), array_from(r)
 
 
@@ -90,7 +92,9 @@ def qr(x: object, /, mode: str = "reduced") -> QRResult | Array:
 
 @recorded()
 def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
-    u, found, v = jacobi.svd(working(a), full)
+    z, scale = scaled(working(a))
+    u, found, v = jacobi.svd(z, full)
+    found = op.Mul(found, op.Squeeze(scale, [-1]))
     assert u is not None  # vectors were asked for
     assert v is not None
     return array_from(u), array_from(found), array_from(v.adjoint())
@@ -98,7 +102,8 @@ def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
 
 @recorded()
 def _singular_values(a: Array) -> Array:
-    return array_from(jacobi.singular_values(working(a)))
+    z, scale = scaled(working(a))
+    return array_from(op.Mul(jacobi.singular_values(z), op.Squeeze(scale, [-1])))
 
 
 @public("linalg.svd")
@@ -122,7 +127,9 @@ def svdvals(x: object, /) -> Array:
 
 @recorded()
 def _eigh(a: Array, upper: bool) -> tuple[Array, Array]:
-    found, vectors = jacobi.eigh(jacobi.symmetric(working(a), upper))
+    z, scale = scaled(working(a))
+    found, vectors = jacobi.eigh(jacobi.symmetric(z, upper))
+    found = op.Mul(found, op.Squeeze(scale, [-1]))
     return array_from(found), array_from(vectors)
 
 
@@ -148,14 +155,17 @@ def eigvalsh(x: object, /, UPLO: str = "L") -> Array:
 
 @recorded()
 def _eig(a: Array) -> tuple[Array, Array]:
-    found, vectors = eigen(working(a))
+    z, scale = scaled(working(a))
+    found, vectors = eigen(z)
+    found = found.map(lambda part: op.Mul(part, op.Squeeze(scale, [-1])))
     return array_from(found), array_from(vectors)
 
 
 @recorded()
 def _eigvals(a: Array) -> Array:
-    made: Field = diagonal(schur(working(a))[0])
-    return array_from(made)
+    z, scale = scaled(working(a))
+    made: Field = diagonal(schur(z)[0])
+    return array_from(made.map(lambda part: op.Mul(part, op.Squeeze(scale, [-1]))))
 
 
 @public("linalg.eig")
