@@ -17,14 +17,14 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import byte_strings, external_data
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
-from onnxsmith.graphs.mapped_data import MappedFile, MappedTensor, mapped_file
+from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
@@ -117,6 +117,8 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 @contextlib.contextmanager
 def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[None]:
     """Tensors that lie in a file are in the model, until the block ends; `nested_only` leaves its own initializers."""
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     with held(model):
         left = (
             {id(each.const_value) for each in model.graph.initializers.values()}
@@ -188,14 +190,12 @@ def all_graphs(model: ir.Model) -> list[ir.Graph]:
     return graphs
 
 
-class Reference(ir.ExternalTensor):
-    """A tensor that stays a reference when the model is serialized: it has just been written beside it."""
-
-
 def reference(
     tensor: ir.TensorProtocol, name: str, data_name: str, offset: int, length: int, folder: Path
-) -> Reference:
+) -> ir.ExternalTensor:
     """A tensor as a reference to its data in a file."""
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     shape: Any = tensor.shape
     return Reference(data_name, offset, length, tensor.dtype, shape=shape, name=name, base_dir=folder)
 
@@ -360,6 +360,8 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped, and read when it is first used."""
+    from onnxsmith.graphs.mapped_tensor import MappedTensor  # with onnx-ir, which is heavy
+
     external_data.attach(external_data.external_tensors(all_graphs(model)), folder)
     mapped: dict[str, MappedFile] = {}
     for each in external_data.external_tensors(all_graphs(model)):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.diagnostics import described_type, did_you_mean, printable
@@ -45,6 +44,7 @@ from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
