@@ -16,7 +16,7 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name not in ("__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(name)
-    if name in ("linalg", "fft"):
+    if name in ("linalg", "fft", "random"):
         return importlib.import_module(f"onnxsmith.numpy.{name}")
     namespace = importlib.import_module("onnxsmith.numpy.namespace")
     names: dict[str, Any] = namespace.NAMES
