@@ -20,6 +20,7 @@ DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
 
 #: The greatest share that may say nothing, in percent: of parameters, of returns. Lower an entry when it is beaten.
 LIMITS: dict[str, tuple[int, int]] = {
+    "algorithms": (1, 1),
     "cli": (8, 11),
     "core": (5, 5),
     "decompiling": (5, 2),
@@ -30,7 +31,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "schema": (6, 4),
     "scripting": (2, 2),
     "top": (3, 7),
-    "torch": (52, 67),
+    "torch": (22, 19),
     "tracing": (0, 0),
     "types": (0, 4),
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
+import pytest
 
 from onnxsmith import FLOAT, trace
+from onnxsmith import opset21 as op
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, written
 from tests.cli.conftest import Run
 
@@ -94,3 +96,28 @@ def test_the_sizes_that_a_model_is_for(run: Run, tmp_path: Path) -> None:
     assert run("info", "small.onnx", "--json").json[0]["sizes"] == [
         {"condition": "N <= 4", "because": "net.py:3"}
     ]
+
+
+def test_nodes_and_sizes(run: Run, tmp_path: Path) -> None:
+    trace(lambda x: op.Exp(op.Relu(x)), FLOAT["N", 4]).save(tmp_path / "two.onnx")
+    shown = run("info", "two.onnx", "--nodes").out
+    assert "  0  Relu(x)    relu: FLOAT['N', 4]" in shown
+    assert "  1  Exp(relu)  exp: FLOAT['N', 4]" in shown
+    assert "test_info.py:" in shown
+    assert "Relu(x)" not in run("info", "two.onnx").out
+    (content,) = run("info", "two.onnx", "--nodes", "--dim", "N=8", "--json").json
+    assert [each["outputs"][0]["type"] for each in content["node_list"]] == ["FLOAT[8, 4]"] * 2
+    assert content["inputs"] == [{"name": "x", "type": "FLOAT[8, 4]"}]
+    assert isinstance(content["flops"], int)
+    assert content["node_list"][1]["inputs"] == ["relu"]
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("M=8", "no input has such a dimension"), ("N", "name=size"), ("N=x", "no size"), ("N=-1", "no size")],
+)
+def test_wrong_sizes(run: Run, tmp_path: Path, word: str, said: str) -> None:
+    trace(lambda x: op.Relu(x), FLOAT["N", 4]).save(tmp_path / "one.onnx")
+    seen = run("info", "one.onnx", "--dim", word)
+    assert seen.status == 2
+    assert said in seen.err

@@ -101,6 +101,12 @@ def test_rotary_embedding_by_complex_numbers():
     agree(rotated, *example(2, 5), others=[example(3, 7)], dims=[(0, 1), (0,)])
 
 
+def test_sizes_are_read_off_complex_inputs():
+    # torch asks for the sizes before anything is computed with the elements.
+    agree(lambda z: z.chunk(2, 1), numbers(3, 4), others=[(numbers(5, 6),)], dims=[(0, 1)])
+    agree(lambda a, b: a.expand_as(b), numbers(1, 4), numbers(3, 4), dims=[(1,), (0, 1)])
+
+
 def test_dynamic_shapes():
     agree(lambda z: (z * z.conj()).sum(0) / z.shape[0], numbers(3, 2), others=[(numbers(5, 2),)], dims=[(0,)])
     agree(lambda z: z.cumprod(0), numbers(3, 2), others=[(numbers(5, 2),)], dims=[(0,)])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 #: The modules of the namespace that have names of their own.
-PARTS = ("fft", "linalg", "random")
+PARTS = ("fft", "linalg", "random", "special")
 _TITLE = '"""What type checkers see of `onnxsmith.numpy{part}`."""\n\n'
 
 
@@ -53,14 +54,22 @@ def part_stub(header: str, part: str) -> str:
 def _place(value: Callable[..., object]) -> str | None:
     """The module that a function can be imported from under its own name."""
     module = importlib.import_module(value.__module__)
-    found = getattr(module, value.__name__, None)
-    return value.__module__ if found is value or getattr(found, "__wrapped__", None) is value else None
+    return (
+        value.__module__
+        if _unwrapped(value) in [_unwrapped(each) for each in vars(module).values()]
+        else None
+    )
+
+
+def _unwrapped(value: object) -> object:
+    """What stands in a module, of what the namespace has."""
+    return inspect.unwrap(value) if callable(value) else None
 
 
 def _imported(name: str, value: Callable[..., object]) -> tuple[str, str]:
     """How a stub imports a function; and what it says besides, where it has another name there."""
     module = importlib.import_module(value.__module__)
-    own = next(key for key, each in vars(module).items() if each is value)
+    own = next(key for key, each in vars(module).items() if _unwrapped(each) is _unwrapped(value))
     if own == name:
         return f"from {value.__module__} import {own} as {name}\n", ""
     # Checkers take an import under another name for a private one.

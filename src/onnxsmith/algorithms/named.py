@@ -38,6 +38,8 @@ _LONGEST = 48
 _INLINED = "algorithms are inlined"
 #: Under which it has what was made of algorithms: functions by form, and what comes out of them by types.
 _MADE = "algorithms"
+#: Under which that has the names that are taken.
+_NAMES = "names"
 
 
 def inline_algorithms(scope: RecordingTarget) -> None:
@@ -110,7 +112,8 @@ class _Algorithm:
         key = (self, version, tuple(map(repr, opened)), tuple(texts.items()))
         found: _Form | None = made.get(key)
         if found is None:
-            name = self._named(opened, texts)
+            # Only an opset that became another one on the way makes two forms of one name.
+            name = unused(self._named(opened, texts), made.setdefault(_NAMES, set[str]()))
             found = made[key] = self._recorded(scope, leaves, opened, form, name)
         exactly = (key, tuple(repr(each.value.known) for each in leaves))
         outputs: tuple[Known, ...] | None = made.get(exactly)
@@ -221,6 +224,21 @@ def _begun(
     opset = OpsetChoice(scope.operators.version, is_fixed=choice.is_fixed, is_named=choice.is_named)
     body = scope.function(opset, is_exact=False, is_lenient=False)
     return body, [body.input(leaf.name, kind) for leaf, kind in zip(leaves, types, strict=True)]
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """A name that is not taken yet, and is from now on: with a number behind it if it has to be.
+
+    >>> taken = set()
+    >>> unused("sort", taken), unused("sort", taken)
+    ('sort', 'sort__2')
+    """
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name}{FORM_SEPARATOR}{number}"
+    taken.add(found)
+    return found
 
 
 def _is_plain(kind: object) -> bool:

@@ -127,12 +127,11 @@ def quantile(
 
     def take(place: TensorValue) -> TensorValue:
         index = converted(place, DType.INT64)
-        found = op.GatherElements(rows, index, axis=axis) if is_each else op.Gather(rows, index, axis=axis)
-        return converted(found, dtype)
+        return op.GatherElements(rows, index, axis=axis) if is_each else op.Gather(rows, index, axis=axis)
 
     if method in TAKEN:
         place = TAKEN[method](count, q)
-        result = take(op.Max(op.Min(place, last), like(0, q)))
+        result = converted(take(op.Max(op.Min(place, last), like(0, q))), dtype)
     else:
         place = _BETWEEN[method](count, q)
         is_above, is_below = op.GreaterOrEqual(place, last), op.Less(place, like(0, q))
@@ -147,11 +146,12 @@ def quantile(
 
 
 def _between(low: TensorValue, high: TensorValue, weight: TensorValue) -> TensorValue:
-    """low + weight (high - low), from the nearer end."""
-    step = op.Sub(high, low)
-    from_low = op.Add(low, op.Mul(step, weight))
-    from_high = op.Sub(high, op.Mul(step, op.Sub(like(1, low), weight)))
-    return op.Where(op.GreaterOrEqual(weight, like(0.5, low)), from_high, from_low)
+    """low + weight (high - low), from the nearer end, in the type of the weight; steps are in that of the elements."""
+    dtype = dtype_of(weight)
+    step = converted(op.Sub(high, low), dtype)
+    from_low = op.Add(converted(low, dtype), op.Mul(step, weight))
+    from_high = op.Sub(converted(high, dtype), op.Mul(step, op.Sub(like(1, weight), weight)))
+    return op.Where(op.GreaterOrEqual(weight, like(0.5, weight)), from_high, from_low)
 
 
 def median(x: TensorValue, dtype: DType, *, ignores_nan: bool = False) -> TensorValue:

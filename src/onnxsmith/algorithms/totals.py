@@ -33,6 +33,10 @@ from onnxsmith.types.dtypes import DType
 _WIDER = {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.DOUBLE}
 
 
+#: Integers whose greatest and least are found in their own type.
+_WITH_EXTREMES = (DType.INT32, DType.INT64, DType.UINT64)
+
+
 def wider(dtype: DType) -> DType:
     """The element type that many numbers are added in."""
     return _WIDER.get(dtype, dtype)
@@ -79,6 +83,23 @@ def total(x: Field, axes: Sequence[int], keepdims: bool, *, is_long: bool = Fals
 
 
 @algorithm
+def total_of_whole(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+    """The sum of integers of 64 bits, which wraps around: a product with ones.
+
+    ONNX Runtime's ReduceSum adds them as doubles, and making that exact takes up to twelve times as long.
+    """
+    if not axes:
+        return x
+    rows = collected(x, axes)
+    last = rank_of(rows) - 1
+    # A column: there may be no rows, and those do not go with a vector.
+    ones = op.Expand(like(1, x).reshape(1, 1), op.Concat(op.Shape(rows, start=last), np.array([1]), axis=0))
+    if last == 0:
+        rows = op.Unsqueeze(rows, [0])
+    sums = op.Squeeze(op.MatMul(rows, ones), [0, 1] if last == 0 else [last])
+    return with_axes(sums, axes, keepdims)
+
+
 def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | None = None) -> Field:
     """The product, in the element type that is given, and of a scalar before all others if there is one."""
     if x.im is None:
@@ -179,6 +200,10 @@ def extreme(
     """The greatest or least, of a scalar and of all others; complex numbers are in order of their real parts first."""
     if not axes:
         return x if first is None else better(first, x, is_max=is_max)
+    if first is not None and x.dtype.is_integer and x.dtype not in _WITH_EXTREMES:
+        # Of no elements the extreme is one of the type that is computed in, and that does not go into a narrower one.
+        wide, start = x.cast(DType.INT64), first.cast(DType.INT64)
+        return extreme(wide, axes, keepdims, is_max=is_max, first=start).cast(x.dtype)
     if x.im is not None:
         rows = x.map(lambda part: collected(part, axes))
         if first is not None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from onnxsmith.cli import terminal
-from onnxsmith.cli.report import Report
+from onnxsmith.cli.inputs import read_sizes
+from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
 from onnxsmith.diagnostics import clipped, printable
@@ -16,7 +17,8 @@ from onnxsmith.graphs import size_conditions
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.node_counts import operator_counts
-from onnxsmith.inspection import Count, WeightInfo, summary, weights_of
+from onnxsmith.inspection import Count, Node, WeightInfo, nodes_of, summary, weights_of
+from onnxsmith.passes.surgery import with_shapes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +26,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Models are only read:\n"
         "  onnxsmith info net.onnx --weights\n"
+        "  onnxsmith info net.onnx --nodes --dim N=8\n"
         "  onnxsmith info a.onnx b.onnx --json\n"
         "  onnxsmith info - < net.onnx"
     )
     parser.add_argument("models", nargs="+", metavar="MODEL", help="model files; - is standard input")
     parser.add_argument("--weights", action="store_true", help="list every weight, the largest first")
+    parser.add_argument("--nodes", action="store_true", help="list every node, with the types of its results")
+    parser.add_argument(
+        "--dim",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help="the size of a named dimension, for shapes and counts",
+    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
@@ -38,13 +49,23 @@ def run(options: argparse.Namespace, report: Report) -> int:
     def work(word: str) -> tuple[dict[str, Any], str]:
         with terminal.progress(f"reading {shown(word)}"):
             model = load_model(word)
-            content = describe(model, word, with_weights=options.weights)
+            sizes = read_sizes((*model.inputs, *model.optional_inputs), options.dim)
+            if "?" in sizes:
+                raise Usage("--dim ?: info takes sizes of dimensions that have a name")
+            content = describe(
+                with_shapes(model, sizes) if sizes else model,
+                word,
+                with_weights=options.weights,
+                with_nodes=options.nodes,
+            )
         return content, as_text(content, shown(word))
 
     return report.each(options.models, work)
 
 
-def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
+def describe(
+    model: Model, word: str, *, with_weights: bool = False, with_nodes: bool = False
+) -> dict[str, Any]:
     """Everything that `info` shows, for JSON."""
     held = read(model).ir
     found = summary(model)
@@ -94,7 +115,20 @@ def describe(model: Model, word: str, *, with_weights: bool) -> dict[str, Any]:
     }
     if with_weights:
         content["weights"]["list"] = sorted(weights, key=lambda each: -each["bytes"])
+    if with_nodes:
+        content["node_list"] = [_node(each) for each in nodes_of(model)]
     return content
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "address": node.address,
+        "operator": node.operator,
+        "name": node.name,
+        "inputs": [None if each is None else each.name for each in node.inputs],
+        "outputs": [{"name": each.name, "type": repr(each.type)} for each in node.outputs],
+        "source": None if node.source is None else str(node.source),
+    }
 
 
 def _weight(info: WeightInfo) -> dict[str, Any]:
@@ -132,6 +166,7 @@ def _external_files(weights: list[dict[str, Any]], path: Path) -> list[dict[str,
 
 
 _LONGEST_COUNT = 200
+_LONGEST_INPUTS = 60
 #: In a file of IR version 3 every weight is an optional input.
 _SHOWN_INPUTS = 40
 
@@ -154,6 +189,8 @@ def as_text(content: dict[str, Any], called: str) -> str:
         lines += ["", "only for sizes", *_columns(rows)]
     total = sum(content["nodes"].values())
     lines += ["", f"nodes: {total}", *_columns([(name, str(n)) for name, n in content["nodes"].items()])]
+    if "node_list" in content:
+        lines += ["", *_columns([_node_row(each) for each in content["node_list"]])]
     if content["functions"]:
         lines += ["", "functions"]
         lines += [f"  {_function(each)}" for each in content["functions"]]
@@ -189,6 +226,13 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = [[f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)] for row in rows]
     return [f"  {'  '.join(cells).rstrip()}" for cells in padded]
+
+
+def _node_row(node: dict[str, Any]) -> tuple[str, ...]:
+    inputs = ", ".join("_" if each is None else each for each in node["inputs"])
+    outputs = ", ".join(f"{each['name']}: {each['type']}" for each in node["outputs"])
+    called = f"{node['operator']}({clipped(inputs, _LONGEST_INPUTS)})"
+    return node["address"], called, clipped(outputs, _LONGEST_COUNT), node["source"] or ""
 
 
 def _function(each: dict[str, Any]) -> str:

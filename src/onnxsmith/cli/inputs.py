@@ -51,8 +51,7 @@ def read_inputs(
             hint = did_you_mean(name, names) or f"its inputs are {', '.join(names) or 'none'}"
             raise Usage(f"the model has no input {name!r}; {hint}")
         given[name] = text
-    sizes = dict(_size(word) for word in options.dim)
-    _check_dimensions(ports, sizes)
+    sizes = read_sizes(ports, options.dim)
     generator = np.random.default_rng(options.seed)
     inputs: dict[str, Any] = {}
     for port in ports:
@@ -68,6 +67,13 @@ def read_inputs(
             help=f"give it with --input {missing[0]}=FILE.npy, or say --random; the model takes {form}",
         )
     return inputs
+
+
+def read_sizes(ports: Sequence[Port], words: Sequence[str]) -> dict[str, int]:
+    """The sizes of dimensions that `--dim NAME=SIZE` names; each is one of an input."""
+    sizes = dict(_size(word) for word in words)
+    _check_dimensions(ports, sizes)
+    return sizes
 
 
 def _check_dimensions(ports: Sequence[Port], sizes: Mapping[str, int]) -> None:

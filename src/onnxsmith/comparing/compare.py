@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
-from onnxsmith.comparing.search import Parting, Search, Searching
+from onnxsmith.comparing.search import MOVERS, Parting, Search, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
 from onnxsmith.core.collection import collection_paused
@@ -42,6 +44,7 @@ _LONGEST_REASON = 300
 #: So often turns of a loop that part are cut into smaller parts.
 _MOST_LOOKS = 5
 _LONGEST_SHOWN = 80
+_LEAVES_WEIGHTS = MOVERS | {"Add", "Sub"}
 
 
 @boundary
@@ -112,6 +115,7 @@ def compare(
         value=_name_of(sides, parting),
         explains=parting.explains,
         is_weight=parting.is_weight,
+        held=_held(sides, parting),
         outputs=found.outputs,
         inputs=shown,
         notes=notes,
@@ -288,14 +292,31 @@ def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
         position = 0 if step is None else list(step.run.outputs).index(value)
         if position < len(outputs):
             return outputs[position].name or ""
-    return ""
+    return next(filter(None, _held(sides, parting)), "")
+
+
+def _held(sides: tuple[Side, Side], parting: Parting) -> tuple[str, str]:
+    """What each model calls the value that the runs part at, where it is a weight that it holds."""
+    names = (side.line.weight_names for side in sides)
+    first, second = (
+        each.get(value, "") for each, value in zip(names, (parting.left, parting.right), strict=True)
+    )
+    return first, second
 
 
 def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -> dict[str, Difference]:
-    """The weights that both nodes take in the same place, and that differ, by their names in the first model."""
+    """The weights that both nodes take in the same place, and that differ, by their names in the first model.
+
+    Or the one that a model holds and the other computes.
+    """
+    held = next(filter(None, _held(sides, parting)), None)
+    if held is not None:
+        return {held: parting.difference}
     one, two = parting.left_step, parting.right_step
     if one is None or two is None or one.run.op_type != two.run.op_type:
         return {}
+    if _changing(parting.left_region) != _changing(parting.right_region):
+        return {}  # a fold has put into the weight of one what a node after it does in the other
     found: dict[str, Difference] = {}
     for taken, left, right in zip(one.node.ir.inputs, one.run.inputs, two.run.inputs, strict=False):
         if taken is None or left is None or right is None:
@@ -306,6 +327,11 @@ def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -
             if told is not None:
                 found[taken.name or ""] = told
     return found
+
+
+def _changing(region: Sequence[Step]) -> Counter[str]:
+    """The operators of a region but those that a weight stands beside as it is: sums, and what only moves data."""
+    return Counter(each.run.op_type for each in region if each.run.op_type not in _LEAVES_WEIGHTS)
 
 
 def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:

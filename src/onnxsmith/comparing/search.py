@@ -44,7 +44,8 @@ _LEFT_OVER = 0.02
 _REFINING_BYTES = 1 << 28
 #: How far a fitted line may be off, as a part of the largest element.
 _FIT = 1e-3
-_MOVERS = frozenset(
+#: Operators that only move data.
+MOVERS = frozenset(
     {
         "Cast",
         "CastLike",
@@ -253,8 +254,8 @@ class Searching:
             if self._is_shift(self._left, left, {}, local) or self._is_shift(self._right, right, given, mine):
                 # The bias of the one or of the other: nobody can tell.
                 explains = self._explains(one, two, gap)
-                steps = (each[-1] if len(each) == 1 else None for each in (left, right))
-                return Parting(one, two, left, right, *steps, found, local, explains)
+                left_step, right_step = (each[0] if len(each) == 1 else None for each in (left, right))
+                return Parting(one, two, left, right, left_step, right_step, found, local, explains)
         if (left_step is None or right_step is None) and left and right and self._refines:
             mine = self._left.array(one)
             left_step = left_step or self._normalising(self._left, left, {}, local)
@@ -349,7 +350,7 @@ class Searching:
 
         The other run has both in one, so that the bias of either may be the cause, and what computes it.
         """
-        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        computing = [each for each in steps if each.run.op_type not in MOVERS]
         if [each.run.op_type for each in computing] != ["Conv", "BatchNormalization"]:
             return False
         if len(computing[0].run.inputs) < 3 or computing[0].run.inputs[2] is None:
@@ -369,7 +370,7 @@ class Searching:
         If what is wanted is a multiple of what the normalisation takes, plus a number, in each channel, then other
         weights of the normalisation alone would give it.
         """
-        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        computing = [each for each in steps if each.run.op_type not in MOVERS]
         if len(computing) != 2 or computing[1].run.op_type != "BatchNormalization":
             return None
         product = computing[1].run.inputs[0]
@@ -489,7 +490,7 @@ def _only(steps: Sequence[Step], odd: Sequence[Step]) -> Step | None:
     """The one step that can be to blame; what only moves data is, if there is nothing else."""
     if len(steps) == 1:
         return steps[0]
-    for found in (odd, [each for each in odd if each.run.op_type not in _MOVERS]):
+    for found in (odd, [each for each in odd if each.run.op_type not in MOVERS]):
         if len(found) == 1:
             return found[0]
     return None

@@ -14,11 +14,11 @@ class OperatorFailedError(OnnxsmithError, RuntimeError):
 
     Wrong:
 
-        op.OneHot(np.array([1]), np.array(-3), np.array([0, 1]))
+        op.ReverseSequence(x, np.array([9, 1]), time_axis=1, batch_axis=0)
 
     Right:
 
-        op.OneHot(np.array([1]), np.array(3), np.array([0, 1]))
+        op.ReverseSequence(x, np.array([3, 1]), time_axis=1, batch_axis=0)
     """
 
     code = "R101"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import stat
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -200,6 +201,8 @@ def reference(
 
 
 def check_place(place: Path) -> None:
+    """Refuse a place where no file can be written: a folder, a device, one in a folder that there is not."""
+    refuse_special(place)
     if place.is_dir():
         raise ModelWriteError(
             f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx"
@@ -252,6 +255,7 @@ def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Va
 @contextlib.contextmanager
 def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
+    refuse_special(place)
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
     os.close(handle)
     temporary = Path(name)
@@ -261,6 +265,19 @@ def replacing(place: Path) -> Generator[Path]:
         os.replace(temporary, place)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def refuse_special(place: Path) -> None:
+    """Refuse to write to a device, a pipe or a socket: a file would take its place, for everybody."""
+    try:
+        mode = place.stat().st_mode
+    except OSError:  # there is nothing, or nothing that can be looked at
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ModelWriteError(
+            f"{str(place)!r} is a device or a pipe, and a file would take its place",
+            help="name a file; on the command line `-o -` writes to standard output",
+        )
 
 
 def _mode_for(place: Path) -> int:

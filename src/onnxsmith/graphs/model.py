@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, RecordingTarget
-from onnxsmith.diagnostics import did_you_mean, printable
+from onnxsmith.diagnostics import described_type, did_you_mean, printable
 from onnxsmith.errors import (
     AttributeValueError,
     InputTypeError,
@@ -82,7 +82,14 @@ class Model:
     #: What runs where optional inputs are given, by their names.
     _without_defaults: dict[frozenset[str], Model]
 
+    @boundary
     def __init__(self, model: ir.Model) -> None:
+        if not isinstance(cast(object, model), ir.Model):
+            raise InputTypeError(
+                f"a Model is made of an onnx-ir model, not of {described_type(type(model))}",
+                help="Model.from_proto(proto) takes a ModelProto, and onnxsmith.load(path) a file",
+                culprit=("input", 0),
+            )
         self._hold(model)
 
     def _hold(self, model: ir.Model | ModelRecord) -> None:

@@ -20,7 +20,8 @@ from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
+from onnxsmith.numpy.refused import REFUSED
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
@@ -484,7 +485,11 @@ class Array:
         held = self.held
         if held.__class__ is not _NDARRAY:
             return f"<recorded Array {self.dtype.name}{self.shape!r}>"
-        text = np.array_repr(cast("np.ndarray[Any, Any]", held))
+        shown = cast("np.ndarray[Any, Any]", held)
+        if shown.dtype == np.int64:
+            # C has two integers of 64 bits on most systems, and numpy names the type of the one that is not its own.
+            shown = shown.view(np.int64)
+        text = np.array_repr(shown)
         return text.replace("array(", "Array(").replace("\n      ", "\n      ")
 
     def __str__(self) -> str:

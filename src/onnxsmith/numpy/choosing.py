@@ -17,6 +17,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.searching import nonzero
@@ -43,6 +44,7 @@ def _where(condition: Array, x: Array, y: Array) -> Array:
 
 
 @public("where")
+@quick(3)
 def where(condition: object, x: object = None, y: object = None, /) -> Array | tuple[Array, ...]:
     """Elements of `x` where a condition holds, else of `y`; without them, where it holds.
 

@@ -13,7 +13,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.conversions import array_of, as_type, constant_of, is_plain
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.runtime.tensor import EagerTensor
@@ -29,6 +29,8 @@ def asarray(
     Array([1. , 2.5])
     """
     check_device(device)
+    if dtype is not None and is_plain(obj):
+        return constant_of(obj, dtypes.read(dtype))
     made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
     if made is not obj and isinstance(obj, np.ndarray) and copy is False:
         raise AttributeValueError(

@@ -12,6 +12,7 @@ from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import sum_type
 from onnxsmith.numpy.registry import public
@@ -62,6 +63,7 @@ def _made(
 
 
 @public("cumsum")
+@quick()
 def cumsum(a: object, axis: int | None = None, dtype: object = None, out: Array | None = None) -> Array:
     """The sum of all elements up to each along an axis, or of all in a row.
 
@@ -73,6 +75,7 @@ def cumsum(a: object, axis: int | None = None, dtype: object = None, out: Array 
 
 
 @public("cumprod")
+@quick()
 def cumprod(a: object, axis: int | None = None, dtype: object = None, out: Array | None = None) -> Array:
     """The product of all elements up to each along an axis, or of all in a row.
 
@@ -112,6 +115,7 @@ def _standard(
 
 
 @public("cumulative_sum")
+@quick()
 def cumulative_sum(
     x: object,
     /,
@@ -131,6 +135,7 @@ def cumulative_sum(
 
 
 @public("cumulative_prod")
+@quick()
 def cumulative_prod(
     x: object,
     /,

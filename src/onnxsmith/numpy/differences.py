@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field, joined, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
@@ -16,7 +16,7 @@ from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.reductions import MISSING
+from onnxsmith.numpy.reductions import MISSING, summed
 from onnxsmith.numpy.registry import UFUNCS, public
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
@@ -73,11 +73,11 @@ def diff(a: object, n: int = 1, axis: int = -1, prepend: object = MISSING, appen
         raise AttributeTypeError(f"n is an int, not {type(n).__name__}", culprit=("attribute", "n"))
     if n < 0:
         raise AttributeValueError(f"n is not negative, as {n} is", culprit=("attribute", "n"))
+    if n == 0:
+        return x
     if x.ndim == 0:
         raise ShapeError("a scalar has no differences")
     along = axis_of(axis, x.ndim)
-    if n == 0:
-        return x
     ends = [None if each is MISSING else array_of(each) for each in (prepend, append)]
     if any(each is not None and each.ndim not in (0, x.ndim) for each in ends):
         raise ShapeError("what is put before or behind is a scalar, or has as many dimensions")
@@ -122,19 +122,17 @@ def _between(x: Array, before: Array | None, after: Array | None) -> Array:
 
 
 @recorded()
-def _area(y: Array, step: Array, axis: int, dtype: NumpyDType, is_given: bool) -> Array:
-    field = tensors_of(as_type(y, dtype))
-    work = totals.wider(field.dtype)
-    field, width = field.cast(work), tensors_of(as_type(step, dtype)).cast(work)
+def _area(y: Array, step: Array, axis: int, is_given: bool) -> Array:
+    field, width = tensors_of(y), step
     if is_given:
-        along = values.rank_of(width.re) - 1 if values.rank_of(width.re) == 1 else axis
-        width = _steps(width, along)
-        if along != axis or values.rank_of(width.re) == 1:
-            width = width.map(lambda part: values.as_column(part, axis, values.rank_of(field.re)))
-    both = _later(field, axis) + _earlier(field, axis)
-    half = values.like(0.5, field.re)
-    area = (width * both).map(lambda part: op.Mul(part, half))
-    return array_from(totals.total(area, [axis], False).cast(dtypes.onnx_type(dtype)))
+        steps = _steps(tensors_of(step), 0 if step.ndim == 1 else axis)
+        if step.ndim == 1:
+            steps = steps.map(lambda part: values.as_column(part, axis, y.ndim))
+        width = array_from(steps)
+    # numpy's own types and order: small integers wrap around.
+    both = UFUNCS["add"](array_from(_later(field, axis)), array_from(_earlier(field, axis)))
+    parts = cast(Array, UFUNCS["divide"](UFUNCS["multiply"](width, both), 2.0))
+    return summed(parts, (axis,), parts.dtype, False)
 
 
 @public("trapezoid")
@@ -147,15 +145,11 @@ def trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1) -> 
     """
     array = array_of(y)
     along = axis_of(axis, array.ndim)
-    kind = mean_type(array.dtype)
-    if x is None:
-        if dtypes.is_scalar(dx):
-            dtype = dtypes.with_scalar(kind, type(dx))
-            return _area(array, constant_of(dx, dtype), along, dtype, False)
-        step = array_of(dx)
-        return _area(array, step, along, np.promote_types(kind, step.dtype), False)
-    places = array_of(x)
-    return _area(array, places, along, np.promote_types(kind, places.dtype), True)
+    if x is not None:
+        return _area(array, array_of(x), along, True)
+    if dtypes.is_scalar(dx):
+        return _area(array, constant_of(dx, dtypes.with_scalar(array.dtype, type(dx))), along, False)
+    return _area(array, array_of(dx), along, False)
 
 
 # -- slopes ----------------------------------------------------------------------------------------------
@@ -265,9 +259,8 @@ def unwrap(p: object, discont: float | None = None, axis: int = -1, *, period: f
 
 @recorded()
 def _unwrapped(x: Array, axis: int, dtype: NumpyDType, period: float, jump: float) -> Array:
-    array = as_type(x, dtype)
-    field = tensors_of(array)
-    steps = array_from(_steps(field, axis))
+    field = tensors_of(as_type(x, dtype))
+    steps = array_from(_steps(tensors_of(x), axis))  # unsigned integers wrap around
     is_whole = dtype.kind in "iu"
     high = period // 2 if is_whole else period / 2
     low = -high

@@ -15,7 +15,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, elements_of, is_plain, tensors_of
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import counted
@@ -36,10 +36,12 @@ def _filled(value: Array, shape: tuple[Size, ...]) -> Array:
 def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
     sizes = shape_of(shape)
     check_not_negative(sizes)
-    element = array_of(value)
     if dtype is None:
-        dtype = dtypes.default_of(type(value)) if dtypes.is_scalar(value) else element.dtype
-    element = as_type(element, dtype)
+        element = array_of(value)
+    elif is_plain(value):  # numpy casts here what it would not assign
+        element = Array(elements_of(value, dtype, lambda given, kind: np.full(np.shape(given), given, kind)))
+    else:
+        element = as_type(array_of(value), dtype)
     if is_known(sizes) and not element.is_symbolic:
         return Array(np.full(known(sizes), np.asarray(element)))
     return detached(_filled(element, sizes))

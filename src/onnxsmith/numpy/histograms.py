@@ -155,9 +155,9 @@ def _counted(
     made = made.cast(DType.DOUBLE)
     every = totals.total(made, list(range(len(sizes))), False)
     for axis, edge in enumerate(edges):
-        at = values.converted(tensor_of(edge), DType.DOUBLE)
+        at = tensor_of(edge)
         width = op.Sub(op.Slice(at, [1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [-1]))
-        column = values.as_column(width, axis, len(sizes))
+        column = values.as_column(values.converted(width, DType.DOUBLE), axis, len(sizes))
         made = made.map(lambda part, by=column: op.Div(part, by))
     return array_from(made / every)
 

@@ -267,11 +267,14 @@ def repeat(x: object, repeats: object, /, axis: int | None = None) -> Array:
     counts = array_of(repeats)
     if counts.dtype.kind not in "iub":
         raise InputTypeError(f"repeats are integers, not {counts.dtype.name}")
-    if counts.ndim == 0 or (counts.ndim == 1 and counts.shape[0] == 1):
+    if counts.ndim > 1:
+        raise ShapeError(f"repeats are one number or a vector, not of {counts.ndim} dimensions")
+    given = counts.shape[0] if counts.ndim else 1
+    if isinstance(given, int) and given == 1:
         return _repeated(array, reshape(counts, ()), place)
     size = array.shape[place]
-    if isinstance(size, int) and isinstance(counts.shape[0], int) and size != counts.shape[0]:
-        raise ShapeError(f"{counts.shape[0]} repeats for {size} elements along dimension {place}")
+    if isinstance(size, int) and isinstance(given, int) and size != given:
+        raise ShapeError(f"{given} repeats for {size} elements along dimension {place}")
     return _repeated_each(array, as_type(counts, dtypes.INT64), place)
 
 
@@ -291,7 +294,9 @@ def _repeated(x: Array, count: Array, axis: int) -> Array:
 @recorded()
 def _repeated_each(x: Array, counts: Array, axis: int) -> Array:
     """A mark where the copies of an element end: the marks up to a place say which element it is from."""
-    times = tensor_of(counts)
+    sizes = op.Unsqueeze(values.cast(values.size_of(tensors_of(x).re, axis), DType.INT64), [0])
+    # One count is for all elements; where there are others, their number is that of the elements, or the model says so.
+    times = op.Reshape(op.Expand(tensor_of(counts), sizes), sizes, allowzero=1)
     ends = op.CumSum(times, np.int64(0))
     total = values.converted(op.ReduceSum(times, keepdims=0), DType.INT64)
     behind = op.Unsqueeze(op.Add(total, np.int64(1)), [0])

@@ -27,6 +27,7 @@ from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
+from onnxsmith.numpy import positions as positions
 from onnxsmith.numpy import quantiles as quantiles
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
@@ -36,6 +37,7 @@ from onnxsmith.numpy import searching as searching
 from onnxsmith.numpy import sets as sets
 from onnxsmith.numpy import signals as signals
 from onnxsmith.numpy import sorting as sorting
+from onnxsmith.numpy import special_functions as special_functions
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy import without_nan as without_nan

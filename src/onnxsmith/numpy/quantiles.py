@@ -13,7 +13,9 @@ from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.without_nan import nanmean
@@ -35,6 +37,7 @@ def _middle(a: object, axis: Axes, out: Array | None, keepdims: bool, *, ignores
 
 
 @public("median")
+@quick()
 def median(
     a: object,
     axis: Axes = None,
@@ -52,6 +55,7 @@ def median(
 
 
 @public("nanmedian")
+@quick()
 def nanmedian(
     a: object,
     axis: Axes = None,
@@ -130,9 +134,9 @@ def _found(
                 f"q is not between 0 and {100 if is_percent else 1}", culprit=("attribute", "q")
             )
     axes = axes_of(axis, x.ndim)
+    if ignores_nan and is_empty(x):
+        return nanmean(x, axis, None, out, keepdims)  # as numpy, whatever q is
     if not x.is_symbolic and any(x.shape[each] == 0 for each in axes):
-        if ignores_nan:
-            return nanmean(x, axis, None, out, keepdims)
         raise TensorIndexError("no elements have no quantiles")
     is_whole = part.dtype.kind in "biu" and not is_percent and method == "linear"
     if is_whole:
@@ -146,11 +150,14 @@ def _found(
         dtype = mean_type(x.dtype)
     else:
         dtype = np.promote_types(x.dtype, work)
+    if not part.is_symbolic:
+        part = Array(np.asarray(part).astype(work))  # no session for a number
     made = _quantile(x, as_type(part, work), axes, dtype, method, bool(keepdims), is_percent, ignores_nan)
     return written(made, out)
 
 
 @public("quantile")
+@quick()
 def quantile(
     a: object,
     q: object,
@@ -172,6 +179,7 @@ def quantile(
 
 
 @public("percentile")
+@quick()
 def percentile(
     a: object,
     q: object,
@@ -193,6 +201,7 @@ def percentile(
 
 
 @public("nanquantile")
+@quick()
 def nanquantile(
     a: object,
     q: object,
@@ -209,6 +218,7 @@ def nanquantile(
 
 
 @public("nanpercentile")
+@quick()
 def nanpercentile(
     a: object,
     q: object,

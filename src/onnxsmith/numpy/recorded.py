@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -35,6 +36,12 @@ _NDARRAY = np.ndarray
 _NUMBER = np.dtype(np.int64)
 #: Classes whose values are part of what a session is made for, and found by their value.
 _PLAIN = (int, bool, str, type(None), type(Ellipsis), np.dtype, type)
+
+
+#: A session that ran, what it was fed, and what it gave.
+Observed: TypeAlias = "tuple[Run, list[Elements], object]"
+#: Who wants to know which sessions run.
+OBSERVED: ContextVar[list[Observed] | None] = ContextVar("OBSERVED", default=None)
 
 
 class _Symbolic(Exception):  # no mistake: says that the call is to be recorded where it stands
@@ -74,7 +81,11 @@ class Recorded:
             if prepared is None:
                 return _as_results(self._function(*args, **kwargs), all(_plain_inputs(args)))
             run, feeds = prepared
-            return run(feeds, all(_plain_inputs(args)))
+            result = run(feeds, all(_plain_inputs(args)))
+            observed = OBSERVED.get()
+            if observed is not None:
+                observed.append((run, feeds, result))
+            return result
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
@@ -130,7 +141,7 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
         array = cast(Elements, held)
         key.append(array.dtype)
         key.append(array.ndim)
-        feeds += _parts(array)
+        feeds += parts_of(array)
     elif is_number and isinstance(value, int) and kind is not bool:
         key.append("number")
         feeds.append(np.array(value, _NUMBER))
@@ -168,7 +179,8 @@ def tensor_given(value: Value) -> InputTypeError:
     )
 
 
-def _parts(array: Elements) -> list[Elements]:
+def parts_of(array: Elements) -> list[Elements]:
+    """What a session is fed for an array: complex numbers as their parts."""
     if array.dtype.kind != "c":
         return [array]
     # Not `ascontiguousarray`, which gives a scalar a dimension.

@@ -17,6 +17,7 @@ from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import is_large, quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
@@ -63,17 +64,12 @@ def masked(x: Field, mask: Array | None, value: float) -> Field:
 
 def is_long(x: Array, axes: Sequence[int]) -> bool:
     """Whether so many elements are known to stand over axes that they are added block by block."""
-    count = 1
-    for axis in axes:
-        size = x.shape[axis]
-        if not isinstance(size, int):
-            return False
-        count *= size
-    return count > _MANY
+    shape = x.shape
+    return is_large([shape[axis] for axis in axes], _MANY_BITS)
 
 
-#: So many are added at once.
-_MANY = 256
+#: About so many, as a power of 2, are added at once.
+_MANY_BITS = 8
 
 
 @recorded()
@@ -92,7 +88,10 @@ def summed(
     if field.dtype is DType.BOOL:
         found = totals.any_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.Or(found, first.re))
-    added = totals.total(field, axes, keepdims, is_long=is_long)
+    if field.dtype in (DType.INT64, DType.UINT64):
+        added = Field(totals.total_of_whole(field.re, axes, keepdims))
+    else:
+        added = totals.total(field, axes, keepdims, is_long=is_long)
     return array_from(added if first is None else first + added)
 
 
@@ -119,6 +118,7 @@ def _initial(initial: object, dtype: NumpyDType) -> Array | None:
 
 
 @public("sum")
+@quick()
 def sum(
     a: object,
     axis: Axes = None,
@@ -142,6 +142,7 @@ def sum(
 
 
 @public("prod")
+@quick()
 def prod(
     a: object,
     axis: Axes = None,
@@ -218,6 +219,7 @@ def _extreme(
 
 @public("max")
 @public("amax")
+@quick()
 def max(
     a: object,
     axis: Axes = None,
@@ -237,6 +239,7 @@ def max(
 
 @public("min")
 @public("amin")
+@quick()
 def min(
     a: object,
     axis: Axes = None,
@@ -262,6 +265,7 @@ def _spread(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 
 @public("ptp")
+@quick()
 def ptp(a: object, axis: Axes = None, out: Array | None = None, keepdims: bool = False) -> Array:
     """How far the greatest element is from the least, over axes."""
     x = array_of(a)
@@ -284,6 +288,7 @@ def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: 
 
 
 @public("all")
+@quick()
 def all_(
     a: object, axis: Axes = None, out: Array | None = None, keepdims: bool = False, *, where: object = True
 ) -> Array:
@@ -298,6 +303,7 @@ def all_(
 
 
 @public("any")
+@quick()
 def any_(
     a: object, axis: Axes = None, out: Array | None = None, keepdims: bool = False, *, where: object = True
 ) -> Array:
@@ -318,6 +324,7 @@ def _count(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 
 @public("count_nonzero")
+@quick()
 def count_nonzero(a: object, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """How many elements over axes are not zero.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from onnxsmith.errors import boundary
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -19,17 +21,18 @@ class AnyUfunc(Protocol):
 
 #: numpy's universal functions.
 UFUNCS: dict[str, AnyUfunc] = {}
-#: Those of numpy's that are not there, and why.
-REFUSED: dict[str, str] = {"isnat": "arrays hold numbers and truth values, and no dates"}
 #: All others, under their names in numpy, with dots: `linalg.solve`.
 FUNCTIONS: dict[str, Callable[..., object]] = {}
 
 
 def public(name: str) -> Callable[[F], F]:
-    """Enter a function of the namespace under its name."""
+    """Enter a function of the namespace under its name; errors that leave it there point at the user's call.
+
+    What it decorates stays as it is, for the functions beside it.
+    """
 
     def enter(function: F) -> F:
-        FUNCTIONS[name] = function
+        FUNCTIONS[name] = boundary(function)
         return function
 
     return enter

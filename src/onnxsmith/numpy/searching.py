@@ -12,6 +12,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sorting import flat
@@ -55,6 +56,7 @@ def _of_scalar(axis: object) -> None:
 
 
 @public("argmax")
+@quick()
 def argmax(a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
     """Where the first greatest element stands along an axis, or among all; NaN is greater than everything.
 
@@ -66,6 +68,7 @@ def argmax(a: object, axis: int | None = None, out: Array | None = None, *, keep
 
 
 @public("argmin")
+@quick()
 def argmin(a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
     """Where the first least element stands along an axis, or among all; NaN is less than everything.
 
@@ -103,6 +106,7 @@ def _nonzero(x: Array) -> tuple[Array, ...]:
 
 
 @public("nonzero")
+@quick()
 def nonzero(a: object) -> tuple[Array, ...]:
     """Where elements are not zero: their places along each dimension.
 
@@ -128,6 +132,7 @@ def _places(x: Array) -> Array:
 
 
 @public("argwhere")
+@quick()
 def argwhere(a: object) -> Array:
     """Where elements are not zero: a row for each.
 
@@ -140,6 +145,7 @@ def argwhere(a: object) -> Array:
 
 
 @public("flatnonzero")
+@quick()
 def flatnonzero(a: object) -> Array:
     """Where elements are not zero, all counted in a row."""
     return nonzero(flat(array_of(a)))[0]

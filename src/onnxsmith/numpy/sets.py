@@ -12,11 +12,11 @@ from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
-from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
@@ -91,6 +91,7 @@ def _distinct_slices(
 
 
 @public("unique")
+@quick()
 def unique(
     ar: object,
     return_index: bool = False,
@@ -135,6 +136,7 @@ def unique_inverse(x: object, /) -> UniqueInverseResult:
 
 
 @public("unique_values")
+@quick()
 def unique_values(x: object, /) -> Array:
     """The distinct elements, each NaN one of its own."""
     return _distinct(array_of(x), False, False, False, False)[0]
@@ -153,6 +155,7 @@ def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
 
 
 @public("isin")
+@quick(2)
 def isin(
     element: object,
     test_elements: object,
@@ -179,6 +182,11 @@ def _sets(ar1: object, ar2: object) -> tuple[Array, Array]:
     return as_type(first, dtype), as_type(second, dtype)
 
 
+def _in_type(x: Field, dtype: NumpyDType) -> Field:
+    """Elements in the type that those of two arrays go into: after the distinct ones are found, as numpy does."""
+    return tensors_of(as_type(array_from(x), dtype))
+
+
 def _kept(x: Field, mask: TensorValue) -> Field:
     return x.map(lambda part: op.Compress(part, mask, axis=0))
 
@@ -202,16 +210,10 @@ def union1d(ar1: object, ar2: object) -> Array:
 @recorded()
 def _difference(x: Array, others: Array, dtype: NumpyDType, is_unique: bool) -> Array:
     row = _row(x) if is_unique else ordering.distinct(_row(x)).values
-    given, among = (each.cast(dtypes.onnx_type(dtype)) for each in (row, _row(others)))
-    if dtype.kind == "c":
-        given, among = _complex(given), _complex(among)
+    given, among = _in_type(row, dtype), _row(as_type(others, dtype))
     if dtype.kind == "b":
         given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
     return array_from(_kept(row, op.Not(ordering.is_among(given, among))))
-
-
-def _complex(x: Field) -> Field:
-    return x if x.im is not None else Field(x.re, op.Mul(x.re, values.like(0, x.re)))
 
 
 @public("setdiff1d")
@@ -227,9 +229,9 @@ def setdiff1d(ar1: object, ar2: object, assume_unique: bool = False) -> Array:
 
 
 @recorded()
-def _in_one(first: Array, second: Array, is_unique: bool) -> Array:
+def _in_one(first: Array, second: Array, dtype: NumpyDType, is_unique: bool) -> Array:
     rows = [_row(each) if is_unique else ordering.distinct(_row(each)).values for each in (first, second)]
-    both = ordering.ordered(joined(rows, 0), 0)
+    both = ordering.ordered(joined([_in_type(each, dtype) for each in rows], 0), 0)
     # An element that is in one alone differs from the one before it and from the one behind it.
     is_new = ordering.differs_from_before(both, equal_nan=False)
     is_last = ordering.differs_from_next(is_new)
@@ -244,17 +246,20 @@ def setxor1d(ar1: object, ar2: object, assume_unique: bool = False) -> Array:
     >>> xp.setxor1d(xp.asarray([3, 1, 2]), xp.asarray([1, 4]))
     Array([2, 3, 4])
     """
-    return _in_one(*_sets(ar1, ar2), bool(assume_unique))
+    first, second = array_of(ar1), array_of(ar2)
+    return _in_one(first, second, np.promote_types(first.dtype, second.dtype), bool(assume_unique))
 
 
 @recorded()
-def _common(first: Array, second: Array, is_unique: bool, wants_places: bool) -> tuple[Array, ...]:
+def _common(
+    first: Array, second: Array, dtype: NumpyDType, is_unique: bool, wants_places: bool
+) -> tuple[Array, ...]:
     groups = [
         ordering.Groups(row, places, places, places) if is_unique else ordering.distinct(row)
         for row in (_row(first), _row(second))
         for places in (values.counted(values.size_of(row.re, 0)),)
     ]
-    both = joined([each.values for each in groups], 0)
+    both = joined([_in_type(each.values, dtype) for each in groups], 0)
     order = ordering.order(both, 0)
     rows = both.map(lambda part: op.Gather(part, order))
     is_new = ordering.differs_from_before(rows, equal_nan=False)
@@ -280,5 +285,7 @@ def intersect1d(
     >>> xp.intersect1d(xp.asarray([3, 1, 2]), xp.asarray([1, 4, 3]))
     Array([1, 3])
     """
-    found = _common(*_sets(ar1, ar2), bool(assume_unique), bool(return_indices))
+    first, second = array_of(ar1), array_of(ar2)
+    dtype = np.promote_types(first.dtype, second.dtype)
+    found = _common(first, second, dtype, bool(assume_unique), bool(return_indices))
     return found if return_indices else found[0]

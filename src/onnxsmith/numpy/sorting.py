@@ -13,8 +13,9 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
@@ -56,6 +57,7 @@ def order_of(x: Array, axis: int, descending: bool = False) -> Array:
 
 
 @public("sort")
+@quick()
 def sort(
     a: object,
     axis: int | None = -1,
@@ -77,6 +79,7 @@ def sort(
 
 
 @public("argsort")
+@quick()
 def argsort(
     a: object,
     axis: int | None = -1,
@@ -127,6 +130,14 @@ def lexsort(keys: object, axis: int = -1) -> Array:
     return _ordered_by(given, axis_of(axis, given[0].ndim))
 
 
+@public("sort_complex")
+def sort_complex(a: object) -> Array:
+    """The elements in order along the last axis, as complex numbers."""
+    x = sort(a)
+    narrow = x.dtype.kind in "iu" and x.dtype.itemsize <= 2  # as numpy has it
+    return x if x.dtype.kind == "c" else as_type(x, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
+
+
 def _check_places(x: Array, kth: object, axis: int) -> None:
     size = x.shape[axis]
     for each in np.asarray(kth).reshape(-1):
@@ -172,6 +183,7 @@ def places_in(rows: Array, given: Array, dtype: NumpyDType, right: bool, order: 
 
 
 @public("searchsorted")
+@quick(2)
 def searchsorted(a: object, v: object, side: str = "left", sorter: object = None) -> Array:
     """Where elements would go into a vector in order: before equal ones, or behind them with `side="right"`.
 

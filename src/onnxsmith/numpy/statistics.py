@@ -17,6 +17,7 @@ from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, is_long, mask_of, masked
 from onnxsmith.numpy.registry import public
@@ -39,11 +40,18 @@ def _count(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None) ->
 def _mean(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None, is_long: bool) -> Field:
     count = _count(x, axes, keepdims, mask)
     added = totals.total(masked(x, mask, 0), axes, keepdims, is_long=is_long)
-    if added.im is None:
-        return Field(op.Div(added.re, count))
-    # numpy divides by a complex number, which makes both parts NaN where one is.
+    return divided(added, count)
+
+
+def divided(total: Field, count: TensorOrArray) -> Field:
+    """A sum divided by how many were added; as numpy, by a complex number where the sum is one.
+
+    That makes both parts NaN where one is.
+    """
+    if total.im is None:
+        return Field(op.Div(total.re, count))
     divisor = op.Identity(count)
-    return added / Field(divisor, op.Sub(divisor, divisor))
+    return total / Field(divisor, op.Sub(divisor, divisor))
 
 
 @recorded()
@@ -62,6 +70,7 @@ def averaged(
 
 
 @public("mean")
+@quick()
 def mean(
     a: object,
     axis: Axes = None,
@@ -147,6 +156,7 @@ def _number(value: object, name: str) -> float:
 
 
 @public("var")
+@quick()
 def var(
     a: object,
     axis: Axes = None,
@@ -169,6 +179,7 @@ def var(
 
 
 @public("std")
+@quick()
 def std(
     a: object,
     axis: Axes = None,

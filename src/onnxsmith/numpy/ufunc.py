@@ -9,6 +9,7 @@ How it is called stands in `ufunc_call`; how it goes along a dimension, in `ufun
 
 from __future__ import annotations
 
+import functools
 from typing import Any, cast
 
 import numpy as np
@@ -28,11 +29,14 @@ from onnxsmith.numpy.ufunc_call import ComplexLoop as ComplexLoop
 from onnxsmith.numpy.ufunc_call import RealLoop as RealLoop
 from onnxsmith.numpy.ufunc_call import UfuncCall
 from onnxsmith.numpy.ufunc_options import read_out, read_where
+from onnxsmith.numpy.ufunc_signature import SignatureOf
 from onnxsmith.numpy.ufunc_steps import Reduce, Steps
 
 
 class Ufunc(UfuncCall):
     """One universal function: call it on arrays, or along their dimensions."""
+
+    __signature__ = SignatureOf()
 
     def __init__(
         self,
@@ -40,16 +44,29 @@ class Ufunc(UfuncCall):
         real: RealLoop,
         complex: ComplexLoop | None,
         check: Check | None,
-        like: np.ufunc,
         reduce: Reduce | None,
     ) -> None:
-        super().__init__(name, real, complex, check, like)
-        self.__doc__ = like.__doc__
+        super().__init__(name, real, complex, check)
+        self.__doc__ = getattr(getattr(np, name, None), "__doc__", None)
         self._steps = Steps(self, reduce)
-        self._reduced = Recorded(self._steps.reduced, frozenset())
-        self._accumulated = Recorded(self._steps.accumulated, frozenset())
-        self._reduced_at = Recorded(self._steps.reduced_at, frozenset())
-        self._put = Recorded(self._steps.put, frozenset())
+
+    # Made when they are first called: few programs go along dimensions with more than a few functions.
+
+    @functools.cached_property
+    def _reduced(self) -> Recorded:
+        return Recorded(self._steps.reduced, frozenset())
+
+    @functools.cached_property
+    def _accumulated(self) -> Recorded:
+        return Recorded(self._steps.accumulated, frozenset())
+
+    @functools.cached_property
+    def _reduced_at(self) -> Recorded:
+        return Recorded(self._steps.reduced_at, frozenset())
+
+    @functools.cached_property
+    def _put(self) -> Recorded:
+        return Recorded(self._steps.put, frozenset())
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}' of onnxsmith.numpy>"
@@ -63,7 +80,7 @@ class Ufunc(UfuncCall):
     def types(self) -> list[str]:
         """The element types that it computes in, as numpy writes them: `ff->f`."""
         known = {each.char for each in dtypes.DTYPES} | {np.dtype(each).char for each in ("l", "L", "q", "Q")}
-        return [each for each in self._numpy.types if set(each.replace("->", "")) <= known]
+        return [each for each in self._rules.types if set(each.replace("->", "")) <= known]
 
     @property
     def ntypes(self) -> int:
@@ -73,12 +90,12 @@ class Ufunc(UfuncCall):
     @property
     def identity(self) -> bool | int | float | None:
         """What a reduction begins with; None where that is the first element."""
-        return cast("bool | int | float | None", self._numpy.identity)
+        return cast("bool | int | float | None", self._rules.identity)
 
     @property
     def signature(self) -> str | None:
         """The dimensions that a product runs over; None where it runs over single elements."""
-        return self._numpy.signature
+        return self._rules.signature
 
     @boundary
     def reduce(
@@ -183,7 +200,7 @@ class Ufunc(UfuncCall):
         begin = out.dtype if out is not None and wanted is None else None
         extra: dict[str, Any] = {} if wanted is None else {"signature": (wanted, None, None)}
         try:
-            return self._numpy.resolve_dtypes(
+            return self._rules.resolve_dtypes(
                 (begin, x.dtype, None), reduction=True, casting="unsafe", **extra
             )
         except TypeError as error:
@@ -196,16 +213,11 @@ def define(
     complex: ComplexLoop | None = None,
     *,
     check: Check | None = None,
-    like: str | None = None,
     reduce: Reduce | None = None,
 ) -> Ufunc:
-    """Make a ufunc and enter it in the table, under its names; the first is its own.
-
-    `like` names one of numpy's with the same element types, for a numpy that is older than the function.
-    """
+    """Make a ufunc and enter it in the table, under its names; the first is its own."""
     first, *others = (names,) if isinstance(names, str) else names
-    known: np.ufunc = getattr(np, first if hasattr(np, first) or like is None else like)
-    made = Ufunc(first, real, complex, check, known, reduce)
+    made = Ufunc(first, real, complex, check, reduce)
     for name in (first, *others):
         UFUNCS[name] = made
     return made

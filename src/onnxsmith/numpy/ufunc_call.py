@@ -26,16 +26,17 @@ from onnxsmith.numpy import dtypes, ufunc_outputs
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.recorded import Elements, Recorded, Run
+from onnxsmith.numpy.recorded import Elements, Recorded, Run, parts_of
 from onnxsmith.numpy.ufunc_options import Options, read_options
+from onnxsmith.numpy.ufunc_types import rules_for
 from onnxsmith.runtime.engine import runners
 
 #: What a ufunc computes on real tensors of the element types that numpy chose.
 RealLoop: TypeAlias = "Callable[..., TensorValue | tuple[TensorValue, ...]]"
 #: What it computes on complex ones, each with both parts.
 ComplexLoop: TypeAlias = "Callable[..., Field | TensorValue | tuple[Field, ...]]"
-#: Refuses elements, where they are known.
-Check: TypeAlias = "Callable[[Sequence[Elements]], None]"
+#: Refuses elements of a loop's types; None stands for those that only the model knows.
+Check: TypeAlias = "Callable[[Sequence[NumpyDType], Sequence[Elements | None]], None]"
 
 _NDARRAY = np.ndarray
 _SCALARS = (bool, int, float, complex)
@@ -45,36 +46,45 @@ _COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater",
 class _Plan:
     """A call of a form that was seen before: the session, and which inputs are Python numbers."""
 
-    __slots__ = ("_check", "_literals", "_run")
+    __slots__ = ("_check", "_has_complex", "_literals", "_loop", "_run")
 
-    def __init__(self, run: Run, literals: Sequence[tuple[int, NumpyDType]], check: Check | None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        loop: Sequence[NumpyDType],
+        literals: Sequence[tuple[int, NumpyDType]],
+        check: Check | None,
+        has_complex: bool,
+    ) -> None:
         self._run = run
+        self._loop = loop
         self._literals = tuple(literals)
         self._check = check
+        self._has_complex = has_complex
 
     def __call__(self, feeds: list[Any], is_plain: bool) -> Any:
         for position, dtype in self._literals:
             feeds[position] = literal(feeds[position], dtype)
         if self._check is not None:
-            self._check(feeds)
+            self._check(self._loop, feeds)
+        if self._has_complex:
+            feeds = [part for each in feeds for part in parts_of(each)]
         return self._run(feeds, is_plain)
 
 
 class UfuncCall:
     """A universal function as far as it is called on arrays."""
 
-    def __init__(
-        self, name: str, real: RealLoop, complex: ComplexLoop | None, check: Check | None, like: np.ufunc
-    ) -> None:
+    def __init__(self, name: str, real: RealLoop, complex: ComplexLoop | None, check: Check | None) -> None:
         self.__name__ = name
         self._real = real
         self._complex = complex
         self._check = check
-        #: numpy's own: it is asked for element types, and computes nothing.
-        self._numpy = like
+        #: numpy's own, in most cases: it is asked for element types, and computes nothing.
+        self._rules = rules_for(name)
         self._compares = name in _COMPARISONS
-        self.nin: int = like.nin
-        self.nout: int = like.nout
+        self.nin: int = self._rules.nin
+        self.nout: int = self._rules.nout
         self._computed = Recorded(self._record, frozenset())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -86,8 +96,8 @@ class UfuncCall:
                 is_plain = True
                 for each in args:
                     kind = each.__class__
-                    if kind is Array and each._view is None:
-                        array = each._value
+                    if kind is Array:
+                        array = each._value if each._view is None else each.held
                         if array.__class__ is not _NDARRAY:
                             break
                         form.append(array.dtype)
@@ -101,10 +111,7 @@ class UfuncCall:
                         break
                 else:
                     plan: _Plan | None = runners().get(tuple(form))
-                    if plan is not None:
-                        return plan(feeds, is_plain)
-                    if not self._compares:
-                        return self._learnt(form, args)
+                    return self._learnt(form, args) if plan is None else plan(feeds, is_plain)
             return self._general(args, kwargs)
         except OnnxsmithError as error:
             if self._compares and isinstance(error, OutOfBoundsError):
@@ -124,25 +131,23 @@ class UfuncCall:
         assert prepared is not None  # all elements are known
         run, feeds = prepared
         if self._check is not None:
-            self._check(feeds)
+            self._check(loop, [cast(Elements, each.held) for each in given])
         is_plain = all(each._is_plain for each in given)
-        if all(each.dtype.kind != "c" for each in given):
-            literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
-            runners().put(tuple(form), _Plan(run, literals, self._check))
+        literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
+        has_complex = any(each.dtype.kind == "c" for each in given)
+        runners().put(tuple(form), _Plan(run, loop, literals, self._check, has_complex))
         return run(feeds, is_plain)
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not kwargs and len(args) == self.nin:
             options = Options()
         else:
-            args, options = read_options(self.__name__, self._numpy, args, kwargs)
+            args, options = read_options(self.__name__, self._rules, args, kwargs)
         inputs = [_operand(each) for each in args]
         loop = self.dtypes_for([kind_of(each) for each in inputs], options)
         given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
-        if self._check is not None and all(
-            isinstance(each, Array) and not each.is_symbolic for each in given
-        ):
-            self._check([cast(Elements, each.held) for each in given])
+        if self._check is not None:
+            self._check(loop, [_known(each) for each in given])
         if options.axes is not None:
             given = [
                 ufunc_outputs.with_last(each, axes) for each, axes in zip(given, options.axes, strict=False)
@@ -180,7 +185,7 @@ class UfuncCall:
             if options.signature is not None:
                 extra["signature"] = options.signature
         try:
-            found = self._numpy.resolve_dtypes((*cast(Any, kinds), *outs), **extra)
+            found = self._rules.resolve_dtypes((*cast(Any, kinds), *outs), **extra)
         except TypeError as error:
             raise self.refused(kinds, error) from error
         for each in found:
@@ -191,7 +196,7 @@ class UfuncCall:
     def dtypes_of_arrays(self, kinds: Sequence[NumpyDType], out: NumpyDType) -> tuple[NumpyDType, ...]:
         """The same where the result is written into an element type."""
         try:
-            return self._numpy.resolve_dtypes((*kinds, out))
+            return self._rules.resolve_dtypes((*kinds, out))
         except TypeError as error:
             raise self.refused(kinds, error) from error
 
@@ -228,7 +233,7 @@ class UfuncCall:
 
     def _explained(self, error: OnnxsmithError, args: tuple[Any, ...]) -> OnnxsmithError:
         """The error for shapes that do not go together, where that is why a session failed."""
-        if self._numpy.signature is not None or isinstance(error, ShapeError):
+        if self._rules.signature is not None or isinstance(error, ShapeError):
             return error
         shapes = [each.shape for each in args[: self.nin] if isinstance(each, Array) and not each.is_symbolic]
         try:
@@ -249,6 +254,13 @@ def _operand(value: Any) -> Any:
 def _as_float(value: Any) -> Array:
     """Integers for a comparison with infinity."""
     return as_type(array_of(value), dtypes.FLOAT64)
+
+
+def _known(value: Any) -> Elements | None:
+    """The elements of an array, where they are known."""
+    if not isinstance(value, Array) or value.is_symbolic:
+        return None
+    return cast(Elements, value.held)
 
 
 def kind_of(value: Any) -> NumpyDType | type:

@@ -15,6 +15,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import tensor_given
+from onnxsmith.numpy.ufunc_types import TypeRules
 
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 #: For each input and output, where the dimensions that a product runs over stand.
@@ -45,7 +46,7 @@ class Options:
 
 
 def read_options(
-    name: str, like: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str, like: TypeRules, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], Options]:
     """The inputs of a call, and its options; numpy takes outputs behind the inputs, too."""
     if not like.nin <= len(args) <= like.nargs:
@@ -114,7 +115,7 @@ def read_casting(casting: object) -> Casting:
 
 
 def _read_signature(
-    name: str, like: np.ufunc, kwargs: dict[str, Any]
+    name: str, like: TypeRules, kwargs: dict[str, Any]
 ) -> tuple[NumpyDType | None, ...] | None:
     dtype = kwargs.pop("dtype", None)
     given = kwargs.pop("signature", kwargs.pop("sig", None))
@@ -135,7 +136,7 @@ def _read_signature(
     return tuple(None if each is None else dtypes.read(each) for each in cast("Sequence[Any]", given))
 
 
-def _read_axes(name: str, like: np.ufunc, kwargs: dict[str, Any]) -> Axes | None:
+def _read_axes(name: str, like: TypeRules, kwargs: dict[str, Any]) -> Axes | None:
     """Where the dimensions of a product stand: all in `axes`, or the one that there is in `axis`."""
     axis, axes, keepdims = kwargs.pop("axis", None), kwargs.pop("axes", None), kwargs.pop("keepdims", False)
     if axis is None and axes is None and not keepdims:

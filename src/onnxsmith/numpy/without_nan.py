@@ -24,8 +24,8 @@ from onnxsmith.numpy.reductions import min as plain_min
 from onnxsmith.numpy.reductions import prod as plain_prod
 from onnxsmith.numpy.reductions import sum as plain_sum
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.statistics import divided, mean_type
 from onnxsmith.numpy.statistics import mean as plain_mean
-from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.statistics import std as plain_std
 from onnxsmith.numpy.statistics import var as plain_var
 from onnxsmith.types.dtypes import DType
@@ -158,8 +158,9 @@ def _counted(x: Field, mask: Array | None) -> TensorValue:
 
 def _mean(x: Field, counted: TensorValue, axes: Sequence[int], keepdims: bool) -> Field:
     zero = Field(values.constant(values.like(0, x.re)))
-    count = _counts(counted, axes, keepdims, x.dtype)
-    return totals.total(where(counted, x, zero), axes, keepdims).map(lambda part: op.Div(part, count))
+    return divided(
+        totals.total(where(counted, x, zero), axes, keepdims), _counts(counted, axes, keepdims, x.dtype)
+    )
 
 
 @recorded()

@@ -154,6 +154,7 @@ class Ports:
         if fake.dtype.is_complex:
             value = self.scope.input(name, TensorType(dtype, (*shape, 2)))
             assert isinstance(value, Tensor), "of a tensor's type"
+            self.sizes.announce(value, fake)
             return unpacked(value)
         value = self.scope.input(name, TensorType(dtype, shape))
         self.sizes.announce(value, fake)

@@ -164,7 +164,8 @@ def test_at_computes_as_often_as_an_index_says() -> None:
 
 
 def test_functions_of_numpy_on_our_arrays_are_ours() -> None:
-    x = xp.asarray(A)
+    x: Any = xp.asarray(A)
+    out: Any = xp.asarray(np.zeros((2, 3)))
     for made, wanted in (
         (np.add(x, 1), A + 1),
         (np.ones(3) + x, A + 1),
@@ -172,14 +173,15 @@ def test_functions_of_numpy_on_our_arrays_are_ours() -> None:
         (np.add.reduce(x, axis=1), A.sum(1)),
         (np.multiply.outer(x, np.arange(2)), np.multiply.outer(A, np.arange(2))),
         (np.maximum.accumulate(x, axis=0), A),
-        (np.sqrt(x, out=xp.asarray(np.zeros((2, 3)))), np.sqrt(A)),
+        (np.sqrt(x, out=out), np.sqrt(A)),
     ):
         assert isinstance(made, xp.Array)
         np.testing.assert_allclose(np.asarray(made), wanted)
 
 
 def test_what_crosses_over_without_saying_so_is_refused() -> None:
-    x, tensor = xp.asarray([1.0, 2.0]), onnxsmith.tensor([1.0, 2.0])
+    x: Any = xp.asarray([1.0, 2.0])
+    tensor = onnxsmith.tensor([1.0, 2.0])
     with pytest.raises(InputTypeError, match="out= is ndarray"):
         np.add(x, 1, out=np.zeros(2))
     with pytest.raises(InputTypeError, match="no dates"):

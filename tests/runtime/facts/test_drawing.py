@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import FLOAT, FLOAT16, INT64, Model
+from onnxsmith import FLOAT, FLOAT16, INT64, Model, trace
 from onnxsmith import opset21 as op
 from onnxsmith import opset22 as op22
 from onnxsmith.errors import AttributeValueError
@@ -87,3 +87,10 @@ def test_numbers_of_a_dropout_do_not_decide_its_shape() -> None:
     ratio, training = np.full(many, 0.5, np.float32), np.full(many, True)
     dropped, mask = op.Dropout(x, ratio, training, seed=7, outputs=2)
     assert dropped.shape == mask.shape == x.shape
+
+
+def test_a_ratio_that_drops_nothing_is_not_looked_at() -> None:
+    x, ratio = np.ones((2, 3), np.float32), np.float32([[1.5]])
+    run = trace(lambda data: op22.Dropout(data, ratio, seed=0, outputs=2)[0], FLOAT["N", "M"])
+    np.testing.assert_array_equal(op22.Dropout(x, ratio, seed=0, outputs=2)[0], x)
+    np.testing.assert_array_equal(run(x), x)

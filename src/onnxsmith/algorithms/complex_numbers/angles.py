@@ -7,8 +7,9 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.special.float_parts import chosen, copysign, signbit
-from onnxsmith.algorithms.values import converted, like
+from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -39,10 +40,5 @@ def arc(y: TensorValue, x: TensorValue) -> TensorValue:
 
 
 def _arctangent(ratio: TensorValue) -> TensorValue:
-    """Of numbers up to one. ONNX Runtime has none in double precision; one step from the single one gets there."""
-    if ratio.dtype is not DType.DOUBLE:
-        return op.Atan(ratio)
-    turn = converted(op.Atan(converted(ratio, DType.FLOAT)), DType.DOUBLE)
-    cosine, sine = op.Cos(turn), op.Sin(turn)
-    rest = op.Div(op.Sub(op.Mul(ratio, cosine), sine), op.Add(cosine, op.Mul(ratio, sine)))
-    return op.Add(turn, rest)
+    """Of numbers up to one. ONNX Runtime has none in double precision."""
+    return circular.atan(ratio) if ratio.dtype is DType.DOUBLE else op.Atan(ratio)

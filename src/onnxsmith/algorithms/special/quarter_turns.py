@@ -7,14 +7,15 @@ of the angle are multiplied by those bits of 2/pi that matter for its exponent (
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import PI, number
 from onnxsmith.algorithms.special.double_word import DoubleWord, ordered_sum, product_of, sum_of
-from onnxsmith.algorithms.special.float_parts import frexp
 from onnxsmith.algorithms.values import converted
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.types.dtypes import DType
@@ -34,6 +35,7 @@ _TWO_OVER_PI = int(
     16,
 )
 _BITS = 1280
+_ONE = number(1)
 #: The exponents of 53-bit integers that are angles beyond `_NEAR`.
 _LOWEST, _HIGHEST = -33, 972
 
@@ -74,7 +76,12 @@ def _near(x: TensorValue) -> Reduced:
 
 def _far(x: TensorValue) -> Reduced:
     """Of an angle that is positive."""
-    fraction, exponent = frexp(x)
+    # The exponent from the logarithm, which may be off by one; powers of two are exact.
+    exponent = op.Add(op.Floor(op.Mul(op.Log(x), number(1 / math.log(2)))), _ONE)
+    fraction = op.Mul(x, op.Pow(number(2), op.Neg(exponent)))
+    is_more, is_less = op.GreaterOrEqual(fraction, _ONE), op.Less(fraction, number(0.5))
+    fraction = op.Mul(fraction, op.Where(is_more, number(0.5), op.Where(is_less, number(2), _ONE)))
+    exponent = op.Add(exponent, op.Where(is_more, _ONE, op.Where(is_less, number(-1), number(0))))
     whole = op.Mul(fraction, number(2.0**53))
     row = op.Sub(converted(exponent, DType.INT64), np.int64(53 + _LOWEST))
     row = op.Min(op.Max(row, np.int64(0)), np.int64(_HIGHEST - _LOWEST - 1))
@@ -99,18 +106,25 @@ def _modulo_four(x: TensorValue) -> TensorValue:
 
 
 def reduced(x: TensorValue) -> Reduced:
-    """The angle of a double; no number of an infinite one. Before opset 26 angles beyond a million lose precision."""
+    """The angle of a double; no number of an infinite one. What far angles cost is paid where there is one."""
     near = _near(x)
-    if not op.has("BitCast"):
-        return near
-    is_far = op.Greater(op.Abs(x), number(_NEAR))
-    far = _far(op.Abs(x))
-    is_negative = op.Less(x, number(0))
-    quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
-    high, low = (op.Where(is_negative, op.Neg(each), each) for each in far.rest)
-    is_number = op.Less(op.Abs(x), number(np.inf))
-    high = op.Where(is_number, high, number(np.nan))
-    return Reduced(
-        op.Where(is_far, quarter, near.quarter),
-        (op.Where(is_far, high, near.rest[0]), op.Where(is_far, low, near.rest[1])),
-    )
+    is_far = op.And(op.Greater(op.Abs(x), number(_NEAR)), op.Less(op.Abs(x), number(np.inf)))
+    has_far = op.Greater(op.ReduceMax(converted(is_far, DType.INT32), keepdims=0), np.int32(0))
+
+    def with_far() -> tuple[TensorValue, ...]:
+        far = _far(op.Where(is_far, op.Abs(x), number(_NEAR)))
+        is_negative = op.Less(x, number(0))
+        quarter = op.Where(is_negative, _modulo_four(op.Sub(number(4), far.quarter)), far.quarter)
+        high, low = (op.Where(is_negative, op.Neg(each), each) for each in far.rest)
+        return (
+            op.Where(is_far, quarter, near.quarter),
+            op.Where(is_far, high, near.rest[0]),
+            op.Where(is_far, low, near.rest[1]),
+        )
+
+    def without_far() -> tuple[TensorValue, ...]:
+        return tuple(op.Identity(each) for each in (near.quarter, *near.rest))
+
+    branches: dict[str, Any] = {"then_branch": with_far, "else_branch": without_far}
+    quarter, high, low = several(op.If, has_far, outputs=3, **branches)
+    return Reduced(quarter, (high, low))

@@ -13,6 +13,7 @@ from onnxsmith.algorithms.special.double import number
 from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements
 from onnxsmith.numpy.ufunc import define, operator
 from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_single
@@ -52,9 +53,10 @@ def _power(x: TensorValue, exponent: TensorValue) -> TensorValue:
     return op.Pow(x, exponent) if dtype_of(x).is_float else _whole_power(x, exponent)
 
 
-def _check_exponent(feeds: Sequence[Elements]) -> None:
+def _check_exponent(loop: Sequence[NumpyDType], feeds: Sequence[Elements | None]) -> None:
+    """Refuse negative exponents of integers, as numpy does, where they are known."""
     exponent = feeds[1]
-    if exponent.dtype.kind == "i" and feeds[0].dtype.kind in "iub" and (exponent < 0).any():
+    if loop[0].kind == "i" and exponent is not None and exponent.dtype.kind == "i" and (exponent < 0).any():
         raise AttributeValueError(
             "an integer to a negative power is no integer", help="use a float: x ** -1.0, or xp.float_power"
         )

@@ -32,6 +32,17 @@ def in_double(loop: RealLoop) -> RealLoop:
     return call
 
 
+def by_digits(few: RealLoop, all_digits: RealLoop) -> RealLoop:
+    """A loop in double precision: of float16 and float32 one that is right to their digits, and shorter."""
+
+    def call(*inputs: TensorValue) -> TensorValue | tuple[TensorValue, ...]:
+        if inputs[0].dtype is DType.DOUBLE:
+            return all_digits(*inputs)
+        return few(*[converted(each, DType.DOUBLE) for each in inputs])
+
+    return call
+
+
 def complex_in_double(loop: Callable[..., Field]) -> ComplexLoop:
     """A loop of complex numbers whose parts are given in double precision."""
 

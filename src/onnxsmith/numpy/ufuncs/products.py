@@ -48,6 +48,6 @@ def _of_real(loop: ComplexLoop) -> RealLoop:
 
 
 matmul = define("matmul", _of_real(_matmul), _matmul)
-vecdot = define("vecdot", _of_real(_vecdot), _vecdot, like="matmul")
-matvec = define("matvec", _of_real(_matvec), _matvec, like="matmul")
-vecmat = define("vecmat", _of_real(_vecmat), _vecmat, like="matmul")
+vecdot = define("vecdot", _of_real(_vecdot), _vecdot)
+matvec = define("matvec", _of_real(_matvec), _matvec)
+vecmat = define("vecmat", _of_real(_vecmat), _vecmat)

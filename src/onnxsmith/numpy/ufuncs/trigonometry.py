@@ -11,8 +11,8 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import TensorValue
-from onnxsmith.numpy.ufunc import RealLoop, define
-from onnxsmith.numpy.ufuncs.precision import by_precision, complex_in_double, in_double, in_single
+from onnxsmith.numpy.ufunc import RealLoop, define, operator
+from onnxsmith.numpy.ufuncs.precision import by_digits, by_precision, complex_in_double, in_double, in_single
 
 
 def _times(factor: float) -> RealLoop:
@@ -25,13 +25,13 @@ def _times(factor: float) -> RealLoop:
 sin = define("sin", by_precision("Sin", circular.sin), complex_in_double(of_complex.sin))
 cos = define("cos", by_precision("Cos", circular.cos), complex_in_double(of_complex.cos))
 tan = define("tan", by_precision("Tan", circular.tan), complex_in_double(of_complex.tan))
-arcsin = define(("arcsin", "asin"), by_precision("Asin", circular.asin), complex_in_double(of_complex.asin))
+arcsin = define(("arcsin", "asin"), in_double(circular.asin), complex_in_double(of_complex.asin))
 arccos = define(("arccos", "acos"), in_double(circular.acos), complex_in_double(of_complex.acos))
 arctan = define(("arctan", "atan"), by_precision("Atan", circular.atan), complex_in_double(of_complex.atan))
 arctan2 = define(("arctan2", "atan2"), in_single(arc))
 sinh = define("sinh", by_precision("Sinh", circular.sinh), complex_in_double(of_complex.sinh))
 cosh = define("cosh", by_precision("Cosh", circular.cosh), complex_in_double(of_complex.cosh))
-tanh = define("tanh", in_double(circular.tanh), complex_in_double(of_complex.tanh))
+tanh = define("tanh", by_digits(operator("Tanh"), circular.tanh), complex_in_double(of_complex.tanh))
 arcsinh = define(
     ("arcsinh", "asinh"), by_precision("Asinh", circular.asinh), complex_in_double(of_complex.asinh)
 )

@@ -263,6 +263,20 @@ def _number(emit: Emitter, value: str) -> str:
     return emit.op("Reshape", emit.cast(value, DType.DOUBLE), emit.constant(np.zeros(0, np.int64)))
 
 
+@FAMILY.fact(
+    "Dropout",
+    met_by=Rewrite,
+    reason="the ratio is looked at where nothing is dropped, unless the optimizer has taken the node out",
+    since=12,
+    probe=None,  # a session optimizes the node away, and then looks at nothing
+)
+def ratio_of_nothing(site: Site) -> bool:
+    if _is_training(site) or not site.has(1):
+        return False
+    site.same_node([site.input(0)], without=["seed"])
+    return True
+
+
 @FAMILY.fact("Dropout", met_by=Rewrite, reason=_SEED_REASON, since=12, probe=None)
 def dropped_by_seed(site: Site) -> bool:
     dtype = site.dtype(0)

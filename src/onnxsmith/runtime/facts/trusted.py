@@ -217,3 +217,54 @@ def one_place(site: Site) -> bool:
     scalar = site.emit.op("Reshape", site.input(last), site.emit.constant(np.zeros(0, np.int64)))
     site.same_node([*site.node.input[:last], scalar])
     return True
+
+
+_SLOPE_IS_LARGER = "slope must have a shape that spreads over X, and no more dimensions"
+
+
+def _slope_is_larger(attributes: Mapping[str, int], inputs: Sequence[RunArray]) -> str | None:
+    """`slope_spreads`, for a call on arrays."""
+    x, slope = inputs[0].shape, inputs[1].shape
+    behind = x[len(x) - len(slope) :] if len(slope) <= len(x) else ()
+    fits = len(behind) == len(slope) and all(b in (1, a) for a, b in zip(behind, slope, strict=True))
+    return None if fits else _SLOPE_IS_LARGER
+
+
+@FAMILY.fact(
+    "PRelu",
+    met_by=functools.partial(Check, at_once=_slope_is_larger),
+    reason="X is spread over slope, too, where only slope may be spread over X",
+    since=7,
+    probe=Probe(
+        "g (float[N] x, float[M, N] s) => (float[M, N] y) { y = PRelu(x, s) }",
+        {"x": np.ones(3, np.float32), "s": np.ones((2, 3), np.float32)},
+    ),
+)
+def slope_spreads(site: Site) -> Iterator[Requirement]:
+    terms, ranks = Terms(site), (site.rank(0), site.rank(1))
+    yield Requirement(terms.negated(terms.compare("Less", terms.rank(0), terms.rank(1))), _SLOPE_IS_LARGER)
+    for axis in range(-1, -1 - min(each or 0 for each in ranks), -1):
+        size = terms.dimension(1, axis)
+        holds = terms.any([terms.equal(size, 1), terms.equal(size, terms.dimension(0, axis))])
+        yield Requirement(holds, _SLOPE_IS_LARGER)
+
+
+@FAMILY.fact(
+    "Scan",
+    met_by=Check,
+    reason="over a sequence without elements it gives what memory held for the states",
+    since=8,
+    until=8,
+    probe=Probe(
+        "g (float[B, N] s, float[B, T, N] x) => (float[B, N] y, float[B, T, N] z) { y, z = Scan (, s, x)"
+        " <num_scan_inputs = 1, body = b (float[N] now, float[N] each) => (float[N] next, float[N] out)"
+        " { next = Add(now, each) out = Identity(next) }> }",
+        {"s": np.zeros((1, 2), np.float32), "x": np.ones((1, 0, 2), np.float32)},
+        opset=8,
+    ),
+)
+def something_to_scan(site: Site) -> Iterator[Requirement]:
+    terms, count = Terms(site), len(site.node.input)
+    for position in range(max(1, count - site.integer("num_scan_inputs", 1)), count):
+        some = terms.negated(terms.equal(terms.dimension(position, 1), 0))
+        yield Requirement(some, "there is nothing to scan: a sequence has no elements")

@@ -92,6 +92,24 @@ def as_many_sizes(site: Site) -> bool:
 
 
 @FAMILY.fact(
+    "Resize",
+    met_by=Check,
+    reason="scales of two dimensions are taken for a list",
+    since=11,
+    probe=Probe(
+        "g (float[A, B, C, D] x, float[K, L] s) => (float[E, F, G, H] y) { y = Resize (x, , s) }",
+        {"x": np.ones((1, 1, 2, 2), np.float32), "s": np.ones((1, 4), np.float32)},
+    ),
+)
+def scales_are_a_list(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    if (
+        site.has(2) and site.rank(2) is not None
+    ):  # where nobody knows the rank, it is a list in all that people write
+        yield Requirement(terms.equal(terms.rank(2), 1), "scales must be a list")
+
+
+@FAMILY.fact(
     "RoiAlign",
     met_by=Check,
     reason="it takes memory for as many samples as a region is large or sampling_ratio says, and ends the process",

@@ -1,4 +1,3 @@
-# pyright: basic
 """Activation functions and softmax."""
 
 from __future__ import annotations
@@ -7,26 +6,29 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, axis_of, rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, rank_of
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.relu.default")
-def relu(call: Call, x: Any) -> Any:
+def relu(call: Call, x: TensorValue) -> TensorValue:
     # As an extreme it is exact for all integers; ONNX Runtime has Relu for few types.
     return op.Relu(x) if call.dtype.is_float else op.Max(x, cast(0, call.dtype))
 
 
 @translates("aten.relu6.default")
-def relu6(call: Call, x: Any) -> Any:
+def relu6(call: Call, x: TensorValue) -> Translated:
     return op.Min(relu(call, x), cast(6, call.dtype))
 
 
 @translates("aten.gelu.default")
-def gelu(call: Call, x: Any, *, approximate: str = "none") -> Any:
+def gelu(call: Call, x: TensorValue, *, approximate: str = "none") -> Translated:
     if op.has("Gelu"):
         return op.Gelu(x, approximate=approximate)
     if approximate == "tanh":
@@ -38,32 +40,34 @@ def gelu(call: Call, x: Any, *, approximate: str = "none") -> Any:
 
 
 @translates("aten.silu.default")
-def silu(call: Call, x: Any) -> Any:
+def silu(call: Call, x: TensorValue) -> Translated:
     return op.Mul(x, op.Sigmoid(x))
 
 
 @translates("aten.sigmoid.default")
-def sigmoid(call: Call, x: Any) -> Any:
+def sigmoid(call: Call, x: TensorValue) -> Translated:
     return op.Sigmoid(cast(x, call.dtype))
 
 
 @translates("aten.log_sigmoid.default")
-def log_sigmoid(call: Call, x: Any) -> Any:
+def log_sigmoid(call: Call, x: TensorValue) -> Translated:
     return op.Neg(op.Softplus(op.Neg(x)))
 
 
 @translates("aten.mish.default")
-def mish(call: Call, x: Any) -> Any:
+def mish(call: Call, x: TensorValue) -> Translated:
     return op.Mul(x, op.Tanh(op.Softplus(x)))
 
 
 @translates("aten.leaky_relu.default")
-def leaky_relu(call: Call, x: Any, negative_slope: float = 0.01) -> Any:
+def leaky_relu(call: Call, x: TensorValue, negative_slope: float = 0.01) -> Translated:
     return op.LeakyRelu(x, alpha=float(negative_slope))
 
 
 @translates("aten.elu.default")
-def elu(call: Call, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Any:
+def elu(
+    call: Call, x: TensorValue, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
+) -> Translated:
     if scale == 1 and input_scale == 1:
         return op.Elu(x, alpha=float(alpha))
     below = op.Mul(
@@ -73,27 +77,27 @@ def elu(call: Call, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale:
 
 
 @translates("aten.selu.default")
-def selu(call: Call, x: Any) -> Any:
+def selu(call: Call, x: TensorValue) -> Translated:
     return op.Selu(x)
 
 
 @translates("aten.celu.default")
-def celu(call: Call, x: Any, alpha: float = 1.0) -> Any:
+def celu(call: Call, x: TensorValue, alpha: float = 1.0) -> Translated:
     return op.Celu(x, alpha=float(alpha))
 
 
 @translates("aten.hardtanh.default")
-def hardtanh(call: Call, x: Any, min_val: Any = -1, max_val: Any = 1) -> Any:
+def hardtanh(call: Call, x: TensorValue, min_val: Any = -1, max_val: Any = 1) -> Translated:
     return op.Clip(x, cast(min_val, call.dtype), cast(max_val, call.dtype))
 
 
 @translates("aten.hardsigmoid.default")
-def hardsigmoid(call: Call, x: Any) -> Any:
+def hardsigmoid(call: Call, x: TensorValue) -> Translated:
     return op.HardSigmoid(x, alpha=1 / 6, beta=0.5)
 
 
 @translates("aten.hardswish.default")
-def hardswish(call: Call, x: Any) -> Any:
+def hardswish(call: Call, x: TensorValue) -> Translated:
     if call.dtype is not DType.DOUBLE:
         return op.HardSwish(x)
     # ONNX Runtime has what HardSwish consists of for single precision only.
@@ -102,7 +106,7 @@ def hardswish(call: Call, x: Any) -> Any:
 
 
 @translates("aten.softplus.default")
-def softplus(call: Call, x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
+def softplus(call: Call, x: TensorValue, beta: Numeric = 1, threshold: Any = 20) -> Translated:
     if beta == 1 and threshold >= 20:
         return op.Softplus(x)
     scaled = op.Mul(x, cast(beta, call.dtype))
@@ -113,7 +117,7 @@ def softplus(call: Call, x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
 @translates(
     "aten.softmax.int", "aten._softmax.default", "aten._safe_softmax.default", "aten.special_softmax.int"
 )
-def softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
+def softmax(call: Call, x: TensorValue, dim: int, dtype: Any = None) -> Translated:
     x = cast(x, call.dtype)
     if rank_of(x) == 0:
         return op.Div(x, x)
@@ -126,7 +130,7 @@ def softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
 
 
 @translates("aten.log_softmax.int", "aten._log_softmax.default", "aten.special_log_softmax.int")
-def log_softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
+def log_softmax(call: Call, x: TensorValue, dim: int, dtype: Any = None) -> Translated:
     x = cast(x, call.dtype)
     if rank_of(x) == 0:
         return op.Sub(x, x)
@@ -134,13 +138,13 @@ def log_softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
 
 
 @translates("aten.glu.default")
-def glu(call: Call, x: Any, dim: int = -1) -> Any:
-    a, b = op.Split(x, axis=axis_of(dim, rank_of(x)), num_outputs=2, outputs=2)
+def glu(call: Call, x: TensorValue, dim: int = -1) -> Translated:
+    a, b = several(op.Split, x, outputs=2, axis=axis_of(dim, rank_of(x)), num_outputs=2)
     return op.Mul(a, op.Sigmoid(b))
 
 
 @translates("aten.prelu.default", "aten._prelu_kernel.default")
-def prelu(call: Call, x: Any, weight: Any) -> Any:
+def prelu(call: Call, x: TensorValue, weight: TensorValue) -> Translated:
     rank = rank_of(x)
     if rank_of(weight) == 1 and rank > 2:
         weight = op.Reshape(weight, [-1] + [1] * (rank - 2))

@@ -1,4 +1,3 @@
-# pyright: basic
 """Adaptive pools: windows, of differing lengths, that divide a dimension into a given number of parts."""
 
 from __future__ import annotations
@@ -7,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import dtype_of
+from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.pooling import batched, spatial_of, unbatched
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, expand, is_static, rank_of
+from onnxsmith.torch.library.values import Translated, cast, constant, expand, is_static, rank_of
 from onnxsmith.types.dtypes import DType
 
 
@@ -20,7 +21,7 @@ from onnxsmith.types.dtypes import DType
     *("aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool2d.default"),
     "aten._adaptive_avg_pool3d.default",
 )
-def adaptive_avg_pool(call: Call, x: Any, output_size: Any) -> Any:
+def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Any) -> Translated:
     spatial = spatial_of(call)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     if all(isinstance(each, int) and each == 1 for each in outputs):
@@ -34,7 +35,7 @@ def adaptive_avg_pool(call: Call, x: Any, output_size: Any) -> Any:
     return x
 
 
-def _mean_of_parts(x: Any, axis: int, size: Any, output: Any) -> Any:
+def _mean_of_parts(x: TensorValue, axis: int, size: Any, output: Any) -> TensorValue:
     """The means of the parts of one dimension."""
     if isinstance(size, int) and isinstance(output, int) and size == output:
         return x
@@ -43,12 +44,12 @@ def _mean_of_parts(x: Any, axis: int, size: Any, output: Any) -> Any:
     after = [1] * (rank_of(x) - axis - 1)
     if is_inside is not None:
         mask = op.Reshape(is_inside, _beside(after))
-        windows = op.Where(mask, windows, cast(0, x.dtype))
+        windows = op.Where(mask, windows, cast(0, dtype_of(x)))
     total = op.ReduceSum(windows, np.array([axis + 1]), keepdims=0)
-    return op.Div(total, op.Reshape(cast(lengths, x.dtype), np.array([-1, *after])))
+    return op.Div(total, op.Reshape(cast(lengths, dtype_of(x)), np.array([-1, *after])))
 
 
-def _beside(after: list[int]) -> Any:
+def _beside(after: list[int]) -> Array:
     """The shape of a (part, element) mask beside the windows, which may have dimensions behind."""
     return np.array([0, -1, *after])
 
@@ -74,10 +75,11 @@ def _windows(size: Any, output: Any) -> tuple[Any, Any, Any]:
 
 def _known_windows(size: int, output: int) -> tuple[Any, Any, Any]:
     numbers = np.arange(output)
-    starts, ends = numbers * size // output, -(-(numbers + 1) * size // output)
-    lengths = ends - starts
-    places = starts[:, None] + np.arange(lengths.max(initial=0))
-    is_inside = places < ends[:, None]
+    starts: Array = numbers * size // output
+    ends: Array = -(-(numbers + 1) * size // output)
+    lengths: Array = ends - starts
+    places: Array = starts[:, None] + np.arange(int(lengths.max(initial=0)))
+    is_inside: Array = np.less(places, ends[:, None])
     masked = None if is_inside.all() else constant(is_inside)
     return constant(np.minimum(places, max(size - 1, 0))), masked, lengths
 
@@ -86,7 +88,7 @@ def _known_windows(size: int, output: int) -> tuple[Any, Any, Any]:
     *("aten.adaptive_max_pool1d.default", "aten.adaptive_max_pool2d.default"),
     "aten.adaptive_max_pool3d.default",
 )
-def adaptive_max_pool(call: Call, x: Any, output_size: Any) -> Any:
+def adaptive_max_pool(call: Call, x: TensorValue, output_size: Any) -> Translated:
     """The greatest of each part and its place, one dimension after the other.
 
     Places are counted within a channel. The first of equal ones wins in each dimension, and so over all of them.
@@ -101,16 +103,16 @@ def adaptive_max_pool(call: Call, x: Any, output_size: Any) -> Any:
 
 
 def _greatest_of_parts(
-    call: Call, x: Any, inner: Any, axis: int, size: Any, output: Any, inner_sizes: list[Any]
+    call: Call, x: TensorValue, inner: Any, axis: int, size: Any, output: Any, inner_sizes: list[Any]
 ) -> tuple[Any, Any]:
     """The greatest of each part of one dimension; and its place, given the places in the dimensions behind."""
     places, is_inside, _ = _windows(size, output)
     windows = op.Gather(x, places, axis=axis)
     after = [1] * (rank_of(x) - axis - 1)
     if is_inside is not None:
-        lowest = -np.inf if x.dtype.is_float else np.iinfo(x.dtype.numpy).min
+        lowest = -np.inf if dtype_of(x).is_float else np.iinfo(dtype_of(x).numpy).min
         mask = op.Reshape(is_inside, _beside(after))
-        windows = op.Where(mask, windows, cast(lowest, x.dtype))
+        windows = op.Where(mask, windows, cast(lowest, dtype_of(x)))
     best = op.ArgMax(windows, axis=axis + 1, keepdims=1)
     greatest = op.Squeeze(op.GatherElements(windows, best, axis=axis + 1), [axis + 1])
     stride: Any = 1

@@ -1,4 +1,3 @@
-# pyright: basic
 """Scaled dot-product attention."""
 
 from __future__ import annotations
@@ -8,32 +7,43 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    constant,
+    dimensions_of,
+    dtype_of,
+    expand,
+    filled,
+    int64s,
+    rank_of,
+    reshape,
+)
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dropout import dropped
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, expand, filled, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.scaled_dot_product_attention.default")
 def scaled_dot_product_attention(
     call: Call,
-    query: Any,
-    key: Any,
-    value: Any,
+    query: TensorValue,
+    key: TensorValue,
+    value: TensorValue,
     attn_mask: Any = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Any:
+) -> Translated:
     dtype = call.dtype
     if dtype is DType.BFLOAT16 and not dropout_p:
         # torch adds up in single precision, and rounds once. Eight bits for each step are 4 to 14 times further off.
         query, key, value = (cast(each, DType.FLOAT) for each in (query, key, value))
-        if attn_mask is not None and attn_mask.dtype is not DType.BOOL:
+        if attn_mask is not None and dtype_of(attn_mask) is not DType.BOOL:
             attn_mask = cast(attn_mask, DType.FLOAT)
         result = _attended(call, query, key, value, attn_mask, 0.0, is_causal, scale, enable_gqa)
         return cast(result, dtype)
@@ -42,17 +52,17 @@ def scaled_dot_product_attention(
 
 def _attended(
     call: Call,
-    query: Any,
-    key: Any,
-    value: Any,
+    query: TensorValue,
+    key: TensorValue,
+    value: TensorValue,
     attn_mask: Any,
     dropout_p: float,
     is_causal: bool,
     scale: float | None,
     enable_gqa: bool,
-) -> Any:
+) -> TensorValue:
     """Attention in the element type of the query."""
-    dtype = query.dtype
+    dtype = dtype_of(query)
     if not dropout_p and _has_operator(query, key, value, attn_mask, enable_gqa):
         # ONNX Runtime is faster with it than with what it stands for, and rows that are masked altogether are zeros.
         given = () if attn_mask is None else (_whole_mask(call, query, key, attn_mask),)
@@ -73,7 +83,7 @@ def _attended(
         scores = op.Where(_causal(call, query, key), scores, cast(-np.inf, dtype))
     if attn_mask is None:
         return op.MatMul(_thinned(call, op.Softmax(scores, axis=-1), dropout_p), value)
-    if attn_mask.dtype is DType.BOOL:
+    if dtype_of(attn_mask) is DType.BOOL:
         scores = op.Where(attn_mask, scores, cast(-np.inf, dtype))
     else:
         scores = op.Add(scores, cast(attn_mask, dtype))
@@ -84,39 +94,41 @@ def _attended(
 
 
 @translates("higher_order.flex_attention")
-def flex_attention(call: Call, *args: Any, **kwargs: Any) -> Any:
+def flex_attention(call: Call, *args: Any, **kwargs: Any) -> Translated:
     raise call.refuse(
         "its score function, which torch compiles for each element alone; "
         "torch.nn.functional.scaled_dot_product_attention with a mask that is added says the same"
     )
 
 
-def _thinned(call: Call, weights: Any, dropout_p: float) -> Any:
+def _thinned(call: Call, weights: Any, dropout_p: float) -> TensorValue:
     return dropped(call, weights, dropout_p)[0] if dropout_p else weights
 
 
-def _has_operator(query: Any, key: Any, value: Any, mask: Any, enable_gqa: bool) -> bool:
+def _has_operator(
+    query: TensorValue, key: TensorValue, value: TensorValue, mask: TensorValue | None, enable_gqa: bool
+) -> bool:
     """Whether the opset's `Attention` says the same."""
     # In float16, ONNX Runtime adds up in float16 too, and is further off than what the operator stands for.
-    if not op.has("Attention") or query.dtype is not DType.FLOAT:
+    if not op.has("Attention") or dtype_of(query) is not DType.FLOAT:
         return False
     if any(rank_of(each) != 4 for each in (query, key, value)) or (
         mask is not None and rank_of(mask) not in (2, 4)
     ):
         return False
-    shapes = [each.type.shape for each in (query, key, value)]
+    shapes = [dimensions_of(each) for each in (query, key, value)]
     # What torch broadcasts, the operator does not.
     is_plain = shapes[0][0] == shapes[1][0] == shapes[2][0] and shapes[1][1] == shapes[2][1]
     return is_plain and (enable_gqa or shapes[0][1] == shapes[1][1])
 
 
-def _whole_mask(call: Call, query: Any, key: Any, mask: Any) -> Any:
+def _whole_mask(call: Call, query: TensorValue, key: TensorValue, mask: TensorValue) -> TensorValue:
     """The mask with all rows and columns, which ONNX Runtime's `Attention` does not broadcast."""
     sizes = [*call.shape_of(mask)[:-2], call.size(query, -2), call.size(key, -2)]
-    return expand(mask if mask.dtype is DType.BOOL else cast(mask, query.dtype), sizes)
+    return expand(mask if dtype_of(mask) is DType.BOOL else cast(mask, dtype_of(query)), sizes)
 
 
-def _causal(call: Call, query: Any, key: Any) -> Any:
+def _causal(call: Call, query: TensorValue, key: TensorValue) -> TensorValue:
     rows, columns = call.size(query, -2), call.size(key, -2)
     if isinstance(rows, int) and isinstance(columns, int):
         return constant(np.tril(np.ones((rows, columns), np.bool_)))
@@ -124,7 +136,7 @@ def _causal(call: Call, query: Any, key: Any) -> Any:
     return cast(op.Trilu(ones, upper=0), DType.BOOL)
 
 
-def _repeated_heads(call: Call, query: Any, x: Any) -> Any:
+def _repeated_heads(call: Call, query: TensorValue, x: TensorValue) -> TensorValue:
     """Keys or values with each head as often as there are queries for it."""
     heads, own = call.size(query, -3), call.size(x, -3)
     if isinstance(heads, int) and isinstance(own, int) and heads == own:

@@ -1,10 +1,8 @@
-# pyright: basic
 """Bessel and Airy functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from onnxsmith.algorithms.special import bessel as functions
 from onnxsmith.core.value import TensorValue
@@ -42,5 +40,5 @@ FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
 
 
 @translates(*FUNCTIONS)
-def bessel(call: Call, x: Any) -> TensorValue:
+def bessel(call: Call, x: TensorValue) -> TensorValue:
     return FUNCTIONS[call.overload](cast(x, DType.DOUBLE))

@@ -48,6 +48,16 @@ class Call:
         return cast("tuple[Any, ...]", map_arg(self.node.args, known))
 
     @property
+    def has_several(self) -> bool:
+        """Whether there is a list of results, which may have one entry."""
+        return isinstance(self.output, tuple | list)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """What torch knows of each result; of a single one too."""
+        return list(cast("tuple[Any, ...]", self.output)) if self.has_several else [self.output]
+
+    @property
     def torch_dtype(self) -> torch.dtype:
         """torch's element type of the (first) result."""
         return self._fake().dtype

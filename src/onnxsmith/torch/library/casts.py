@@ -1,4 +1,3 @@
-# pyright: basic
 """Casts and copies: the same elements, perhaps in another type."""
 
 from __future__ import annotations
@@ -6,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast
+from onnxsmith.torch.library.values import Given, Translated, cast
 from onnxsmith.types.dtypes import DType
 
 COPIES = (
@@ -38,18 +38,18 @@ CASTS = (
 
 
 @translates(*COPIES, lifts=True)
-def copied(call: Call, x: Any) -> Any:
+def copied(call: Call, x: TensorValue) -> Translated:
     return x
 
 
 @translates(*CASTS)
-def converted(call: Call, x: Any, *_: Any, **__: Any) -> Any:
+def converted(call: Call, x: TensorValue, *_: Any, **__: Any) -> Translated:
     result = cast(x, call.dtype)
     return Complex(result, zeros_like(result)) if call.is_complex else result
 
 
 @translates_complex(*CASTS)
-def converted_complex(call: Call, x: Any, *_: Any, **__: Any) -> Any:
+def converted_complex(call: Call, x: Given, *_: Any, **__: Any) -> Translated:
     if not call.is_complex:
         parts = [x.real, x.imag] if isinstance(x, Complex) else [x]
         if call.dtype is DType.BOOL and len(parts) == 2:

@@ -1,4 +1,3 @@
-# pyright: basic
 """Losses whose target says which class is right."""
 
 from __future__ import annotations
@@ -8,23 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.values import counted
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, counted, dtype_of, rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.losses import MEAN, NONE, SUM, reduced
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, rank_of
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
-def _classes(x: Any) -> int:
+def _classes(x: TensorValue) -> int:
     """The dimension of the classes."""
     return 0 if rank_of(x) == 1 else 1
 
 
-def _likelihood(x: Any, target: Any, weight: Any, ignored: int) -> tuple[Any, Any]:
+def _likelihood(
+    x: TensorValue, target: TensorValue, weight: TensorValue | None, ignored: int
+) -> tuple[TensorValue, TensorValue]:
     """For each target: minus the weighted entry of its class, and its weight; both zero where it is ignored."""
-    dtype = x.dtype
+    dtype = dtype_of(x)
     axis = _classes(x)
     target = cast(target, DType.INT64)
     counts = op.Not(op.Equal(target, np.int64(ignored)))
@@ -38,7 +40,7 @@ def _likelihood(x: Any, target: Any, weight: Any, ignored: int) -> tuple[Any, An
     return op.Where(counts, op.Mul(loss, weights), zero), weights
 
 
-def _settled(loss: Any, weights: Any, reduction: int) -> Any:
+def _settled(loss: TensorValue, weights: TensorValue, reduction: int) -> TensorValue:
     """The loss of all targets; the mean counts each with its weight."""
     if reduction == NONE:
         return loss
@@ -48,34 +50,41 @@ def _settled(loss: Any, weights: Any, reduction: int) -> Any:
 
 @translates("aten.nll_loss_nd.default", "aten.nll_loss.default", "aten.nll_loss2d.default")
 def nll_loss(
-    call: Call, x: Any, target: Any, weight: Any = None, reduction: int = MEAN, ignore_index: int = -100
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    target: TensorValue,
+    weight: TensorValue | None = None,
+    reduction: int = MEAN,
+    ignore_index: int = -100,
+) -> Translated:
     loss, weights = _likelihood(x, target, weight, ignore_index)
     return _settled(loss, weights, reduction)
 
 
 @translates("aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default")
-def nll_loss_forward(call: Call, x: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
+def nll_loss_forward(
+    call: Call, x: TensorValue, target: TensorValue, weight: TensorValue, reduction: int, ignore_index: int
+) -> Translated:
     loss, weights = _likelihood(x, target, weight, ignore_index)
-    total = cast(0, x.dtype) if reduction == NONE else reduced(weights, SUM)
+    total = cast(0, dtype_of(x)) if reduction == NONE else reduced(weights, SUM)
     return [_settled(loss, weights, reduction), total]
 
 
 @translates("aten.cross_entropy_loss.default")
 def cross_entropy_loss(
     call: Call,
-    x: Any,
-    target: Any,
-    weight: Any = None,
+    x: TensorValue,
+    target: TensorValue,
+    weight: TensorValue | None = None,
     reduction: int = MEAN,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
-) -> Any:
+) -> TensorValue:
     dtype = call.dtype
     axis = _classes(x)
     logarithms = op.LogSoftmax(cast(x, dtype), axis=axis)
     classes = call.size(x, axis)
-    if target.dtype.is_float:
+    if dtype_of(target).is_float:
         return _against_probabilities(
             call, logarithms, cast(target, dtype), weight, reduction, label_smoothing
         )
@@ -97,16 +106,16 @@ def cross_entropy_loss(
 @translates("torch_nn._linear_cross_entropy_batch_chunked.default")
 def linear_cross_entropy(
     call: Call,
-    x: Any,
-    matrix: Any,
-    target: Any,
-    bias: Any,
-    weight: Any,
+    x: TensorValue,
+    matrix: TensorValue,
+    target: TensorValue,
+    bias: TensorValue | None,
+    weight: TensorValue | None,
     reduction: str,
     ignore_index: int,
     label_smoothing: float,
     *_: Any,
-) -> Any:
+) -> list[TensorValue]:
     """The cross entropy of a linear layer. torch computes it in parts; the other results are gradients."""
     logits = op.MatMul(x, op.Transpose(matrix, perm=[1, 0]))
     logits = logits if bias is None else op.Add(logits, bias)
@@ -116,22 +125,34 @@ def linear_cross_entropy(
 
 @translates("torch_nn._linear_cross_entropy_batch_chunked_no_reduction.default")
 def linear_cross_entropy_of_each(
-    call: Call, x: Any, matrix: Any, target: Any, bias: Any, weight: Any, ignore_index: int, *_: Any
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    matrix: TensorValue,
+    target: TensorValue,
+    bias: TensorValue | None,
+    weight: TensorValue | None,
+    ignore_index: int,
+    *_: Any,
+) -> Translated:
     return linear_cross_entropy(call, x, matrix, target, bias, weight, "none", ignore_index, 0.0)[0]
 
 
-def _beside(weight: Any, x: Any) -> Any:
+def _beside(weight: TensorValue, x: TensorValue) -> TensorValue:
     """The weights of classes, shaped to stand beside a tensor."""
-    weight = cast(weight, x.dtype)
+    weight = cast(weight, dtype_of(x))
     return weight if rank_of(x) <= 2 else op.Reshape(weight, [-1] + [1] * (rank_of(x) - 2))
 
 
 def _against_probabilities(
-    call: Call, logarithms: Any, target: Any, weight: Any, reduction: int, smoothing: float
-) -> Any:
+    call: Call,
+    logarithms: TensorValue,
+    target: TensorValue,
+    weight: TensorValue | None,
+    reduction: int,
+    smoothing: float,
+) -> TensorValue:
     """The target holds a probability for each class."""
-    dtype = logarithms.dtype
+    dtype = dtype_of(logarithms)
     axis = _classes(logarithms)
     classes = call.size(logarithms, axis)
     if smoothing:
@@ -150,15 +171,21 @@ def _against_probabilities(
     return op.Div(total, cast(count, dtype))
 
 
-def _rows(x: Any) -> Any:
+def _rows(x: TensorValue) -> TensorValue:
     """(sample, class), whatever the number of dimensions."""
     return x if rank_of(x) == 2 else op.Reshape(x, [1, -1])
 
 
 @translates("aten.multi_margin_loss.default")
 def multi_margin_loss(
-    call: Call, x: Any, target: Any, p: Any = 1, margin: Any = 1, weight: Any = None, reduction: int = MEAN
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    target: TensorValue,
+    p: Numeric = 1,
+    margin: Any = 1,
+    weight: TensorValue | None = None,
+    reduction: int = MEAN,
+) -> Translated:
     dtype = call.dtype
     rows = _rows(x)
     targets = op.Reshape(target, [-1, 1])
@@ -174,14 +201,16 @@ def multi_margin_loss(
     return _as_given(loss, target, reduction)
 
 
-def _as_given(loss: Any, target: Any, reduction: int) -> Any:
+def _as_given(loss: Any, target: TensorValue, reduction: int) -> TensorValue:
     if reduction == NONE and rank_of(target) == 0:
         return op.Squeeze(loss, [0])
     return reduced(loss, reduction)
 
 
 @translates("aten.multilabel_margin_loss.default", "aten.multilabel_margin_loss_forward.default")
-def multilabel_margin_loss(call: Call, x: Any, target: Any, reduction: int = MEAN) -> Any:
+def multilabel_margin_loss(
+    call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN
+) -> Translated:
     """Each row of targets lists classes, up to the first negative one."""
     dtype = call.dtype
     rows, targets = _rows(x), _rows(target)

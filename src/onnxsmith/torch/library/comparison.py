@@ -1,14 +1,13 @@
-# pyright: basic
 """Comparisons and logic: what gives truth values."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, common
+from onnxsmith.torch.library.values import Translated, cast, common
 from onnxsmith.types.dtypes import DType
 
 ORDERINGS = {
@@ -24,17 +23,17 @@ ORDERINGS = {
 
 
 @translates(*ORDERINGS)
-def ordering(call: Call, x: Any, y: Any) -> Any:
+def ordering(call: Call, x: TensorValue, y: Numeric) -> Translated:
     return cast(getattr(op, ORDERINGS[call.overload])(*common(call, x, y)), call.dtype)
 
 
 @translates("aten.eq.Tensor", "aten.eq.Scalar")
-def equal(call: Call, x: Any, y: Any) -> Any:
+def equal(call: Call, x: TensorValue, y: Numeric) -> Translated:
     return cast(op.Equal(*common(call, x, y)), call.dtype)
 
 
 @translates("aten.ne.Tensor", "aten.ne.Scalar")
-def not_equal(call: Call, x: Any, y: Any) -> Any:
+def not_equal(call: Call, x: TensorValue, y: Numeric) -> Translated:
     return cast(op.Not(op.Equal(*common(call, x, y))), call.dtype)
 
 
@@ -46,10 +45,10 @@ LOGICAL = {
 
 
 @translates(*LOGICAL)
-def logical(call: Call, x: Any, y: Any) -> Any:
+def logical(call: Call, x: TensorValue, y: Numeric) -> Translated:
     return getattr(op, LOGICAL[call.overload])(cast(x, DType.BOOL), cast(y, DType.BOOL))
 
 
 @translates("aten.logical_not.default")
-def logical_not(call: Call, x: Any) -> Any:
+def logical_not(call: Call, x: TensorValue) -> Translated:
     return op.Not(cast(x, DType.BOOL))

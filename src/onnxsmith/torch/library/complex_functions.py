@@ -1,9 +1,6 @@
-# pyright: basic
 """Functions of a complex number."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from onnxsmith.algorithms.complex_numbers import functions
 from onnxsmith.algorithms.complex_numbers.field import Field
@@ -11,19 +8,20 @@ from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.registry import translates_complex
+from onnxsmith.torch.library.values import Given, Translated
 
 
 @translates_complex(
     *(f"aten.{name}.default" for name in functions.FUNCTIONS),
     *(f"prims.{name}.default" for name in functions.FUNCTIONS),
 )
-def function(call: Call, x: Any) -> Any:
+def function(call: Call, x: Given) -> Translated:
     name = call.overload.split(".")[1]
     return functions.FUNCTIONS[name](operand(x, call.dtype)).as_value()
 
 
 @translates_complex("aten.sinc.default", "aten.special_sinc.default")
-def sinc(call: Call, x: Any) -> Any:
+def sinc(call: Call, x: Given) -> Translated:
     return functions.sinc(operand(x, call.dtype)).as_value()
 
 
@@ -34,7 +32,7 @@ POWERS = (
 
 
 @translates_complex(*POWERS)
-def pow_(call: Call, x: Any, y: Any) -> Any:
+def pow_(call: Call, x: Given, y: Given) -> Translated:
     z = operand(x, call.dtype)
     if isinstance(y, int | float):
         whole = functions.whole_power(z, y)

@@ -1,4 +1,3 @@
-# pyright: basic
 """Complex numbers: their parts, arithmetic and comparisons, on pairs of real tensors."""
 
 from __future__ import annotations

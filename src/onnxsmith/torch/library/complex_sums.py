@@ -1,4 +1,3 @@
-# pyright: basic
 """Operators on complex tensors that are linear in their data, or in each of two operands, and reductions.
 
 A linear one is its real translation on each part; a product is four real ones.
@@ -76,8 +75,11 @@ def _bilinear(compute: Any, x: Any, y: Any) -> Complex:
 @translates_complex(*BILINEAR)
 def product(call: Call, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
     function = real_translation(call).function
-    x, y = _promoted(call, x), _promoted(call, y)
-    return _bilinear(lambda a, b: function(call, a, b, *args, **kwargs), x, y)
+
+    def compute(a: Any, b: Any) -> Any:
+        return function(call, a, b, *args, **kwargs)
+
+    return _bilinear(compute, _promoted(call, x), _promoted(call, y))
 
 
 def _promoted(call: Call, x: Any) -> Any:
@@ -111,15 +113,12 @@ SUMS = {
 
 @translates_complex(*SUMS)
 def sum_of_product(call: Call, x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    a, b = operand(a, call.dtype), operand(b, call.dtype)
+    left, right = operand(a, call.dtype), operand(b, call.dtype)
     if SUMS[call.overload] == "outer":
-        a, b = (
-            a.map(lambda part: op.Unsqueeze(part, [1])),
-            b.map(lambda part: op.Unsqueeze(part, [0])),
-        )
-        made = a * b
+        column = left.map(lambda part: op.Unsqueeze(part, [1]))
+        made = column * right.map(lambda part: op.Unsqueeze(part, [0]))
     else:
-        made = a @ b
+        made = left @ right
     if SUMS[call.overload] == "batch":
         made = made.map(lambda part: op.ReduceSum(part, [0], keepdims=0))
     if alpha != 1:

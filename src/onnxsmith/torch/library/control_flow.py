@@ -1,10 +1,10 @@
-# pyright: basic
 """Higher-order operators: graphs that are called, chosen or repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
+from typing import cast as cast_type
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast, constant
+from onnxsmith.torch.library.values import Translated, cast, constant
 from onnxsmith.types.dtypes import DType
 
 # -- what goes in and out of a body --------------------------------------------------------------------------
@@ -67,11 +67,7 @@ def _width(fakes: Sequence[Any]) -> int:
 
 
 def _several(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, list | tuple) else [result]
-
-
-def _fakes(output: Any) -> list[Any]:
-    return list(output) if isinstance(output, list | tuple) else [output]
+    return list(cast_type("Sequence[Any]", result)) if isinstance(result, list | tuple) else [result]
 
 
 # -- graphs that are called ----------------------------------------------------------------------------------
@@ -79,7 +75,7 @@ def _fakes(output: Any) -> list[Any]:
 
 @translates("higher_order.wrap_with_set_grad_enabled")
 @translates_complex("higher_order.wrap_with_set_grad_enabled")
-def wrap_with_set_grad_enabled(call: Call, is_enabled: bool, body: Any, *operands: Any) -> Any:
+def wrap_with_set_grad_enabled(call: Call, is_enabled: bool, body: Any, *operands: Any) -> Translated:
     return body(*operands)
 
 
@@ -87,19 +83,19 @@ def wrap_with_set_grad_enabled(call: Call, is_enabled: bool, body: Any, *operand
 @translates_complex("higher_order.wrap_with_autocast")
 def wrap_with_autocast(
     call: Call, device: str, dtype: Any, is_enabled: bool, cache: Any, body: Any, *operands: Any
-) -> Any:
+) -> Translated:
     return body(*operands)
 
 
 @translates("higher_order.invoke_subgraph")
 @translates_complex("higher_order.invoke_subgraph")
-def invoke_subgraph(call: Call, body: Any, name: Any, *operands: Any) -> Any:
+def invoke_subgraph(call: Call, body: Any, name: Any, *operands: Any) -> Translated:
     return body(*operands)
 
 
 @translates("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
 @translates_complex("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
-def wrapped(call: Call, body: Any, *operands: Any, **_: Any) -> Any:
+def wrapped(call: Call, body: Any, *operands: Any, **_: Any) -> Translated:
     if call.overload == "higher_order.strict_mode":
         return body(*operands[0])
     return body(*operands)
@@ -110,10 +106,10 @@ def wrapped(call: Call, body: Any, *operands: Any, **_: Any) -> Any:
 
 @translates("higher_order.cond")
 @translates_complex("higher_order.cond")
-def cond(call: Call, predicate: Any, then: Any, otherwise: Any, operands: Any = ()) -> Any:
+def cond(call: Call, predicate: Any, then: Any, otherwise: Any, operands: Any = ()) -> Translated:
     if isinstance(predicate, bool):
         return (then if predicate else otherwise)(*operands)
-    fakes = _fakes(call.output)
+    fakes = call.outputs
     result = op.If(
         op.Reshape(cast(predicate, DType.BOOL), np.zeros(0, np.int64))
         if getattr(predicate, "rank", 0)
@@ -130,12 +126,11 @@ def cond(call: Call, predicate: Any, then: Any, otherwise: Any, operands: Any = 
 
 @translates("higher_order.while_loop")
 @translates_complex("higher_order.while_loop")
-def while_loop(call: Call, condition: Any, body: Any, carried: Any, operands: Any = ()) -> Any:
+def while_loop(call: Call, condition: Any, body: Any, carried: Any, operands: Any = ()) -> Translated:
     fakes = body.inputs[: len(carried)]
 
     def holds(tensors: Sequence[Any]) -> Any:
-        found = condition(*_unpacked(iter(tensors), fakes), *operands)
-        found = found[0] if isinstance(found, list | tuple) else found
+        found = _several(condition(*_unpacked(iter(tensors), fakes), *operands))[0]
         return cast(found, DType.BOOL) if isinstance(found, Value) else constant(np.array(found, np.bool_))
 
     def step(counter: Any, keep: Any, *tensors: Any) -> Any:
@@ -144,26 +139,26 @@ def while_loop(call: Call, condition: Any, body: Any, carried: Any, operands: An
 
     start = _packed(carried, fakes)
     result = op.Loop(None, holds(start), *start, body=step, outputs=len(start))
-    return _unpacked(iter(_several(result)), _fakes(call.output))
+    return _unpacked(iter(_several(result)), call.outputs)
 
 
 @translates("higher_order.scan")
 @translates_complex("higher_order.scan")
-def scan(call: Call, combine: Any, start: Any, scanned: Any, operands: Any = ()) -> Any:
-    return _scanned(combine, start, scanned, operands, _fakes(call.output))
+def scan(call: Call, combine: Any, start: Any, scanned: Any, operands: Any = ()) -> Translated:
+    return _scanned(combine, start, scanned, operands, call.outputs)
 
 
 @translates("higher_order.map_impl")
 @translates_complex("higher_order.map_impl")
-def map_(call: Call, body: Any, scanned: Any, operands: Any = ()) -> Any:
-    return _scanned(body, (), scanned, operands, _fakes(call.output))
+def map_(call: Call, body: Any, scanned: Any, operands: Any = ()) -> Translated:
+    return _scanned(body, (), scanned, operands, call.outputs)
 
 
 @translates("higher_order.associative_scan")
 @translates_complex("higher_order.associative_scan")
-def associative_scan(call: Call, combine: Any, scanned: Any, operands: Any = ()) -> Any:
+def associative_scan(call: Call, combine: Any, scanned: Any, operands: Any = ()) -> Translated:
     """One after the other: the first slice is where it starts, and every step's state is a slice of the result."""
-    fakes = _fakes(call.output)
+    fakes = call.outputs
     parts = _packed(scanned, fakes)
     first = [op.Gather(each, np.array(0, np.int64), axis=0) for each in parts]
     inner = combine.inputs[: len(fakes)]
@@ -187,7 +182,7 @@ def _scanned(body: Any, start: Any, scanned: Any, operands: Any, fakes: Sequence
     """`Scan` over the first dimension: the state that comes out last, then the slices of each step, stacked."""
     inner = body.inputs
     states, slices = inner[: len(start)], inner[len(start) : len(start) + len(scanned)]
-    outputs = [*states, *_fakes(body.output)[len(start) :]]
+    outputs = [*states, *_several(body.output)[len(start) :]]
     state, parts = _packed(start, states), _packed(scanned, slices)
 
     def step(*tensors: Any) -> Any:

@@ -1,32 +1,42 @@
-# pyright: basic
 """Convolutions, in one to three dimensions, and transposed ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import product
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, dtype_of, product, rank_of, reshape
 from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import is_static, rank_of, reshape
+from onnxsmith.torch.library.values import Given, Translated
+
+#: A number for each dimension, or one for all.
+Counts: TypeAlias = int | Sequence[int]
 
 
-def repeated(value: Any, count: int) -> list[int]:
+def repeated(value: int | Sequence[int], count: int) -> list[int]:
     """One number for each dimension."""
     values = [value] if isinstance(value, int) else list(value)
     return values * count if len(values) == 1 else values
 
 
 def convolve(
-    call: Call, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None,
+    stride: Counts,
+    padding: Counts | str,
+    dilation: Counts,
+    groups: int,
+) -> TensorValue:
     """A convolution of a batch, or of a single sample, which has one dimension less."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
@@ -34,19 +44,27 @@ def convolve(
         x = op.Unsqueeze(x, [0])
     stride, dilation = repeated(stride, spatial), repeated(dilation, spatial)
     pads = _pads(call, padding, weight, dilation)
-    if is_exact_only(x.dtype):
+    if is_exact_only(dtype_of(x)):
         result = _exact(call, x, weight, bias, stride, pads, dilation, groups)
     else:
         given = () if bias is None else (bias,)
-        if not is_static(pads):
-            x, pads = padded(x, pads[:spatial], pads[spatial:]), [0] * len(pads)
-        result = op.Conv(x, weight, *given, strides=stride, dilations=dilation, group=groups, pads=pads)
+        known = [each for each in pads if isinstance(each, int)]
+        if len(known) < len(pads):
+            x, known = padded(x, pads[:spatial], pads[spatial:]), [0] * len(pads)
+        result = op.Conv(x, weight, *given, strides=stride, dilations=dilation, group=groups, pads=known)
     return op.Squeeze(result, [0]) if is_single else result
 
 
 def _exact(
-    call: Call, x: Any, weight: Any, bias: Any, stride: Any, pads: list[Any], dilation: Any, groups: int
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None,
+    stride: Sequence[int],
+    pads: Sequence[Size],
+    dilation: Sequence[int],
+    groups: int,
+) -> TensorValue:
     """A convolution as a product of matrices, which ONNX Runtime has for double and integers too."""
     kernel = call.shape_of(weight)[2:]
     spatial = len(kernel)
@@ -60,18 +78,19 @@ def _exact(
     return result if bias is None else op.Add(result, _beside_channels(bias, spatial))
 
 
-def _beside_channels(bias: Any, spatial: int) -> Any:
+def _beside_channels(bias: TensorValue, spatial: int) -> TensorValue:
     return op.Reshape(bias, [-1] + [1] * spatial)
 
 
-def _pads(call: Call, padding: Any, weight: Any, dilation: Sequence[int]) -> list[Any]:
+def _pads(call: Call, padding: Counts | str, weight: TensorValue, dilation: Sequence[int]) -> list[Size]:
     spatial = rank_of(weight) - 2
     if padding == "valid":
         return [0] * (2 * spatial)
     if padding == "same":
         totals = [(k - 1) * d for d, k in zip(dilation, call.shape_of(weight)[2:], strict=True)]
         return [each // 2 for each in totals] + [each - each // 2 for each in totals]
-    return repeated(padding, spatial) * 2
+    assert not isinstance(padding, str)  # torch has no third word
+    return [*repeated(padding, spatial), *repeated(padding, spatial)]
 
 
 @translates(
@@ -80,14 +99,14 @@ def _pads(call: Call, padding: Any, weight: Any, dilation: Sequence[int]) -> lis
 )
 def conv(
     call: Call,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None = None,
+    stride: Counts = 1,
+    padding: Counts | str = 0,
+    dilation: Counts = 1,
     groups: int = 1,
-) -> Any:
+) -> Translated:
     if call.overload.endswith(".padding") and isinstance(padding, int):
         padding = "valid"
     return convolve(call, x, weight, bias, stride, padding, dilation, groups)
@@ -96,17 +115,17 @@ def conv(
 @translates("aten.convolution.default", "aten._convolution.default")
 def convolution(
     call: Call,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None,
+    stride: Counts,
+    padding: Counts,
+    dilation: Counts,
     transposed: bool,
-    output_padding: Any,
+    output_padding: Counts,
     groups: int,
     *_: Any,
-) -> Any:
+) -> Translated:
     if transposed:
         return transposed_convolution(
             call, x, weight, bias, stride, padding, output_padding, groups, dilation
@@ -117,29 +136,29 @@ def convolution(
 @translates("aten.conv_transpose1d.default", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input")
 def conv_transpose(
     call: Call,
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None = None,
+    stride: Counts = 1,
+    padding: Counts = 0,
+    output_padding: Counts = 0,
     groups: int = 1,
-    dilation: Any = 1,
-) -> Any:
+    dilation: Counts = 1,
+) -> Translated:
     return transposed_convolution(call, x, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
 def transposed_convolution(
     call: Call,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None,
+    stride: Counts,
+    padding: Counts,
+    output_padding: Counts,
     groups: int,
-    dilation: Any,
-) -> Any:
+    dilation: Counts,
+) -> TensorValue:
     """The gradient of a convolution; of a batch or of a single sample."""
     spatial = rank_of(weight) - 2
     is_single = rank_of(x) == spatial + 1
@@ -148,7 +167,7 @@ def transposed_convolution(
     stride, padding, more, dilation = (
         repeated(each, spatial) for each in (stride, padding, output_padding, dilation)
     )
-    if is_exact_only(x.dtype):
+    if is_exact_only(dtype_of(x)):
         result = exact_transposed(call, x, weight, bias, stride, padding, more, groups, dilation)
     elif all(a < b for a, b in zip(more, stride, strict=True)):
         result = op.ConvTranspose(
@@ -176,15 +195,15 @@ def transposed_convolution(
 
 def exact_transposed(
     call: Call,
-    x: Any,
-    weight: Any,
-    bias: Any,
-    stride: list[int],
-    padding: list[int],
-    more: list[int],
+    x: TensorValue,
+    weight: TensorValue,
+    bias: TensorValue | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    more: Sequence[Size],
     groups: int,
-    dilation: list[int],
-) -> Any:
+    dilation: Sequence[int],
+) -> TensorValue:
     """A plain convolution, with the kernel turned around, of the input with zeros between its elements."""
     kernel = call.shape_of(weight)[2:]
     spatial = len(kernel)
@@ -202,7 +221,7 @@ def exact_transposed(
     return _exact(call, x, turned, bias, [1] * spatial, [*before, *after], dilation, groups)
 
 
-def _spread(call: Call, x: Any, axis: int, stride: int) -> Any:
+def _spread(call: Call, x: TensorValue, axis: int, stride: int) -> TensorValue:
     """Zeros between the elements along a dimension."""
     if stride == 1:
         return x
@@ -224,7 +243,9 @@ COMPLEX = (
 
 
 @translates_complex(*COMPLEX)
-def complex_convolution(call: Call, x: Any, weight: Any, bias: Any = None, *rest: Any) -> Any:
+def complex_convolution(
+    call: Call, x: Given, weight: Given, bias: Given | None = None, *rest: Any
+) -> Translated:
     """As (a + bi)(c + di), with convolutions for products."""
     if "transpose" in call.overload:
         function = conv_transpose

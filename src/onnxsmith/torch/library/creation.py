@@ -1,24 +1,26 @@
-# pyright: basic
 """Tensors made from nothing: of one value, of numbers in a row, of a diagonal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.core.value import Value
+from onnxsmith.algorithms.values import Numeric, Size
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.indexing import counted
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast, constant, expand, filled, reshape
+from onnxsmith.torch.library.values import Given, Translated, cast, constant, expand, filled, reshape
 from onnxsmith.torch.sizes import greatest
 from onnxsmith.types.dtypes import DType
 
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
+F = TypeVar("F", bound=Callable[..., Any])
+
 #: Those whose first argument, if any, is only looked at for its shape, and the value they are filled with.
 CONSTANTS = {
     "aten.zeros.default": 0,
@@ -38,7 +40,7 @@ CONSTANTS = {
 }
 
 
-def _filled(call: Call, value: Any) -> Any:
+def _filled(call: Call, value: Numeric | Complex) -> Given:
     """A result of one value, real or complex."""
     shape, dtype = call.output_shape(), call.dtype
     if isinstance(value, Complex | complex):
@@ -50,47 +52,47 @@ def _filled(call: Call, value: Any) -> Any:
     return Complex(filled(shape, real, dtype), filled(shape, imag, dtype))
 
 
-def _both(*overloads: str) -> Any:
+def _both(*overloads: str) -> Callable[[F], F]:
     """Registers a function for real and for complex arguments."""
 
-    def register(function: Any) -> Any:
+    def register(function: F) -> F:
         return translates_complex(*overloads)(translates(*overloads)(function))
 
     return register
 
 
-def _real_or_complex(call: Call, real: Any) -> Any:
+def _real_or_complex(call: Call, real: TensorValue) -> Given:
     """A real tensor as the result that torch has: with an imaginary part of zero if that is complex."""
     return Complex(real, filled(call.output_shape(), 0, call.dtype)) if call.is_complex else real
 
 
 @_both(*CONSTANTS)
-def of_one_value(call: Call, *_: Any, **__: Any) -> Any:
+def of_one_value(call: Call, *_: Any, **__: Any) -> Given:
     return _filled(call, CONSTANTS[call.overload])
 
 
 @_both("aten.full.default")
-def full(call: Call, size: Sequence[Any], value: Any, **_: Any) -> Any:
+def full(call: Call, size: Sequence[Size], value: Numeric | Complex, **_: Any) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
-def full_like(call: Call, x: Any, value: Any, **_: Any) -> Any:
+def full_like(call: Call, x: Given, value: Numeric | Complex, **_: Any) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.new_full.default")
-def new_full(call: Call, x: Any, size: Sequence[Any], value: Any, **_: Any) -> Any:
+def new_full(call: Call, x: Given, size: Sequence[Size], value: Numeric | Complex, **_: Any) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.scalar_tensor.default")
-def scalar_tensor(call: Call, value: Any, **_: Any) -> Any:
+def scalar_tensor(call: Call, value: Numeric | Complex, **_: Any) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.copy.default")
-def copy(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Any:
+def copy(call: Call, x: Given, source: Given, non_blocking: bool = False) -> Given:
     shape = call.output_shape()
     if not isinstance(source, Complex):
         return _real_or_complex(call, expand(cast(source, call.dtype), shape))
@@ -99,27 +101,32 @@ def copy(call: Call, x: Any, source: Any, non_blocking: bool = False) -> Any:
 
 
 @translates("aten.arange.default")
-def arange(call: Call, end: Any, **_: Any) -> Any:
+def arange(call: Call, end: Numeric, **_: Any) -> Translated:
     return _range(call, 0, end, 1)
 
 
 @translates("aten.arange.start")
-def arange_start(call: Call, start: Any, end: Any, **_: Any) -> Any:
+def arange_start(call: Call, start: Numeric, end: Numeric, **_: Any) -> Translated:
     return _range(call, start, end, 1)
 
 
 @translates("aten.arange.start_step")
-def arange_step(call: Call, start: Any, end: Any, step: Any = 1, **_: Any) -> Any:
+def arange_step(call: Call, start: Numeric, end: Numeric, step: Numeric = 1, **_: Any) -> Translated:
     return _range(call, start, end, step)
 
 
-def _range(call: Call, start: Any, end: Any, step: Any) -> Any:
+def _range(call: Call, start: Numeric, end: Numeric, step: Numeric) -> TensorValue:
     dtype = call.dtype
     (length,) = call.output_shape()
     if dtype.is_integer:  # torch cuts off the ends and the step of whole numbers, after it has counted them
         start, step = (int(each) if isinstance(each, float) else each for each in (start, step))
-    if all(isinstance(each, int | float) for each in (start, end, step)) and isinstance(length, int):
-        counted = np.arange(length, dtype=np.float64 if dtype.is_float else np.int64)
+    if (
+        isinstance(start, int | float)
+        and isinstance(end, int | float)
+        and isinstance(step, int | float)
+        and isinstance(length, int)
+    ):
+        counted: Array = np.arange(length, dtype=np.float64 if dtype.is_float else np.int64)
         return constant((start + counted * step).astype(dtype.numpy))
     # Positions are counted in whole numbers, so that a float step does not add up its rounding.
     positions = op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
@@ -134,7 +141,7 @@ LINSPACES = ("default", "Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
 
 
 @translates(*(f"aten.linspace.{each}" for each in LINSPACES))
-def linspace(call: Call, start: Any, end: Any, steps: Any, **_: Any) -> Any:
+def linspace(call: Call, start: Numeric, end: Numeric, steps: Size, **_: Any) -> Translated:
     if call.is_complex:
         raise call.refuse("complex steps")
     dtype = call.dtype
@@ -145,7 +152,9 @@ def linspace(call: Call, start: Any, end: Any, steps: Any, **_: Any) -> Any:
 
 
 @translates(*(f"aten.logspace.{each}" for each in LINSPACES))
-def logspace(call: Call, start: Any, end: Any, steps: Any, base: float = 10.0, **_: Any) -> Any:
+def logspace(
+    call: Call, start: Numeric, end: Numeric, steps: Size, base: float = 10.0, **_: Any
+) -> Translated:
     if call.is_complex or base < 0:
         raise call.refuse("complex steps, or powers of a negative number")
     if call.dtype.is_integer:
@@ -154,7 +163,7 @@ def logspace(call: Call, start: Any, end: Any, steps: Any, base: float = 10.0, *
     return cast(op.Pow(cast(base, DType.DOUBLE), exponents), call.dtype)
 
 
-def _stepped(start: Any, end: Any, *, steps: Any, dtype: DType) -> Any:
+def _stepped(start: Any, end: Any, *, steps: Size, dtype: DType) -> TensorValue:
     """Equal steps from one number to another: the first half counted from the start, the rest from the end."""
     start, end = (reshape(each, []) if isinstance(each, Value) else each for each in (start, end))
     start, end = cast(start, dtype), cast(end, dtype)
@@ -167,21 +176,21 @@ def _stepped(start: Any, end: Any, *, steps: Any, dtype: DType) -> Any:
     return op.Where(op.Less(positions, cast(first_half, DType.INT64)), forward, backward)
 
 
-def _tensor(value: Any) -> Any:
-    return value if isinstance(value, Value) else constant(value)
+def _tensor(value: TensorOrArray) -> TensorValue:
+    return value if isinstance(value, TensorValue) else constant(value)
 
 
 @translates("aten.eye.default")
-def eye(call: Call, n: Any, **_: Any) -> Any:
+def eye(call: Call, n: Size, **_: Any) -> Translated:
     return _eye(call)
 
 
 @translates("aten.eye.m")
-def eye_m(call: Call, n: Any, m: Any, **_: Any) -> Any:
+def eye_m(call: Call, n: Size, m: Size, **_: Any) -> Translated:
     return _eye(call)
 
 
-def _eye(call: Call) -> Any:
+def _eye(call: Call) -> Given:
     rows, columns = call.output_shape()
     if isinstance(rows, int) and isinstance(columns, int):
         return _real_or_complex(call, constant(np.eye(rows, columns, dtype=call.dtype.numpy)))
@@ -190,26 +199,26 @@ def _eye(call: Call) -> Any:
 
 
 @translates("aten.tril.default", lifts=True)
-def tril(call: Call, x: Any, diagonal: Any = 0) -> Any:
+def tril(call: Call, x: TensorValue, diagonal: Size = 0) -> Translated:
     return _triangle(x, diagonal, 0)
 
 
 @translates("aten.triu.default", lifts=True)
-def triu(call: Call, x: Any, diagonal: Any = 0) -> Any:
+def triu(call: Call, x: TensorValue, diagonal: Size = 0) -> Translated:
     return _triangle(x, diagonal, 1)
 
 
-def _triangle(x: Any, diagonal: Any, upper: int) -> Any:
+def _triangle(x: TensorValue, diagonal: Size, upper: int) -> TensorValue:
     if not isinstance(x, Value) or x.dtype is not DType.BOOL:  # type: ignore[attr-defined]
         return op.Trilu(x, cast(diagonal, DType.INT64), upper=upper)
     return cast(op.Trilu(cast(x, DType.INT64), cast(diagonal, DType.INT64), upper=upper), DType.BOOL)
 
 
 @translates("aten.tril_indices.default")
-def tril_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Any:
+def tril_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Translated:
     return constant(np.stack(np.nonzero(np.tri(rows, columns, offset))).astype(call.dtype.numpy))
 
 
 @translates("aten.triu_indices.default")
-def triu_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Any:
+def triu_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Translated:
     return constant(np.stack(np.nonzero(1 - np.tri(rows, columns, offset - 1))).astype(call.dtype.numpy))

@@ -1,4 +1,3 @@
-# pyright: basic
 """Dropout, in training and in use. ONNX Runtime draws other random numbers than torch does."""
 
 from __future__ import annotations
@@ -6,64 +5,67 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import constant, dtype_of, filled
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.random import drawn_uniform
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant, filled
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 _ALPHA = 1.7580993408473766
 
 
 @translates("aten.dropout.default")
-def dropout(call: Call, x: Any, p: float, train: bool) -> Any:
+def dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
     return dropped(call, x, p)[0] if train and p else x
 
 
 @translates("aten.native_dropout.default")
-def native_dropout(call: Call, x: Any, p: float, train: bool | None) -> Any:
+def native_dropout(call: Call, x: TensorValue, p: float, train: bool | None) -> Translated:
     if train is False or not p:
         return [x, filled(call.shape_of(x), True, DType.BOOL)]
     return dropped(call, x, p)
 
 
-def dropped(call: Call, x: Any, p: float) -> list[Any]:
+def dropped(call: Call, x: TensorValue, p: float) -> list[TensorValue]:
     """The elements that stay, scaled up, and which they are."""
     if p == 1:
         # ONNX Runtime takes no ratio of one.
-        return [op.Mul(x, cast(0, x.dtype)), filled(call.shape_of(x), False, DType.BOOL)]
+        return [op.Mul(x, cast(0, dtype_of(x))), filled(call.shape_of(x), False, DType.BOOL)]
     ratio = constant(cast(p, DType.FLOAT))
-    return list(op.Dropout(x, ratio, constant(cast(True, DType.BOOL)), outputs=2))
+    return list(several(op.Dropout, x, ratio, constant(cast(True, DType.BOOL)), outputs=2))
 
 
-def _kept(call: Call, sizes: list[Any], p: float) -> Any:
+def _kept(call: Call, sizes: list[Any], p: float) -> TensorValue:
     """Which elements of a shape stay."""
     return op.GreaterOrEqual(drawn_uniform(sizes, DType.FLOAT), cast(p, DType.FLOAT))
 
 
-def _feature_sizes(call: Call, x: Any) -> list[Any]:
+def _feature_sizes(call: Call, x: TensorValue) -> list[Any]:
     sizes = call.shape_of(x)
     return [*sizes[:2], *([1] * (len(sizes) - 2))]
 
 
 @translates("aten.feature_dropout.default")
-def feature_dropout(call: Call, x: Any, p: float, train: bool) -> Any:
+def feature_dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
     """Whole channels stay or go."""
     if not train or not p:
         return x
     if p == 1:
-        return op.Mul(x, cast(0, x.dtype))
-    kept = cast(_kept(call, _feature_sizes(call, x), p), x.dtype)
-    return op.Mul(x, op.Mul(kept, cast(1 / (1 - p), x.dtype)))
+        return op.Mul(x, cast(0, dtype_of(x)))
+    kept = cast(_kept(call, _feature_sizes(call, x), p), dtype_of(x))
+    return op.Mul(x, op.Mul(kept, cast(1 / (1 - p), dtype_of(x))))
 
 
 @translates("aten.alpha_dropout.default", "aten.feature_alpha_dropout.default")
-def alpha_dropout(call: Call, x: Any, p: float, train: bool) -> Any:
+def alpha_dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
     """Elements (or channels) go to a negative value, and all are scaled so that mean and variance stay."""
     if not train or not p:
         return x
-    dtype = x.dtype
+    dtype = dtype_of(x)
     if p == 1:
         return op.Mul(x, cast(0, dtype))
     sizes = _feature_sizes(call, x) if "feature" in call.overload else call.shape_of(x)

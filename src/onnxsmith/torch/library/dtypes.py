@@ -1,4 +1,3 @@
-# pyright: basic
 """torch's element types and ONNX's, one table."""
 
 from __future__ import annotations

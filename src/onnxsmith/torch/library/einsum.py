@@ -1,4 +1,3 @@
-# pyright: basic
 """Einstein summation: two operands at a time, as products of matrices."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# pyright: basic
 """Embeddings: rows of a table by index."""
 
 from __future__ import annotations
@@ -7,30 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.values import Size, counted
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, counted, dtype_of, filled
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, filled
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.embedding.default")
 def embedding(
     call: Call,
-    weight: Any,
-    indices: Any,
+    weight: TensorValue,
+    indices: TensorValue,
     padding_idx: int = -1,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Translated:
     return op.Gather(weight, indices, axis=0)
 
 
 @translates("aten.embedding_renorm.default")
-def embedding_renorm(call: Call, weight: Any, indices: Any, max_norm: float, norm_type: float) -> Any:
+def embedding_renorm(
+    call: Call, weight: TensorValue, indices: TensorValue, max_norm: float, norm_type: float
+) -> Translated:
     """The table with the rows that are asked for made shorter where they are too long."""
-    dtype = weight.dtype
+    dtype = dtype_of(weight)
     rows = call.size(weight, 0)
     flat = op.Reshape(cast(indices, DType.INT64), [-1])
     used = op.ScatterElements(
@@ -43,15 +45,15 @@ def embedding_renorm(call: Call, weight: Any, indices: Any, max_norm: float, nor
     return op.Where(is_long, op.Mul(weight, factor), weight)
 
 
-def _lengths(weight: Any, p: float) -> Any:
+def _lengths(weight: TensorValue, p: float) -> TensorValue:
     axes = np.array([1])
     if p in (1.0, 2.0):
         return getattr(op, f"ReduceL{p:.0f}")(weight, axes, keepdims=1)
     absolute = op.Abs(weight)
     if np.isinf(p):
         return op.ReduceMax(absolute, axes, keepdims=1)
-    total = op.ReduceSum(op.Pow(absolute, cast(p, weight.dtype)), axes, keepdims=1)
-    return op.Pow(total, cast(1 / p, weight.dtype))
+    total = op.ReduceSum(op.Pow(absolute, cast(p, dtype_of(weight))), axes, keepdims=1)
+    return op.Pow(total, cast(1 / p, dtype_of(weight)))
 
 
 @translates(
@@ -60,8 +62,8 @@ def _lengths(weight: Any, p: float) -> Any:
 )
 def embedding_bag(
     call: Call,
-    weight: Any,
-    indices: Any,
+    weight: TensorValue,
+    indices: TensorValue,
     offsets: Any,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
@@ -69,10 +71,10 @@ def embedding_bag(
     per_sample_weights: Any = None,
     include_last_offset: bool = False,
     padding_idx: int | None = -1,
-) -> Any:
+) -> Translated:
     """The sum, mean or maximum (modes 0, 1, 2) of rows, in bags that begin at the offsets."""
     # ONNX Runtime adds up scattered elements of no narrower type.
-    dtype = DType.DOUBLE if weight.dtype is DType.DOUBLE else DType.FLOAT
+    dtype = DType.DOUBLE if dtype_of(weight) is DType.DOUBLE else DType.FLOAT
     padding: Size | None = padding_idx
     if padding_idx is not None and padding_idx < 0:
         # What counts from the end in the public operator says in the others that there is none.

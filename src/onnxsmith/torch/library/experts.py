@@ -1,4 +1,3 @@
-# pyright: basic
 """Products of groups of rows with a matrix for each group: what mixtures of experts are made of."""
 
 from __future__ import annotations
@@ -6,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
+from onnxsmith.algorithms.loops import loop, several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, filled, int64s, rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, filled, int64s, rank_of
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 #: Up to so many groups each has nodes of its own, which ONNX Runtime runs fastest; more go through a loop.
@@ -18,45 +21,58 @@ _UNROLLED = 32
 
 
 @translates("transformers.grouped_mm_fallback.default")
-def grouped_rows(call: Call, x: Any, weight: Any, ends: Any) -> Any:
+def grouped_rows(call: Call, x: TensorValue, weight: TensorValue, ends: TensorValue) -> TensorValue:
     """Rows up to the first end times the first matrix, and so on; zeros for rows behind the last end."""
     ends = cast(ends, DType.INT64)
     count, width = call.size(weight, 0), call.size(weight, 2)
-    products = _unrolled if isinstance(count, int) and 0 < count <= _UNROLLED else _looped
-    made = products(call, x, weight, ends, count, width)
+    if isinstance(count, int) and 0 < count <= _UNROLLED:
+        made = _unrolled(call, x, weight, ends, count, width)
+    else:
+        made = _looped(call, x, weight, ends, count, width)
     rest = op.Sub(cast(call.size(x, 0), DType.INT64), op.Gather(ends, np.int64(-1), axis=0))
     shape = op.Concat(op.Unsqueeze(rest, [0]), int64s([width]), axis=0)
     return op.Concat(*made, op.Expand(cast(0, call.dtype), shape), axis=0)
 
 
-def _unrolled(call: Call, x: Any, weight: Any, ends: Any, count: Any, width: Any) -> list[Any]:
+def _unrolled(
+    call: Call, x: TensorValue, weight: TensorValue, ends: TensorValue, count: int, width: Size
+) -> list[TensorValue]:
     sizes = op.Sub(ends, op.Concat(np.zeros(1, np.int64), op.Slice(ends, [0], [-1], [0]), axis=0))
     rest = op.Sub(int64s([call.size(x, 0)]), op.Slice(ends, [-1], [count], [0]))
-    rows = op.Split(x, op.Concat(sizes, rest, axis=0), axis=0, outputs=count + 1)
+    rows = several(op.Split, x, op.Concat(sizes, rest, axis=0), axis=0, outputs=count + 1)
     return [op.MatMul(rows[k], op.Gather(weight, np.int64(k), axis=0)) for k in range(count)]
 
 
-def _looped(call: Call, x: Any, weight: Any, ends: Any, count: Any, width: Any) -> list[Any]:
+def _looped(
+    call: Call, x: TensorValue, weight: TensorValue, ends: TensorValue, count: Size, width: Size
+) -> list[TensorValue]:
     starts = op.Concat(np.zeros(1, np.int64), ends, axis=0)
 
-    def body(index: Any, keep: Any, made: Any) -> tuple[Any, Any]:
+    def body(index: TensorValue, keep: TensorValue, made: TensorValue) -> tuple[TensorValue, TensorValue]:
         place = op.Unsqueeze(index, [0])
         start, end = op.Gather(starts, place, axis=0), op.Gather(ends, place, axis=0)
 
-        def grown() -> Any:
+        def grown() -> TensorValue:
             rows = op.Slice(x, start, end, [0])
             return op.Concat(made, op.MatMul(rows, op.Gather(weight, index, axis=0)), axis=0)
 
         # An expert without rows does not have its matrix copied.
         has_rows = op.Squeeze(op.Less(start, end), [0])
-        return keep, op.If(has_rows, then_branch=grown, else_branch=lambda: op.Identity(made))
+        branches: dict[str, Any] = {"then_branch": grown, "else_branch": lambda: op.Identity(made)}
+        return keep, op.If(has_rows, **branches)  # functions are attributes only where they are called
 
-    nothing = filled([0, width], 0, call.dtype)
-    return [op.Loop(cast(count, DType.INT64), np.array(True), nothing, body=body, outputs=1)]
+    return list(loop(count, [filled([0, width], 0, call.dtype)], body))
 
 
 @translates("aten._grouped_mm.default")
-def grouped_mm(call: Call, x: Any, y: Any, offs: Any = None, bias: Any = None, out_dtype: Any = None) -> Any:
+def grouped_mm(
+    call: Call,
+    x: TensorValue,
+    y: TensorValue,
+    offs: TensorValue | None = None,
+    bias: TensorValue | None = None,
+    out_dtype: torch.dtype | None = None,
+) -> Translated:
     if bias is not None:
         raise call.refuse("a bias")
     if offs is None:

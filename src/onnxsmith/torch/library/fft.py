@@ -1,4 +1,3 @@
-# pyright: basic
 """Fourier transforms of one and more dimensions, of complex, real and Hermitian tensors."""
 
 from __future__ import annotations

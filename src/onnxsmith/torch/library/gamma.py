@@ -1,4 +1,3 @@
-# pyright: basic
 """The gamma function's relatives."""
 
 from __future__ import annotations
@@ -7,20 +6,21 @@ from typing import Any
 
 from onnxsmith.algorithms.special import gamma, incomplete_gamma
 from onnxsmith.algorithms.special import zeta as zeta_functions
+from onnxsmith.algorithms.values import constant
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.lgamma.default", "prims.lgamma.default", "aten.special_gammaln.default")
-def log_gamma(call: Call, x: Any) -> TensorValue:
+def log_gamma(call: Call, x: TensorValue) -> TensorValue:
     return gamma.lgamma(cast(x, DType.DOUBLE))
 
 
 @translates("aten.mvlgamma.default", "aten.special_multigammaln.default")
-def log_gamma_of_several(call: Call, x: Any, p: int) -> TensorValue:
+def log_gamma_of_several(call: Call, x: TensorValue, p: int) -> TensorValue:
     return gamma.multivariate_lgamma(cast(x, DType.DOUBLE), p)
 
 
@@ -30,7 +30,7 @@ def log_gamma_of_several(call: Call, x: Any, p: int) -> TensorValue:
     "aten.special_digamma.default",
     "aten.special_psi.default",
 )
-def digamma_of(call: Call, x: Any) -> TensorValue:
+def digamma_of(call: Call, x: TensorValue) -> TensorValue:
     return gamma.digamma(cast(x, DType.DOUBLE))
 
 
@@ -47,7 +47,7 @@ def zeta(call: Call, s: Any, q: Any) -> TensorValue:
 
 
 @translates("aten.polygamma.default", "aten.special_polygamma.default")
-def polygamma(call: Call, n: int, x: Any) -> TensorValue:
+def polygamma(call: Call, n: int, x: TensorValue) -> TensorValue:
     if n == 0:
         return gamma.digamma(cast(x, DType.DOUBLE))
     if n == 1:
@@ -57,10 +57,10 @@ def polygamma(call: Call, n: int, x: Any) -> TensorValue:
 
 
 @translates("aten.igamma.default", "prims.igamma.default", "aten.special_gammainc.default")
-def lower_incomplete(call: Call, a: Any, x: Any) -> TensorValue:
+def lower_incomplete(call: Call, a: TensorValue, x: TensorValue) -> TensorValue:
     return incomplete_gamma.lower_incomplete(cast(a, DType.DOUBLE), cast(x, DType.DOUBLE))
 
 
 @translates("aten.igammac.default", "prims.igammac.default", "aten.special_gammaincc.default")
-def upper_incomplete(call: Call, a: Any, x: Any) -> TensorValue:
+def upper_incomplete(call: Call, a: TensorValue, x: TensorValue) -> TensorValue:
     return incomplete_gamma.upper_incomplete(cast(a, DType.DOUBLE), cast(x, DType.DOUBLE))

@@ -1,4 +1,3 @@
-# pyright: basic
 """Gradients that torch has operators for: of convolutions and of mean pools."""
 
 from __future__ import annotations
@@ -9,32 +8,33 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.values import counted, product
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, counted, dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import convolve, exact_transposed, repeated
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.pooling import window_counts
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
 @translates("aten.convolution_backward.default")
 def convolution_backward(
     call: Call,
-    gradient: Any,
-    x: Any,
-    weight: Any,
-    bias_sizes: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    gradient: TensorValue,
+    x: TensorValue,
+    weight: TensorValue,
+    bias_sizes: Sequence[Size] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
     transposed: bool,
-    output_padding: Any,
+    output_padding: Sequence[int],
     groups: int,
     output_mask: Sequence[bool],
-) -> Any:
+) -> Translated:
     """The gradients of the input, of the weights and of the bias, those that are asked for."""
     spatial = rank_of(weight) - 2
     stride, padding, dilation = (repeated(each, spatial) for each in (stride, padding, dilation))
@@ -51,8 +51,15 @@ def convolution_backward(
 
 
 def _of_input(
-    call: Call, gradient: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    call: Call,
+    gradient: TensorValue,
+    x: TensorValue,
+    weight: TensorValue,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> TensorValue:
     kernel = call.shape_of(weight)[2:]
     inputs, outputs = call.shape_of(x)[2:], call.shape_of(gradient)[2:]
     reached = [
@@ -61,7 +68,7 @@ def _of_input(
     ]
     # What no window reaches, behind the last of them, has no gradient; what was padded has no place.
     after = [size - full + pad for size, full, pad in zip(inputs, reached, padding, strict=True)]
-    if is_exact_only(gradient.dtype):
+    if is_exact_only(dtype_of(gradient)):
         more = [a + pad for a, pad in zip(after, padding, strict=True)]
         return exact_transposed(call, gradient, weight, None, stride, padding, more, groups, dilation)
     full = op.ConvTranspose(gradient, weight, strides=stride, dilations=dilation, group=groups)
@@ -69,8 +76,15 @@ def _of_input(
 
 
 def _of_transposed_input(
-    call: Call, gradient: Any, x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    call: Call,
+    gradient: TensorValue,
+    x: TensorValue,
+    weight: TensorValue,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> TensorValue:
     made = convolve(call, gradient, weight, None, stride, padding, dilation, groups)
     spatial = len(stride)
     # Output padding can make room for more windows than the input has elements.
@@ -80,8 +94,15 @@ def _of_transposed_input(
 
 
 def _of_weight(
-    call: Call, wide: Any, narrow: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
+    call: Call,
+    wide: TensorValue,
+    narrow: TensorValue,
+    weight: TensorValue,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> TensorValue:
     """What each window of the wider side, times the element of the narrower one, adds to the weights."""
     kernel, outputs = call.shape_of(weight)[2:], call.shape_of(narrow)[2:]
     windows = unfolded(padded(wide, padding, padding), kernel, outputs, stride, dilation)
@@ -96,15 +117,15 @@ def _of_weight(
 @translates("aten.avg_pool2d_backward.default", "aten.avg_pool3d_backward.default")
 def avg_pool_backward(
     call: Call,
-    gradient: Any,
-    x: Any,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
+    gradient: TensorValue,
+    x: TensorValue,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> Any:
+) -> Translated:
     """Each element of a window gets its share of the window's gradient."""
     spatial = 2 if "2d" in call.overload else 3
     kernel = repeated(kernel, spatial)
@@ -112,20 +133,20 @@ def avg_pool_backward(
     padding = repeated(padding, spatial)
     inputs, outputs = call.shape_of(x)[-spatial:], call.shape_of(gradient)[-spatial:]
     if divisor_override is not None:
-        divisor = cast(divisor_override, gradient.dtype)
+        divisor = cast(divisor_override, dtype_of(gradient))
     else:
         counts = window_counts(inputs, outputs, kernel, stride, padding, count_include_pad)
-        divisor = cast(functools.reduce(op.Mul, counts), gradient.dtype)
+        divisor = cast(functools.reduce(op.Mul, counts), dtype_of(gradient))
     shares = op.Div(gradient, divisor)
     for k in range(spatial):
         first = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
         covers = _covers(first, op.Add(first, np.int64(kernel[k])), inputs[k])
-        shares = _spread_over(shares, cast(covers, shares.dtype), rank_of(shares) - spatial + k)
+        shares = _spread_over(shares, cast(covers, dtype_of(shares)), rank_of(shares) - spatial + k)
     return shares
 
 
 @translates("aten._adaptive_avg_pool2d_backward.default", "aten._adaptive_avg_pool3d_backward.default")
-def adaptive_avg_pool_backward(call: Call, gradient: Any, x: Any) -> Any:
+def adaptive_avg_pool_backward(call: Call, gradient: TensorValue, x: TensorValue) -> Translated:
     """Each element of a part gets its share of the part's gradient."""
     spatial = 2 if "2d" in call.overload else 3
     inputs, outputs = call.shape_of(x)[-spatial:], call.shape_of(gradient)[-spatial:]
@@ -136,20 +157,20 @@ def adaptive_avg_pool_backward(call: Call, gradient: Any, x: Any) -> Any:
         # All is positive, so a division that rounds down serves to round up.
         past = op.Add(op.Mul(op.Add(numbers, np.int64(1)), size), op.Sub(output, np.int64(1)))
         ends = op.Div(past, output)
-        lengths = op.Unsqueeze(cast(op.Sub(ends, starts), gradient.dtype), [1])
-        covers = cast(_covers(starts, ends, inputs[k]), gradient.dtype)
+        lengths = op.Unsqueeze(cast(op.Sub(ends, starts), dtype_of(gradient)), [1])
+        covers = cast(_covers(starts, ends, inputs[k]), dtype_of(gradient))
         gradient = _spread_over(gradient, op.Div(covers, lengths), rank_of(gradient) - spatial + k)
     return gradient
 
 
-def _covers(starts: Any, ends: Any, size: Any) -> Any:
+def _covers(starts: TensorValue, ends: TensorValue, size: Size) -> TensorValue:
     """Which elements of a dimension are in each window: (window, element)."""
     places = counted(size)
     is_behind = op.GreaterOrEqual(places, op.Unsqueeze(starts, [1]))
     return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))
 
 
-def _spread_over(x: Any, shares: Any, axis: int) -> Any:
+def _spread_over(x: TensorValue, shares: Any, axis: int) -> TensorValue:
     """One dimension of windows as one of elements, by a matrix of (window, element)."""
     order = list(range(rank_of(x)))
     order[axis], order[-1] = order[-1], order[axis]

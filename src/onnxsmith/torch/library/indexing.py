@@ -1,4 +1,3 @@
-# pyright: basic
 """Reading elements by index tensors and masks."""
 
 from __future__ import annotations
@@ -9,37 +8,52 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.values import Numeric, dimensions_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import axis_of, cast, constant, expand, filled, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import (
+    Given,
+    Translated,
+    axis_of,
+    cast,
+    constant,
+    expand,
+    filled,
+    int64s,
+    rank_of,
+    reshape,
+)
 from onnxsmith.types.dtypes import DType
 
 #: Element types whose nonzero elements ONNX Runtime finds as they are; others are asked whether they are true.
 _FOUND_AS_THEY_ARE = (DType.BOOL, DType.UINT8, DType.INT32, DType.INT64, DType.FLOAT)
 
 
-def counted(length: Any) -> Any:
+def counted(length: Any) -> TensorValue:
     """0, 1, 2, … up to a length, which the model may have to compute."""
     if isinstance(length, int):
         return constant(np.arange(length, dtype=np.int64))
     return op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
 
 
-def flattened(x: Any) -> Any:
+def flattened(x: TensorValue) -> TensorValue:
     """The elements as a vector."""
     return x if rank_of(x) == 1 else op.Reshape(x, np.array([-1], np.int64))
 
 
-def at_least_vector(x: Any) -> Any:
+def at_least_vector(x: TensorValue) -> TensorValue:
     """A scalar as a vector of one; anything else as it is."""
     return op.Reshape(x, np.array([1], np.int64)) if rank_of(x) == 0 else x
 
 
 @translates("aten.gather.default", lifts=True)
-def gather(call: Call, x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(
+    call: Call, x: TensorValue, dim: int, index: TensorValue, *, sparse_grad: bool = False
+) -> Translated:
     index = cast(index, DType.INT64)
-    if 0 in index.type.shape:
+    if 0 in dimensions_of(index):
         return filled(call.output_shape(), 0, x.dtype)  # an empty index may have any number of dimensions
     if rank_of(index) == 0:
         return x if rank_of(x) == 0 else op.Gather(x, index, axis=0)
@@ -49,7 +63,7 @@ def gather(call: Call, x: Any, dim: int, index: Any, *, sparse_grad: bool = Fals
 
 
 @translates("aten.index_select.default", lifts=True)
-def index_select(call: Call, x: Any, dim: int, index: Any) -> Any:
+def index_select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Translated:
     index = at_least_vector(cast(index, DType.INT64))
     if rank_of(x) == 0:
         return reshape(op.Gather(at_least_vector(x), index, axis=0), [])
@@ -57,32 +71,32 @@ def index_select(call: Call, x: Any, dim: int, index: Any) -> Any:
 
 
 @translates("aten.take.default", lifts=True)
-def take(call: Call, x: Any, index: Any) -> Any:
+def take(call: Call, x: TensorValue, index: TensorValue) -> Translated:
     return op.Gather(flattened(x), cast(index, DType.INT64), axis=0)
 
 
 # -- where elements are ----------------------------------------------------------------------------------
 
 
-def _is_nonzero(x: Any) -> Any:
+def _is_nonzero(x: Given) -> TensorValue:
     """The truth of each element, where that says the same as the element, or the element itself."""
     if isinstance(x, Complex):
         return op.Or(cast(x.real, DType.BOOL), cast(x.imag, DType.BOOL))
     return x if x.dtype in _FOUND_AS_THEY_ARE else cast(x, DType.BOOL)
 
 
-def _nonzero(x: Any) -> Any:
+def _nonzero(x: TensorValue) -> TensorValue:
     """The positions of the elements that are not zero: a row for each dimension."""
     return op.NonZero(at_least_vector(x))
 
 
 @translates_complex("aten.nonzero.default", "aten.argwhere.default")
 @translates("aten.nonzero.default", "aten.argwhere.default")
-def nonzero(call: Call, x: Any) -> Any:
+def nonzero(call: Call, x: Given) -> Translated:
     return _positions(_is_nonzero(x))
 
 
-def _positions(x: Any) -> Any:
+def _positions(x: TensorValue) -> TensorValue:
     """The positions of the elements that are not zero: a row for each of them."""
     if rank_of(x) == 0:
         # A scalar has one position, which takes no numbers to say.
@@ -92,14 +106,14 @@ def _positions(x: Any) -> Any:
 
 @translates_complex("aten.nonzero_numpy.default", "aten.where.default")
 @translates("aten.nonzero_numpy.default", "aten.where.default")
-def nonzero_by_dimension(call: Call, x: Any) -> Any:
+def nonzero_by_dimension(call: Call, x: Given) -> Translated:
     rows = _nonzero(_is_nonzero(x))
     return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.output))]
 
 
 @translates_complex("aten.nonzero_static.default")
 @translates("aten.nonzero_static.default")
-def nonzero_static(call: Call, x: Any, *, size: Any, fill_value: int = -1) -> Any:
+def nonzero_static(call: Call, x: Given, *, size: Any, fill_value: int = -1) -> Translated:
     rest = filled(call.output_shape(), fill_value, DType.INT64)
     return op.Slice(
         op.Concat(_positions(_is_nonzero(x)), rest, axis=0), np.array([0]), int64s([size]), np.array([0])
@@ -109,13 +123,13 @@ def nonzero_static(call: Call, x: Any, *, size: Any, fill_value: int = -1) -> An
 # -- masks -----------------------------------------------------------------------------------------------
 
 
-def is_mask(index: Any) -> bool:
+def is_mask(index: TensorValue) -> bool:
     """Whether an index says for each element if it is meant."""
     return index.dtype in (DType.BOOL, DType.UINT8)
 
 
 @translates("aten.masked_select.default", lifts=True)
-def masked_select(call: Call, x: Any, mask: Any) -> Any:
+def masked_select(call: Call, x: TensorValue, mask: TensorValue) -> Translated:
     x, mask = broadcast_together(call, [x, mask])
     return op.Compress(at_least_vector(x), flattened(cast(mask, DType.BOOL)))
 
@@ -136,11 +150,11 @@ def without_masks(indices: Sequence[Any]) -> list[Any]:
 
 
 @translates("aten.index.Tensor", "aten._unsafe_index.Tensor", "aten._index.Tensor", lifts=True)
-def index(call: Call, x: Any, indices: Sequence[Any]) -> Any:
+def index(call: Call, x: TensorValue, indices: Sequence[Any]) -> Translated:
     return indexed(call, x, indices)
 
 
-def indexed(call: Call, x: Any, indices: Sequence[Any]) -> Any:
+def indexed(call: Call, x: TensorValue, indices: Sequence[Any]) -> TensorValue:
     """What `x[indices]` is, where None stands for a whole dimension."""
     given = [k for k, each in enumerate(indices) if each is not None]
     if not given:
@@ -165,7 +179,7 @@ def indexed(call: Call, x: Any, indices: Sequence[Any]) -> Any:
     return op.Transpose(result, perm=order)
 
 
-def _selected(x: Any, mask: Any, axis: int) -> Any:
+def _selected(x: TensorValue, mask: TensorValue, axis: int) -> TensorValue | None:
     """What a single mask selects, in one step; None where it takes more."""
     mask = cast(mask, DType.BOOL)
     if rank_of(mask) == 1:
@@ -182,7 +196,7 @@ def dimensions_before(axes: Sequence[int]) -> int:
     return axes[0] if is_together else 0
 
 
-def index_tuples(call: Call, tensors: Sequence[Any]) -> Any:
+def index_tuples(call: Call, tensors: Sequence[Any]) -> TensorValue:
     """Index tensors, broadcast, as one tensor whose last dimension holds an index for each axis."""
     # GatherND and ScatterND count negative indices from the end, as torch does.
     tensors = broadcast_together(call, tensors)
@@ -209,7 +223,7 @@ def broadcast_together(call: Call, tensors: Sequence[Any]) -> list[Any]:
     return [expand(each, sizes) for each in tensors]
 
 
-def _within(x: Any, call: Call, indices: Sequence[Any], least_of_one: int) -> list[Any]:
+def _within(x: TensorValue, call: Call, indices: Sequence[Any], least_of_one: int) -> list[Any]:
     """Indices moved into the bounds of their dimensions; the least is a multiple of the dimension's size."""
     result: list[Any] = []
     for axis, each in enumerate(indices):
@@ -223,13 +237,15 @@ def _within(x: Any, call: Call, indices: Sequence[Any], least_of_one: int) -> li
 
 
 @translates("aten._unsafe_masked_index.default", lifts=("x", "fill"))
-def masked_index(call: Call, x: Any, mask: Any, indices: Sequence[Any], fill: Any) -> Any:
-    if 0 in x.type.shape:
+def masked_index(
+    call: Call, x: TensorValue, mask: TensorValue, indices: Sequence[Any], fill: Numeric
+) -> Translated:
+    if 0 in dimensions_of(x):
         return filled(call.output_shape(), fill, call.dtype)
     return op.Where(mask, indexed(call, x, _within(x, call, indices, 0)), cast(fill, call.dtype))
 
 
-def masked_positions(call: Call, x: Any, indices: Sequence[Any]) -> list[Any]:
+def masked_positions(call: Call, x: TensorValue, indices: Sequence[Any]) -> list[Any]:
     """Indices of which those out of bounds are moved to the nearest element; a mask says that they do not count."""
     return _within(x, call, indices, -1)
 
@@ -238,7 +254,9 @@ def masked_positions(call: Call, x: Any, indices: Sequence[Any]) -> list[Any]:
 
 
 @translates("aten.repeat_interleave.self_int", lifts=True)
-def repeat_each(call: Call, x: Any, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Any:
+def repeat_each(
+    call: Call, x: TensorValue, repeats: Any, dim: int | None = None, *, output_size: Any = None
+) -> Translated:
     x = flattened(x) if dim is None else at_least_vector(x)
     rank = rank_of(x)
     axis = axis_of(dim or 0, rank)
@@ -247,21 +265,23 @@ def repeat_each(call: Call, x: Any, repeats: Any, dim: Any = None, *, output_siz
 
 
 @translates("aten.repeat_interleave.self_Tensor", lifts=True)
-def repeat_by_tensor(call: Call, x: Any, repeats: Any, dim: Any = None, *, output_size: Any = None) -> Any:
+def repeat_by_tensor(
+    call: Call, x: TensorValue, repeats: Any, dim: int | None = None, *, output_size: Any = None
+) -> Translated:
     x = flattened(x) if dim is None else at_least_vector(x)
     axis = axis_of(dim or 0, rank_of(x))
     repeats = at_least_vector(cast(repeats, DType.INT64))
-    if repeats.type.shape != (x.type.shape[axis],):
+    if repeats.type.shape != (dimensions_of(x)[axis],):
         repeats = expand(repeats, [call.size(x, axis)])
     return op.Gather(x, _repeated_positions(repeats, output_size), axis=axis)
 
 
 @translates("aten.repeat_interleave.Tensor")
-def repeat_positions(call: Call, repeats: Any, *, output_size: Any = None) -> Any:
+def repeat_positions(call: Call, repeats: Any, *, output_size: Any = None) -> Translated:
     return _repeated_positions(cast(repeats, DType.INT64), output_size)
 
 
-def _repeated_positions(repeats: Any, output_size: Any) -> Any:
+def _repeated_positions(repeats: Any, output_size: Any) -> TensorValue:
     """Each position as often as `repeats` says."""
     # A mark where each run ends; the number of runs that ended before a place is the position that stands there.
     ends = op.CumSum(repeats, np.array(0))

@@ -1,17 +1,16 @@
-# pyright: basic
 """Products of matrices and vectors."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, rank_of, reshape
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, promoted, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, cast, tensors
 
 
-def product_of(x: Any, y: Any) -> Any:
+def product_of(x: TensorValue, y: TensorValue) -> TensorValue:
     """The product of two tensors as `MatMul` has it."""
     if rank_of(y) == 1 and rank_of(x) > 1:
         # ONNX Runtime (1.31) takes a transposition before the product into it, and errs if the right side is a
@@ -24,16 +23,16 @@ def product_of(x: Any, y: Any) -> Any:
     *("aten.matmul.default", "aten.mm.default", "aten.bmm.default", "aten.mv.default", "aten.dot.default"),
     "aten.linalg_matmul.default",
 )
-def matmul(call: Call, x: Any, y: Any) -> Any:
-    return product_of(*promoted(call, x, y))
+def matmul(call: Call, x: TensorValue, y: TensorValue) -> Translated:
+    return product_of(*tensors(call, x, y))
 
 
-def _is_one(value: Any) -> bool:
+def _is_one(value: object) -> bool:
     return isinstance(value, int | float) and value == 1
 
 
 @translates("aten.linear.default")
-def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(call: Call, x: TensorValue, weight: TensorValue, bias: TensorValue | None = None) -> Translated:
     if rank_of(x) == 2 and rank_of(weight) == 2 and call.dtype.is_float:
         given = () if bias is None else (bias,)
         return op.Gemm(x, weight, *given, transB=1)
@@ -42,12 +41,13 @@ def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 @translates("aten.addmm.default")
-def addmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    is_plain = isinstance(beta, int | float) and isinstance(alpha, int | float)
+def addmm(
+    call: Call, bias: TensorValue, x: TensorValue, y: TensorValue, *, beta: Numeric = 1, alpha: Numeric = 1
+) -> Translated:
     # ONNX Runtime (1.31) leaves `beta` out of account where the inner dimension is 0.
     inner = call.size(x, 1)
     is_safe = beta in (0, 1) if not isinstance(inner, int) or inner == 0 else True
-    if call.dtype.is_float and is_plain and is_safe:
+    if call.dtype.is_float and isinstance(beta, int | float) and isinstance(alpha, int | float) and is_safe:
         # A bias that counts for nothing must not even pass on its NaN.
         given = () if beta == 0 else (bias,)
         return op.Gemm(x, y, *given, alpha=float(alpha), beta=float(beta))
@@ -55,14 +55,16 @@ def addmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 
 
 
 @translates("aten.baddbmm.default", "aten.addbmm.default", "aten.addmv.default")
-def baddbmm(call: Call, bias: Any, x: Any, y: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(
+    call: Call, bias: TensorValue, x: TensorValue, y: TensorValue, *, beta: Numeric = 1, alpha: Numeric = 1
+) -> Translated:
     product = product_of(x, y)
     if call.overload.startswith("aten.addbmm"):
         product = op.ReduceSum(product, [0], keepdims=0)
     return _sum(call, bias, product, beta, alpha)
 
 
-def _sum(call: Call, bias: Any, product: Any, beta: Any, alpha: Any) -> Any:
+def _sum(call: Call, bias: TensorValue, product: TensorValue, beta: Numeric, alpha: Numeric) -> TensorValue:
     if not _is_one(alpha):
         product = op.Mul(product, cast(alpha, call.dtype))
     if isinstance(beta, int | float) and beta == 0:
@@ -72,7 +74,9 @@ def _sum(call: Call, bias: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 
 @translates("aten.bilinear.default")
-def bilinear(call: Call, x: Any, y: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(
+    call: Call, x: TensorValue, y: TensorValue, weight: TensorValue, bias: TensorValue | None = None
+) -> Translated:
     """For each of the weight's matrices, the product of a row of `x`, the matrix and a row of `y`."""
     outputs, left, right = call.shape_of(weight)
     matrices = reshape(op.Transpose(weight, perm=[1, 0, 2]), [left, outputs * right])

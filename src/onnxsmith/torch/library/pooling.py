@@ -1,30 +1,43 @@
-# pyright: basic
 """Pools: the greatest or the mean of windows at even steps."""
 
 from __future__ import annotations
 
 import functools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.values import counted, product
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Numeric,
+    Size,
+    counted,
+    dtype_of,
+    int64s,
+    is_static,
+    product,
+    rank_of,
+    reshape,
+)
 from onnxsmith.algorithms.windows import is_exact_only, padded, sliding
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.convolution import repeated
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.convolution import Counts, repeated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, int64s, is_static, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
-def batched(x: Any, spatial: int) -> tuple[Any, bool]:
+def batched(x: TensorValue, spatial: int) -> tuple[Any, bool]:
     """A single sample as a batch of one, and whether it was single."""
     is_single = rank_of(x) == spatial + 1
     return (op.Unsqueeze(x, [0]) if is_single else x), is_single
 
 
-def unbatched(x: Any, is_single: bool) -> Any:
+def unbatched(x: TensorValue, is_single: bool) -> TensorValue:
     """The result of a batch of one as that of a single sample again."""
     return op.Squeeze(x, [0]) if is_single else x
 
@@ -41,13 +54,13 @@ def spatial_of(call: Call) -> int:
 )
 def max_pool(
     call: Call,
-    x: Any,
+    x: TensorValue,
     kernel: Any,
     stride: Any = (),
     padding: Any = 0,
     dilation: Any = 1,
     ceil_mode: bool = False,
-) -> Any:
+) -> Translated:
     spatial = spatial_of(call)
     wants_places = "with_indices" in call.overload
     plane = call.shape_of(x)[-spatial:]
@@ -58,7 +71,8 @@ def max_pool(
     extents = [(width - 1) * step + 1 for width, step in zip(kernel, dilation, strict=True)]
     counting = _Counting(plane, call.output_shape()[-spatial:], extents, stride, padding)
     rounds_up = counting.rounds_up() if ceil_mode else False
-    results = op.MaxPool(
+    results = several(
+        op.MaxPool,
         x,
         kernel_shape=kernel,
         strides=stride,
@@ -68,7 +82,7 @@ def max_pool(
         outputs=2 if wants_places else 1,
     )
     if not wants_places:
-        return unbatched(results, is_single)
+        return unbatched(results[0], is_single)
     # ONNX counts places over the whole tensor, torch within each channel.
     places = op.Mod(results[1], cast(product(plane), DType.INT64))
     return [unbatched(results[0], is_single), unbatched(places, is_single)]
@@ -121,26 +135,26 @@ def _is_given(stride: Any) -> bool:
 @translates("aten.avg_pool1d.default", "aten.avg_pool2d.default", "aten.avg_pool3d.default")
 def avg_pool(
     call: Call,
-    x: Any,
+    x: TensorValue,
     kernel: Any,
     stride: Any = (),
     padding: Any = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
-) -> Any:
+) -> Translated:
     spatial = spatial_of(call)
     kernel = repeated(kernel, spatial)
     stride = repeated(stride, spatial) if _is_given(stride) else kernel
     padding = repeated(padding, spatial)
     if divisor_override is not None:
         total = _window_sums(call, x, kernel, stride, padding)
-        return op.Div(total, cast(divisor_override, total.dtype))
+        return op.Div(total, cast(divisor_override, dtype_of(total)))
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     rounds_up = _Counting(sizes, outputs, kernel, stride, padding).rounds_up() if ceil_mode else False
-    if is_exact_only(x.dtype) or rounds_up is None:
+    if is_exact_only(dtype_of(x)) or rounds_up is None:
         counts = window_counts(sizes, outputs, kernel, stride, padding, count_include_pad)
-        divisor = cast(functools.reduce(op.Mul, counts), x.dtype)
+        divisor = cast(functools.reduce(op.Mul, counts), dtype_of(x))
         return op.Div(_window_sums(call, x, kernel, stride, padding), divisor)
     x, is_single = batched(x, spatial)
     result = op.AveragePool(
@@ -154,7 +168,9 @@ def avg_pool(
     return unbatched(result, is_single)
 
 
-def _window_sums(call: Call, x: Any, kernel: list[int], stride: list[int], padding: list[int]) -> Any:
+def _window_sums(
+    call: Call, x: TensorValue, kernel: list[int], stride: list[int], padding: list[int]
+) -> TensorValue:
     """The sums of windows. The zeros around are made first, so that every window has all its elements."""
     spatial = len(kernel)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
@@ -163,23 +179,28 @@ def _window_sums(call: Call, x: Any, kernel: list[int], stride: list[int], paddi
         for out, step, width, size, before in zip(outputs, stride, kernel, sizes, padding, strict=True)
     ]
     x = padded(x, padding, after)
-    if is_exact_only(x.dtype):
+    if is_exact_only(dtype_of(x)):
         for k in range(spatial):
             axis = rank_of(x) - spatial + k
             windows = sliding(x, axis, kernel[k], outputs[k], stride[k], 1)
             x = op.ReduceSum(windows, np.array([axis]), keepdims=0)
         return x
     x, is_single = batched(x, spatial)
-    count = cast(float(np.prod(kernel)), x.dtype)
+    count = cast(float(np.prod(kernel)), dtype_of(x))
     return unbatched(op.Mul(op.AveragePool(x, kernel_shape=kernel, strides=stride), count), is_single)
 
 
 def window_counts(
-    sizes: Any, outputs: Any, kernel: Any, stride: Any, padding: Any, with_padding: bool
-) -> list[Any]:
+    sizes: Sequence[Size],
+    outputs: Sequence[Size],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    with_padding: bool,
+) -> list[TensorValue]:
     """For each dimension: how many elements of each window count, shaped to stand beside the windows."""
     spatial = len(kernel)
-    counts = []
+    counts: list[TensorValue] = []
     for k in range(spatial):
         starts = op.Sub(op.Mul(counted(outputs[k]), np.int64(stride[k])), np.int64(padding[k]))
         end = sizes[k] + padding[k] if with_padding else sizes[k]
@@ -190,40 +211,43 @@ def window_counts(
 
 
 @translates("aten.max_unpool2d.default", "aten.max_unpool3d.default")
-def max_unpool(call: Call, x: Any, places: Any, output_size: Any, *_: Any) -> Any:
+def max_unpool(call: Call, x: TensorValue, places: Any, output_size: Any, *_: Any) -> Translated:
     """Zeros, but for the values of `x` at their places."""
     spatial = spatial_of(call)
     sizes = call.output_shape()
     lead = sizes[:-spatial]
-    zeros = op.Expand(cast(0, x.dtype), int64s([*lead, product(sizes[-spatial:])]))
+    zeros = op.Expand(cast(0, dtype_of(x)), int64s([*lead, product(sizes[-spatial:])]))
     own = product(call.shape_of(x)[-spatial:])
     values, flat = reshape(x, [*lead, own]), reshape(places, [*lead, own])
     return reshape(op.ScatterElements(zeros, flat, values, axis=len(lead)), sizes)
 
 
 @translates("aten.fractional_max_pool2d.default", "aten.fractional_max_pool3d.default")
-def fractional_max_pool(call: Call, x: Any, kernel: Any, output_size: Any, samples: Any) -> Any:
+def fractional_max_pool(
+    call: Call, x: TensorValue, kernel: Counts, output_size: Sequence[Size], samples: TensorValue
+) -> Translated:
     """The greatest of windows whose places along each dimension depend on a random number for each channel."""
     spatial = spatial_of(call)
     x, is_single = batched(x, spatial)
-    kernel = repeated(kernel, spatial)
+    widths = repeated(kernel, spatial)
     sizes = call.shape_of(x)
     outputs = call.output_shape()[-spatial:]
     # In two dimensions the first random number is for the width; in three they stand in order.
     order = [1, 0] if spatial == 2 else [0, 1, 2]
-    places: Any = None
+    places: TensorValue | None = None
     for axis in range(spatial):
         sample = op.Gather(samples, np.array([order[axis]]), axis=2)
-        starts = _fractional_starts(sample, sizes[2 + axis], outputs[axis], kernel[axis])
-        within = op.Add(op.Unsqueeze(starts, [3]), np.arange(kernel[axis]).reshape(1, 1, 1, -1))
+        starts = _fractional_starts(sample, sizes[2 + axis], outputs[axis], widths[axis])
+        within = op.Add(op.Unsqueeze(starts, [3]), np.arange(widths[axis]).reshape(1, 1, 1, -1))
         # (batch, channel, output and window of each dimension in turn)
-        shape = [*sizes[:2], *([1, 1] * axis), outputs[axis], kernel[axis], *([1, 1] * (spatial - 1 - axis))]
+        shape = [*sizes[:2], *([1, 1] * axis), outputs[axis], widths[axis], *([1, 1] * (spatial - 1 - axis))]
         within = reshape(within, shape)
         places = (
             within if places is None else op.Add(op.Mul(places, cast(sizes[2 + axis], DType.INT64)), within)
         )
+    assert places is not None  # there is a dimension
     perm = [0, 1, *(2 + 2 * k for k in range(spatial)), *(3 + 2 * k for k in range(spatial))]
-    window = int(np.prod(kernel))
+    window = math.prod(widths)
     plane = product(outputs)
     places = reshape(op.Transpose(places, perm=perm), [*sizes[:2], plane * window])
     values = op.GatherElements(reshape(x, [*sizes[:2], product(sizes[2:])]), places, axis=2)
@@ -235,17 +259,18 @@ def fractional_max_pool(call: Call, x: Any, kernel: Any, output_size: Any, sampl
     return [unbatched(each, is_single) for each in found]
 
 
-def _fractional_starts(sample: Any, size: Any, output: Any, width: int) -> Any:
+def _fractional_starts(sample: TensorValue, size: Size, output: Size, width: int) -> TensorValue:
     """Where windows begin, for each channel: (batch, channel, output)."""
-    dtype = sample.dtype
+    dtype = dtype_of(sample)
     last = size - width
-    steps = output - 1
-    if isinstance(steps, int):
-        steps = max(steps, 1)
-        numbers: Any = np.arange(output).reshape(1, 1, -1)
+    numbers: TensorOrArray
+    steps: Numeric
+    if isinstance(output, int):
+        steps = max(output - 1, 1)
+        numbers = np.arange(output).reshape(1, 1, -1)
     else:
         numbers = op.Range(np.int64(0), cast(output, DType.INT64), np.int64(1))
-        steps = op.Max(cast(steps, DType.INT64), np.int64(1))
+        steps = op.Max(cast(output - 1, DType.INT64), np.int64(1))
     alpha = op.Div(cast(last, dtype), cast(steps, dtype))
     begin = cast(op.Mul(op.Add(cast(numbers, dtype), sample), alpha), DType.INT64)
     starts = op.Sub(begin, cast(op.Mul(sample, alpha), DType.INT64))

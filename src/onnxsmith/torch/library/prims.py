@@ -1,4 +1,3 @@
-# pyright: basic
 """torch's primitives, which its decompositions are made of: operands have one element type, shapes are explicit."""
 
 from __future__ import annotations
@@ -8,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import double
+from onnxsmith.algorithms.values import Numeric, dtype_of, expand, int64s, rank_of, reshape
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, expand, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 UNARY = {
@@ -72,31 +73,36 @@ REDUCTIONS = {
 
 
 @translates(*UNARY)
-def unary(call: Call, x: Any) -> Any:
+def unary(call: Call, x: TensorValue) -> Translated:
     return getattr(op, UNARY[call.overload])(x)
 
 
 @translates(*BINARY)
-def binary(call: Call, x: Any, y: Any) -> Any:
+def binary(call: Call, x: TensorValue, y: TensorValue) -> Translated:
     name = BINARY[call.overload]
     name = ON_TRUTH.get(name, name) if call.dtype is DType.BOOL else name
     return getattr(op, name)(cast(x, call.dtype), cast(y, call.dtype))
 
 
+def _compared(x: Numeric, y: Numeric) -> DType:
+    """The element type of two operands, one of which may be a number."""
+    return dtype_of(next(each for each in (x, y) if isinstance(each, TensorValue)))
+
+
 @translates(*COMPARISONS)
-def comparison(call: Call, x: Any, y: Any) -> Any:
-    dtype = x.dtype if hasattr(x, "dtype") else y.dtype
+def comparison(call: Call, x: Numeric, y: Numeric) -> Translated:
+    dtype = _compared(x, y)
     return getattr(op, COMPARISONS[call.overload])(cast(x, dtype), cast(y, dtype))
 
 
 @translates("prims.ne.default")
-def not_equal(call: Call, x: Any, y: Any) -> Any:
-    dtype = x.dtype if hasattr(x, "dtype") else y.dtype
+def not_equal(call: Call, x: Numeric, y: Numeric) -> Translated:
+    dtype = _compared(x, y)
     return op.Not(op.Equal(cast(x, dtype), cast(y, dtype)))
 
 
 @translates(*BITWISE)
-def bitwise(call: Call, x: Any, y: Any) -> Any:
+def bitwise(call: Call, x: TensorValue, y: TensorValue) -> Translated:
     on_bits, on_truth = BITWISE[call.overload]
     return getattr(op, on_truth if call.dtype is DType.BOOL else on_bits)(
         cast(x, call.dtype), cast(y, call.dtype)
@@ -104,7 +110,7 @@ def bitwise(call: Call, x: Any, y: Any) -> Any:
 
 
 @translates(*REDUCTIONS)
-def reduction(call: Call, x: Any, dims: Any, *, output_dtype: Any = None) -> Any:
+def reduction(call: Call, x: TensorValue, dims: Any, *, output_dtype: Any = None) -> Translated:
     x = cast(x, call.dtype)
     axes = range(rank_of(x)) if dims is None else dims
     return (
@@ -115,27 +121,29 @@ def reduction(call: Call, x: Any, dims: Any, *, output_dtype: Any = None) -> Any
 
 
 @translates("prims.rsqrt.default")
-def rsqrt(call: Call, x: Any) -> Any:
+def rsqrt(call: Call, x: TensorValue) -> Translated:
     return op.Reciprocal(op.Sqrt(x))
 
 
 @translates("prims.log1p.default")
-def log1p(call: Call, x: Any) -> Any:
+def log1p(call: Call, x: TensorValue) -> Translated:
     return double.log1p(x)
 
 
 @translates("prims.isfinite.default")
-def isfinite(call: Call, x: Any) -> Any:
-    return op.Not(op.Or(op.IsNaN(x), op.IsInf(x))) if x.dtype.is_float else op.Equal(x, x)
+def isfinite(call: Call, x: TensorValue) -> Translated:
+    return op.Not(op.Or(op.IsNaN(x), op.IsInf(x))) if dtype_of(x).is_float else op.Equal(x, x)
 
 
 @translates("prims.where.default", lifts=("x", "y"))
-def where(call: Call, condition: Any, x: Any, y: Any) -> Any:
+def where(call: Call, condition: Any, x: TensorValue, y: TensorValue) -> Translated:
     return op.Where(condition, cast(x, call.dtype), cast(y, call.dtype))
 
 
 @translates("prims.broadcast_in_dim.default", lifts=True)
-def broadcast_in_dim(call: Call, x: Any, shape: Sequence[Any], dimensions: Sequence[int]) -> Any:
+def broadcast_in_dim(
+    call: Call, x: TensorValue, shape: Sequence[Any], dimensions: Sequence[int]
+) -> Translated:
     missing = [k for k in range(call.rank) if k not in dimensions]
     return expand(op.Unsqueeze(x, missing) if missing else x, call.output_shape())
 
@@ -145,27 +153,29 @@ def broadcast_in_dim(call: Call, x: Any, shape: Sequence[Any], dimensions: Seque
     *("prims.squeeze.default", "prims.view_of.default", "prims.collapse.default"),
     lifts=True,
 )
-def reshaped(call: Call, x: Any, *_: Any) -> Any:
+def reshaped(call: Call, x: TensorValue, *_: Any) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("prims.transpose.default", lifts=True)
-def transpose(call: Call, x: Any, permutation: Sequence[int]) -> Any:
+def transpose(call: Call, x: TensorValue, permutation: Sequence[int]) -> Translated:
     return op.Transpose(x, perm=list(permutation)) if len(permutation) else x
 
 
 @translates("prims.cat.default", lifts=("tensors",))
-def cat(call: Call, tensors: Sequence[Any], dim: int) -> Any:
+def cat(call: Call, tensors: Sequence[Any], dim: int) -> Translated:
     return tensors[0] if len(tensors) == 1 else op.Concat(*tensors, axis=dim)
 
 
 @translates("prims.slice.default", lifts=True)
-def slice_(call: Call, x: Any, starts: Sequence[Any], ends: Sequence[Any], strides: Any = None) -> Any:
+def slice_(
+    call: Call, x: TensorValue, starts: Sequence[Any], ends: Sequence[Any], strides: Any = None
+) -> Translated:
     axes = np.arange(len(starts))
     return op.Slice(x, int64s(starts), int64s(ends), axes, int64s(strides or [1] * len(starts)))
 
 
 @translates("prims.iota.default")
-def iota(call: Call, length: Any, *, start: Any, step: Any, dtype: Any, **_: Any) -> Any:
+def iota(call: Call, length: Any, *, start: Numeric, step: Numeric, dtype: Any, **_: Any) -> Translated:
     counted = op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
     return op.Add(op.Mul(counted, cast(step, DType.INT64)), cast(start, DType.INT64))

@@ -1,19 +1,21 @@
-# pyright: basic
 """torch's primitives that say what an ATen operator says: its translation is theirs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from onnxsmith.algorithms.values import Size, dtype_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library import fft
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.random import normal, uniform
 from onnxsmith.torch.library.reductions import variance
 from onnxsmith.torch.library.registry import Translation, find, find_complex, translates, translates_complex
-from onnxsmith.torch.library.values import cast
+from onnxsmith.torch.library.values import Given, Translated, cast
 
 SAME = {
     "prims.as_strided_scatter.default": "aten.as_strided_scatter.default",
@@ -33,7 +35,7 @@ SAME = {
 
 
 @translates(*SAME, lifts=True)
-def same(call: Call, *args: Any, **options: Any) -> Any:
+def same(call: Call, *args: Any, **options: Any) -> Translated:
     return _as_aten(call, find(SAME[call.overload]), args, options)
 
 
@@ -42,11 +44,11 @@ def same(call: Call, *args: Any, **options: Any) -> Any:
     *("prims.fill.default", "prims.full.default", "prims.full_like.default"),
     "prims.svd.default",
 )
-def same_of_complex(call: Call, *args: Any, **options: Any) -> Any:
+def same_of_complex(call: Call, *args: Any, **options: Any) -> Translated:
     return _as_aten(call, find_complex(SAME[call.overload]), args, options)
 
 
-def _as_aten(call: Call, found: Translation | None, args: Any, options: dict[str, Any]) -> Any:
+def _as_aten(call: Call, found: Translation | None, args: Any, options: dict[str, Any]) -> TensorValue:
     if found is None:
         raise call.refuse("")
     own = {
@@ -57,27 +59,34 @@ def _as_aten(call: Call, found: Translation | None, args: Any, options: dict[str
 
 
 @translates("prims.cbrt.default")
-def cbrt(call: Call, x: Any) -> Any:
-    return op.Mul(op.Sign(x), op.Pow(op.Abs(x), cast(1 / 3, x.dtype)))
+def cbrt(call: Call, x: TensorValue) -> Translated:
+    return op.Mul(op.Sign(x), op.Pow(op.Abs(x), cast(1 / 3, dtype_of(x))))
 
 
 @translates("prims.var.default")
-def var(call: Call, x: Any, dims: Any, correction: float | None = 1, *, output_dtype: Any = None) -> Any:
+def var(
+    call: Call,
+    x: TensorValue,
+    dims: Sequence[int] | None,
+    correction: float | None = 1,
+    *,
+    output_dtype: Any = None,
+) -> Translated:
     return variance(call, x, dims, correction=correction)
 
 
 @translates("prims.normal.default")
-def normal_of(call: Call, shape: Any, *, mean: Any, std: Any, **_: Any) -> Any:
+def normal_of(call: Call, shape: Sequence[Size], *, mean: float, std: float, **_: Any) -> Translated:
     return normal(call, mean, std)
 
 
 @translates("prims.uniform.default")
-def uniform_of(call: Call, shape: Any, *, low: Any, high: Any, **_: Any) -> Any:
+def uniform_of(call: Call, shape: Sequence[Size], *, low: float, high: float, **_: Any) -> Translated:
     return uniform(call, None, low, high)
 
 
 @translates("prims.maximum_value.default", "prims.minimum_value.default")
-def extreme_value(call: Call, dtype: torch.dtype) -> Any:
+def extreme_value(call: Call, dtype: torch.dtype) -> Translated:
     is_greatest = call.overload == "prims.maximum_value.default"
     if dtype is torch.bool:
         return is_greatest
@@ -86,15 +95,15 @@ def extreme_value(call: Call, dtype: torch.dtype) -> Any:
 
 
 @translates_complex("prims.fft_c2c.default")
-def fft_c2c(call: Call, x: Any, *, dim: Any, forward: bool) -> Any:
+def fft_c2c(call: Call, x: Given, *, dim: int, forward: bool) -> Translated:
     return fft.fft_c2c(call, x, dim, 0, forward)
 
 
 @translates("prims.fft_r2c.default")
-def fft_r2c(call: Call, x: Any, *, dim: Any, onesided: bool) -> Any:
+def fft_r2c(call: Call, x: TensorValue, *, dim: int, onesided: bool) -> Translated:
     return fft.fft_r2c(call, x, dim, 0, onesided)
 
 
 @translates_complex("prims.fft_c2r.default")
-def fft_c2r(call: Call, x: Any, *, dim: Any, last_dim_size: Any) -> Any:
+def fft_c2r(call: Call, x: Given, *, dim: int, last_dim_size: Any) -> Translated:
     return fft.fft_c2r(call, x, dim, 0, last_dim_size)

@@ -1,4 +1,3 @@
-# pyright: basic
 """Quantising and what undoes it, by ONNX's QuantizeLinear and DequantizeLinear."""
 
 from __future__ import annotations
@@ -7,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, axis_of, constant, dtype_of, rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, constant, rank_of
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 _RANGES = {(0, 255): DType.UINT8, (-128, 127): DType.INT8}
 
 
-def _quantised(x: Any, scale: Any, zero: Any, low: int, high: int, dtype: DType, axis: int | None) -> Any:
+def _quantised(
+    x: TensorValue, scale: Any, zero: Any, low: int, high: int, dtype: DType, axis: int | None
+) -> TensorValue:
     """Whole numbers: as QuantizeLinear where its range is asked for, else rounded, clipped and cast."""
     given = {} if axis is None else {"axis": axis}
     if _RANGES.get((low, high)) is dtype:
@@ -27,20 +30,20 @@ def _quantised(x: Any, scale: Any, zero: Any, low: int, high: int, dtype: DType,
     return cast(op.Clip(rounded, np.float32(low), np.float32(high)), dtype)
 
 
-def _restored(q: Any, scale: Any, zero: Any, axis: int | None) -> Any:
+def _restored(q: Any, scale: Any, zero: Any, axis: int | None) -> TensorValue:
     given = {} if axis is None else {"axis": axis}
-    if q.dtype in (DType.UINT8, DType.INT8):
-        return op.DequantizeLinear(q, scale, cast(zero, q.dtype), **given)
+    if dtype_of(q) in (DType.UINT8, DType.INT8):
+        return op.DequantizeLinear(q, scale, cast(zero, dtype_of(q)), **given)
     scale, zero = (_beside(each, q, axis) for each in (scale, zero))
     return op.Mul(cast(op.Sub(cast(q, DType.INT32), cast(zero, DType.INT32)), DType.FLOAT), scale)
 
 
-def _beside(value: Any, x: Any, axis: int | None) -> Any:
+def _beside(value: TensorValue, x: TensorValue, axis: int | None) -> TensorValue:
     """A number for each channel, shaped to stand beside the tensor."""
     return value if axis is None else op.Reshape(value, [-1] + [1] * (rank_of(x) - axis - 1))
 
 
-def _scalar(value: Any, dtype: DType) -> Any:
+def _scalar(value: TensorValue, dtype: DType) -> TensorValue:
     """A parameter, given as a number or as a tensor of one element, as a scalar."""
     value = cast(value, dtype)
     if isinstance(value, np.ndarray):
@@ -54,8 +57,8 @@ def _scalar(value: Any, dtype: DType) -> Any:
     "quantized_decomposed.quantize_per_tensor.tensor2",
 )
 def quantize_per_tensor(
-    call: Call, x: Any, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: Any
-) -> Any:
+    call: Call, x: TensorValue, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: Any
+) -> Translated:
     if not isinstance(quant_min, int) or not isinstance(quant_max, int):
         raise call.refuse("quantising to a range that is not known")
     scale, zero = _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64)
@@ -68,15 +71,22 @@ def quantize_per_tensor(
     "quantized_decomposed.dequantize_per_tensor.tensor2",
 )
 def dequantize_per_tensor(
-    call: Call, x: Any, scale: Any, zero_point: Any, *_: Any, out_dtype: Any = None
-) -> Any:
+    call: Call, x: TensorValue, scale: Any, zero_point: Any, *_: Any, out_dtype: Any = None
+) -> Translated:
     return _restored(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), None)
 
 
 @translates("quantized_decomposed.quantize_per_channel.default")
 def quantize_per_channel(
-    call: Call, x: Any, scales: Any, zero_points: Any, axis: int, quant_min: int, quant_max: int, dtype: Any
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
+    dtype: Any,
+) -> Translated:
     axis = axis_of(axis, rank_of(x))
     scales = cast(scales, DType.FLOAT)
     return _quantised(
@@ -86,16 +96,16 @@ def quantize_per_channel(
 
 @translates("quantized_decomposed.dequantize_per_channel.default")
 def dequantize_per_channel(
-    call: Call, x: Any, scales: Any, zero_points: Any, axis: int, *_: Any, out_dtype: Any = None
-) -> Any:
+    call: Call, x: TensorValue, scales: Any, zero_points: Any, axis: int, *_: Any, out_dtype: Any = None
+) -> Translated:
     if zero_points is None:
         zero_points = op.Mul(cast(scales, DType.INT64), np.int64(0))
     return _restored(x, cast(scales, DType.FLOAT), zero_points, axis_of(axis, rank_of(x)))
 
 
-def _fake(x: Any, scale: Any, zero: Any, low: int, high: int, axis: int | None) -> Any:
+def _fake(x: TensorValue, scale: Any, zero: Any, low: int, high: int, axis: int | None) -> TensorValue:
     """Quantised and restored. A narrower range than a byte's is clipped before, in the numbers it stands for."""
-    given = x.dtype
+    given = dtype_of(x)
     x = cast(x, DType.FLOAT)
     dtype = DType.UINT8 if low >= 0 else DType.INT8
     bounds = np.iinfo(dtype.numpy)
@@ -113,21 +123,21 @@ def _fake(x: Any, scale: Any, zero: Any, low: int, high: int, axis: int | None) 
     "aten.fake_quantize_per_tensor_affine.default", "aten.fake_quantize_per_tensor_affine.tensor_qparams"
 )
 def fake_quantize_per_tensor(
-    call: Call, x: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
-) -> Any:
+    call: Call, x: TensorValue, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Translated:
     return _fake(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), quant_min, quant_max, None)
 
 
 @translates("aten.fake_quantize_per_channel_affine.default")
 def fake_quantize_per_channel(
-    call: Call, x: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
-) -> Any:
-    zero = op.Round(zero_point) if zero_point.dtype.is_float else zero_point
+    call: Call, x: TensorValue, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+) -> Translated:
+    zero = op.Round(zero_point) if dtype_of(zero_point).is_float else zero_point
     return _fake(
         x, cast(scale, DType.FLOAT), cast(zero, DType.INT64), quant_min, quant_max, axis_of(axis, rank_of(x))
     )
 
 
 @translates("aten._int_mm.default")
-def int_mm(call: Call, x: Any, y: Any) -> Any:
+def int_mm(call: Call, x: TensorValue, y: Numeric) -> Translated:
     return op.MatMulInteger(x, y)

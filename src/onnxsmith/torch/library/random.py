@@ -1,4 +1,3 @@
-# pyright: basic
 """Random numbers, by ONNX's random operators and dropout: of torch's distributions, but other numbers than torch's.
 
 A seed set in torch means nothing to a model; ONNX Runtime has one of its own.
@@ -6,15 +5,18 @@ A seed set in torch means nothing to a model; ONNX Runtime has one of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.values import Numeric, Size, dtype_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast, constant, filled, is_static, rank_of
+from onnxsmith.torch.library.values import Translated, cast, constant, filled, is_static, rank_of
 from onnxsmith.types.dtypes import DType
 
 #: Keeps logarithms finite.
@@ -23,7 +25,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 _WITHOUT_KERNELS = 22
 
 
-def drawn_uniform(sizes: list[Any], dtype: DType) -> Any:
+def drawn_uniform(sizes: list[Any], dtype: DType) -> TensorValue:
     """Numbers from 0 up to 1, without 1, in a shape."""
     computed = DType.DOUBLE if dtype is DType.DOUBLE else DType.FLOAT
     # ONNX Runtime draws numbers below opset 22 only; what it still draws there is which elements a dropout keeps.
@@ -36,7 +38,7 @@ def drawn_uniform(sizes: list[Any], dtype: DType) -> Any:
     return cast(op.Min(result, limit), dtype)
 
 
-def drawn_normal(sizes: list[Any], dtype: DType) -> Any:
+def drawn_normal(sizes: list[Any], dtype: DType) -> TensorValue:
     """Numbers of mean 0 and variance 1, in a shape."""
     computed = DType.DOUBLE if dtype is DType.DOUBLE else DType.FLOAT
     if op.version < _WITHOUT_KERNELS:
@@ -48,14 +50,14 @@ def drawn_normal(sizes: list[Any], dtype: DType) -> Any:
     return cast(op.Mul(length, op.Cos(angle)), dtype)
 
 
-def _drawn(name: str, sizes: list[Any], dtype: DType) -> Any:
+def _drawn(name: str, sizes: list[Any], dtype: DType) -> TensorValue:
     if is_static(sizes):
         result = getattr(op, name)(shape=sizes or [1], dtype=dtype)
         return result if sizes else op.Squeeze(result, [0])
     return getattr(op, name + "Like")(filled(sizes, 0, dtype), dtype=dtype)
 
 
-def _uniform_of_bits(_: str, sizes: list[Any], dtype: DType) -> Any:
+def _uniform_of_bits(_: str, sizes: list[Any], dtype: DType) -> TensorValue:
     """Numbers whose binary digits are each kept, or not, by a dropout."""
     digits = 53 if dtype is DType.DOUBLE else 24
     ones = filled([digits, *sizes], 1, DType.FLOAT)
@@ -70,7 +72,7 @@ def _sizes(call: Call) -> list[Any]:
     return call.output_shape()
 
 
-def _positive_uniform(call: Call) -> Any:
+def _positive_uniform(call: Call) -> TensorValue:
     """Numbers from 0 up to 1 without either."""
     return op.Max(drawn_uniform(_sizes(call), _computed(call)), cast(_TINY, _computed(call)))
 
@@ -82,7 +84,7 @@ def _computed(call: Call) -> DType:
 
 @translates_complex("aten.rand_like.default", "aten.rand_like.generator")
 @translates("aten.rand.default", "aten.rand.generator", "aten.rand_like.default", "aten.rand_like.generator")
-def rand(call: Call, *_: Any, **__: Any) -> Any:
+def rand(call: Call, *_: Any, **__: Any) -> Translated:
     if call.is_complex:
         return Complex(*[drawn_uniform(_sizes(call), call.dtype) for _ in range(2)])
     return drawn_uniform(_sizes(call), call.dtype)
@@ -92,14 +94,14 @@ def rand(call: Call, *_: Any, **__: Any) -> Any:
 @translates(
     *("aten.randn.default", "aten.randn.generator", "aten.randn_like.default", "aten.randn_like.generator")
 )
-def randn(call: Call, *_: Any, **__: Any) -> Any:
+def randn(call: Call, *_: Any, **__: Any) -> Translated:
     if call.is_complex:  # the variance of one is that of both parts together
         half = cast(np.sqrt(0.5), call.dtype)
         return Complex(*[op.Mul(drawn_normal(_sizes(call), call.dtype), half) for _ in range(2)])
     return drawn_normal(_sizes(call), call.dtype)
 
 
-def _whole(call: Call, low: Any, high: Any) -> Any:
+def _whole(call: Call, low: Numeric, high: Numeric) -> TensorValue:
     """Whole numbers from `low` up to `high`, without it."""
     computed = DType.DOUBLE
     low, high = cast(low, computed), cast(high, computed)
@@ -108,38 +110,38 @@ def _whole(call: Call, low: Any, high: Any) -> Any:
 
 
 @translates("aten.randint.default", "aten.randint.generator")
-def randint(call: Call, high: Any, size: Any, **_: Any) -> Any:
+def randint(call: Call, high: Numeric, size: Sequence[Size], **_: Any) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.randint.low", "aten.randint.low_generator")
-def randint_low(call: Call, low: Any, high: Any, size: Any, **_: Any) -> Any:
+def randint_low(call: Call, low: Numeric, high: Numeric, size: Sequence[Size], **_: Any) -> Translated:
     return _whole(call, low, high)
 
 
 @translates("aten.randint_like.default", "aten.randint_like.generator", "aten.randint_like.Tensor")
-def randint_like(call: Call, x: Any, high: Any, **_: Any) -> Any:
+def randint_like(call: Call, x: TensorValue, high: Numeric, **_: Any) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.randint_like.low_dtype", "aten.randint_like.low_generator_dtype")
-def randint_like_low(call: Call, x: Any, low: Any, high: Any, **_: Any) -> Any:
+def randint_like_low(call: Call, x: TensorValue, low: Numeric, high: Numeric, **_: Any) -> Translated:
     return _whole(call, low, high)
 
 
 @translates("aten.random.from")
-def random_from(call: Call, x: Any, low: int, high: int | None, **_: Any) -> Any:
-    return _whole(call, low, _limit(x.dtype) if high is None else high)
+def random_from(call: Call, x: TensorValue, low: int, high: int | None, **_: Any) -> Translated:
+    return _whole(call, low, _limit(dtype_of(x)) if high is None else high)
 
 
 @translates("aten.random.to")
-def random_to(call: Call, x: Any, high: int, **_: Any) -> Any:
+def random_to(call: Call, x: TensorValue, high: int, **_: Any) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.random.default")
-def random_all(call: Call, x: Any, **_: Any) -> Any:
-    return _whole(call, 0, _limit(x.dtype))
+def random_all(call: Call, x: TensorValue, **_: Any) -> Translated:
+    return _whole(call, 0, _limit(dtype_of(x)))
 
 
 def _limit(dtype: DType) -> int:
@@ -151,46 +153,48 @@ def _limit(dtype: DType) -> int:
 
 
 @translates("aten.normal.Tensor_float", "aten.normal.float_Tensor", "aten.normal.Tensor_Tensor")
-def normal(call: Call, mean: Any, std: Any = 1.0, **_: Any) -> Any:
+def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Any) -> TensorValue:
     numbers = drawn_normal(_sizes(call), call.dtype)
     return op.Add(op.Mul(numbers, cast(std, call.dtype)), cast(mean, call.dtype))
 
 
 @translates("aten.normal.float_float")
-def normal_of_size(call: Call, mean: Any, std: Any, size: Any, **_: Any) -> Any:
+def normal_of_size(call: Call, mean: Numeric, std: Numeric, size: Sequence[Size], **_: Any) -> TensorValue:
     return normal(call, mean, std)
 
 
 @translates("aten.normal_functional.default")
-def normal_functional(call: Call, x: Any, mean: Any = 0.0, std: Any = 1.0, **_: Any) -> Any:
+def normal_functional(
+    call: Call, x: TensorValue, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Any
+) -> TensorValue:
     return normal(call, mean, std)
 
 
 @translates("aten.log_normal.default")
-def log_normal(call: Call, x: Any, mean: Any = 1.0, std: Any = 2.0, **_: Any) -> Any:
+def log_normal(call: Call, x: TensorValue, mean: Numeric = 1.0, std: Numeric = 2.0, **_: Any) -> TensorValue:
     return op.Exp(normal(call, mean, std))
 
 
 @translates("aten.uniform.default")
-def uniform(call: Call, x: Any, low: Any = 0.0, high: Any = 1.0, **_: Any) -> Any:
+def uniform(call: Call, x: TensorValue | None, low: float = 0.0, high: float = 1.0, **_: Any) -> TensorValue:
     numbers = op.Mul(drawn_uniform(_sizes(call), call.dtype), cast(high - low, call.dtype))
     return op.Add(numbers, cast(low, call.dtype))
 
 
 @translates("aten.exponential.default")
-def exponential(call: Call, x: Any, lambd: float = 1.0, **_: Any) -> Any:
+def exponential(call: Call, x: TensorValue, lambd: float = 1.0, **_: Any) -> Translated:
     return op.Div(op.Neg(op.Log(_positive_uniform(call))), cast(lambd, _computed(call)))
 
 
 @translates("aten.cauchy.default")
-def cauchy(call: Call, x: Any, median: float = 0.0, sigma: float = 1.0, **_: Any) -> Any:
+def cauchy(call: Call, x: TensorValue, median: float = 0.0, sigma: float = 1.0, **_: Any) -> Translated:
     computed = _computed(call)
     angle = op.Mul(op.Sub(_positive_uniform(call), cast(0.5, computed)), cast(np.pi, computed))
     return op.Add(op.Mul(op.Tan(angle), cast(sigma, computed)), cast(median, computed))
 
 
 @translates("aten.geometric.default")
-def geometric(call: Call, x: Any, p: float, **_: Any) -> Any:
+def geometric(call: Call, x: TensorValue, p: float, **_: Any) -> Translated:
     if p == 1:
         return filled(_sizes(call), 1, call.dtype)
     computed = _computed(call)
@@ -199,29 +203,31 @@ def geometric(call: Call, x: Any, p: float, **_: Any) -> Any:
 
 
 @translates("aten.bernoulli.default")
-def bernoulli(call: Call, x: Any, **_: Any) -> Any:
+def bernoulli(call: Call, x: TensorValue, **_: Any) -> Translated:
     return _bernoulli(call, x)
 
 
 @translates("aten.bernoulli.p", "aten.bernoulli.Tensor")
-def bernoulli_of(call: Call, x: Any, p: Any, **_: Any) -> Any:
+def bernoulli_of(call: Call, x: TensorValue, p: Numeric, **_: Any) -> Translated:
     return _bernoulli(call, p)
 
 
-def _bernoulli(call: Call, chance: Any) -> Any:
+def _bernoulli(call: Call, chance: Numeric) -> TensorValue:
     computed = _computed(call)
     return op.Less(drawn_uniform(_sizes(call), computed), cast(chance, computed))
 
 
 @translates("aten.randperm.default", "aten.randperm.generator")
-def randperm(call: Call, n: Any, **_: Any) -> Any:
+def randperm(call: Call, n: Size, **_: Any) -> Translated:
     """The order of random numbers."""
     sizes = _sizes(call)
     return op.TopK(drawn_uniform(sizes, DType.DOUBLE), op.Reshape(cast(n, DType.INT64), [1]))[1]
 
 
 @translates("aten.multinomial.default")
-def multinomial(call: Call, x: Any, num_samples: Any, replacement: bool = False, **_: Any) -> Any:
+def multinomial(
+    call: Call, x: TensorValue, num_samples: Size, replacement: bool = False, **_: Any
+) -> Translated:
     dtype = DType.DOUBLE if x.dtype is DType.DOUBLE else DType.FLOAT
     chances = cast(x, dtype)
     if replacement:
@@ -239,8 +245,8 @@ def multinomial(call: Call, x: Any, num_samples: Any, replacement: bool = False,
 
 @translates("aten.rrelu.default")
 def rrelu(
-    call: Call, x: Any, lower: float = 0.125, upper: float = 1 / 3, training: bool = False, *_: Any
-) -> Any:
+    call: Call, x: TensorValue, lower: float = 0.125, upper: float = 1 / 3, training: bool = False, *_: Any
+) -> Translated:
     """A leaky relu; in training, the slope of each negative element is random."""
     if not training:
         return op.LeakyRelu(x, alpha=(float(lower) + float(upper)) / 2)

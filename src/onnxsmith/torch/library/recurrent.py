@@ -1,17 +1,20 @@
-# pyright: basic
 """Recurrent layers (LSTM, GRU, RNN) as ONNX's, over a time that may be dynamic, and sequences that are packed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
+from typing import cast as cast_type
 
 import numpy as np
 
+from onnxsmith.algorithms.values import rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dropout import dropped
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, int64s, reshape
+from onnxsmith.torch.library.values import Translated, cast, int64s, reshape
 from onnxsmith.types.dtypes import DType
 
 #: Where ONNX's gates stand among torch's: torch has input, forget, cell, output, and reset, update, new.
@@ -40,7 +43,7 @@ class Layers:
         self.each += self.has_projection
         self.params = params
 
-    def run(self, x: Any, states: list[Any], lengths: Any) -> list[Any]:
+    def run(self, x: TensorValue, states: list[Any], lengths: TensorValue | None) -> list[Any]:
         """The output (time, batch, feature) and the last states of all layers."""
         finals: list[list[Any]] = []
         for layer in range(self.layers):
@@ -59,7 +62,7 @@ class Layers:
             return state
         return op.Slice(state, [layer * self.directions], [(layer + 1) * self.directions], [0])
 
-    def _layer(self, x: Any, layer: int, states: list[Any], lengths: Any) -> list[Any]:
+    def _layer(self, x: TensorValue, layer: int, states: list[Any], lengths: TensorValue | None) -> list[Any]:
         first = layer * self.directions
         rows = [
             self.params[(first + k) * self.each : (first + k + 1) * self.each] for k in range(self.directions)
@@ -89,13 +92,17 @@ class Layers:
         sizes = [*self.call.shape_of(x)[:2], self.directions * width]
         return [reshape(output, sizes), *results[1:]]
 
-    def _projected(self, x: Any, rows: list[Any], states: list[Any], lengths: Any) -> list[Any]:
+    def _projected(
+        self, x: TensorValue, rows: list[Any], states: list[Any], lengths: TensorValue | None
+    ) -> list[Any]:
         """A layer step by step: ONNX's LSTM has no projection of the state."""
         if lengths is not None:
             raise self.call.refuse(
                 "a packed sequence in an LSTM with proj_size, which ONNX's LSTM does not have"
             )
-        outputs, hiddens, cells = [], [], []
+        outputs: list[Any] = []
+        hiddens: list[Any] = []
+        cells: list[Any] = []
         for k, row in enumerate(rows):
             weights = [op.Transpose(each, perm=[1, 0]) for each in (row[0], row[1], row[-1])]
             entering = op.MatMul(x, weights[0])
@@ -120,14 +127,14 @@ class Layers:
 
     def _joined(self, parts: list[Any], dimensions: int) -> Any:
         """Weights of each direction, with the gates in ONNX's order; biases are pairs, one behind the other."""
-        reordered = []
+        reordered: list[Any] = []
         for part in parts:
-            pieces = [self._reordered(each) for each in (part if isinstance(part, tuple) else (part,))]
+            pieces = [self._reordered(each) for each in _as_list(part)]
             whole = pieces[0] if len(pieces) == 1 else op.Concat(*pieces, axis=0)
             reordered.append(op.Unsqueeze(whole, [0]))
         return reordered[0] if len(reordered) == 1 else op.Concat(*reordered, axis=0)
 
-    def _reordered(self, weight: Any) -> Any:
+    def _reordered(self, weight: TensorValue) -> Any:
         order = _GATES[self.name]
         if len(order) == 1:
             return weight
@@ -135,10 +142,10 @@ class Layers:
         return op.Concat(*(gates[k] for k in order), axis=0)
 
 
-def _projected_step(recurrence: Any, projection: Any) -> Any:
+def _projected_step(recurrence: TensorValue, projection: TensorValue) -> Callable[..., Any]:
     """One step of an LSTM whose state is projected, given what the input has for all gates."""
 
-    def step(hidden: Any, cell: Any, entering: Any) -> Any:
+    def step(hidden: TensorValue, cell: Any, entering: Any) -> Any:
         gates = op.Add(entering, op.MatMul(hidden, recurrence))
         result, cell = _through_gates(gates, cell)
         hidden = op.MatMul(result, projection)
@@ -150,7 +157,7 @@ def _projected_step(recurrence: Any, projection: Any) -> Any:
 @translates("aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
 def recurrent(
     call: Call,
-    x: Any,
+    x: TensorValue,
     hx: Any,
     params: list[Any],
     has_biases: bool,
@@ -159,10 +166,10 @@ def recurrent(
     train: bool,
     bidirectional: bool,
     batch_first: bool,
-) -> Any:
+) -> Translated:
     layers = Layers(call, params, has_biases, num_layers, dropout if train else 0, bidirectional)
     x = op.Transpose(x, perm=[1, 0, 2]) if batch_first else x
-    output, *finals = layers.run(x, list(hx) if isinstance(hx, list | tuple) else [hx], None)
+    output, *finals = layers.run(x, _as_list(hx), None)
     return [op.Transpose(output, perm=[1, 0, 2]) if batch_first else output, *finals]
 
 
@@ -178,13 +185,13 @@ def packed_recurrent(
     dropout: float,
     train: bool,
     bidirectional: bool,
-) -> Any:
+) -> Translated:
     """Packed sequences, unpacked for ONNX with their lengths, and packed again."""
     layers = Layers(call, params, has_biases, num_layers, dropout if train else 0, bidirectional)
     batch_sizes = cast(batch_sizes, DType.INT64)
     padded, is_there = _unpacked(call, data, batch_sizes)
     lengths = op.ReduceSum(cast(is_there, DType.INT32), np.array([0]), keepdims=0)
-    states = list(hx) if isinstance(hx, list | tuple) else [hx]
+    states = _as_list(hx)
     output, *finals = layers.run(padded, states, lengths)
     return [_packed(output, is_there), *finals]
 
@@ -199,14 +206,14 @@ def _unpacked(call: Call, data: Any, batch_sizes: Any) -> tuple[Any, Any]:
     return op.Gather(data, places, axis=0), is_there
 
 
-def _packed(x: Any, is_there: Any) -> Any:
+def _packed(x: TensorValue, is_there: Any) -> TensorValue:
     """The elements that are there, one time step after the other."""
     return op.GatherND(x, op.Transpose(op.NonZero(is_there), perm=[1, 0]))
 
 
 @translates("aten._pack_padded_sequence.default")
-def pack_padded_sequence(call: Call, x: Any, lengths: Any, batch_first: bool) -> Any:
-    x = op.Transpose(x, perm=[1, 0, *range(2, len(x.type.shape))]) if batch_first else x
+def pack_padded_sequence(call: Call, x: TensorValue, lengths: TensorValue, batch_first: bool) -> Translated:
+    x = op.Transpose(x, perm=[1, 0, *range(2, rank_of(x))]) if batch_first else x
     lengths = cast(lengths, DType.INT64)
     longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
     steps = op.Range(np.int64(0), longest, np.int64(1))
@@ -218,7 +225,7 @@ def pack_padded_sequence(call: Call, x: Any, lengths: Any, batch_first: bool) ->
 @translates("aten._pad_packed_sequence.default")
 def pad_packed_sequence(
     call: Call, data: Any, batch_sizes: Any, batch_first: bool, padding_value: Any, total_length: Any
-) -> Any:
+) -> Translated:
     batch_sizes = cast(batch_sizes, DType.INT64)
     padded, is_there = _unpacked(call, data, batch_sizes)
     lengths = op.ReduceSum(cast(is_there, DType.INT64), np.array([0]), keepdims=0)
@@ -233,9 +240,9 @@ def pad_packed_sequence(
     return [op.Transpose(padded, perm=[1, 0, *range(2, 2 + behind)]) if batch_first else padded, lengths]
 
 
-def _gates(x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+def _gates(x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
     """What the input and the state give to all gates."""
-    parts = []
+    parts: list[Any] = []
     for value, weight, bias in ((x, w_ih, b_ih), (hx, w_hh, b_hh)):
         part = op.MatMul(value, op.Transpose(weight, perm=[1, 0]))
         parts.append(part if bias is None else op.Add(part, bias))
@@ -243,7 +250,9 @@ def _gates(x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple
 
 
 @translates("aten.lstm_cell.default")
-def lstm_cell(call: Call, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def lstm_cell(
+    call: Call, x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Translated:
     gates = op.Add(*_gates(x, hx[0], w_ih, w_hh, b_ih, b_hh))
     return _through_gates(gates, hx[1])
 
@@ -256,7 +265,9 @@ def _through_gates(gates: Any, cell: Any) -> list[Any]:
 
 
 @translates("aten.gru_cell.default")
-def gru_cell(call: Call, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def gru_cell(
+    call: Call, x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Translated:
     mine, theirs = (
         op.Split(each, axis=-1, num_outputs=3, outputs=3) for each in _gates(x, hx, w_ih, w_hh, b_ih, b_hh)
     )
@@ -266,6 +277,12 @@ def gru_cell(call: Call, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None
 
 
 @translates("aten.rnn_tanh_cell.default", "aten.rnn_relu_cell.default")
-def rnn_cell(call: Call, x: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+def rnn_cell(
+    call: Call, x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+) -> Translated:
     total = op.Add(*_gates(x, hx, w_ih, w_hh, b_ih, b_hh))
     return op.Relu(total) if "relu" in call.overload else op.Tanh(total)
+
+
+def _as_list(value: TensorValue) -> list[Any]:
+    return list(cast_type("Sequence[Any]", value)) if isinstance(value, list | tuple) else [value]

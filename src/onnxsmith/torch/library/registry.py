@@ -1,4 +1,3 @@
-# pyright: basic
 """Which function translates an overload: the decorators, and a lookup that imports only the family it needs."""
 
 from __future__ import annotations

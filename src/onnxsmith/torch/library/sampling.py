@@ -1,17 +1,17 @@
-# pyright: basic
 """Reading an image at the places of a grid; and images as columns of windows, and back."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from onnxsmith.algorithms.values import product
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import padded, unfolded, window_places
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.pooling import batched, unbatched
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 _MODES = ("bilinear", "nearest", "bicubic")
@@ -21,14 +21,19 @@ _PADDINGS = ("zeros", "border", "reflection")
 
 @translates("aten.grid_sampler.default", "aten.grid_sampler_2d.default", "aten.grid_sampler_3d.default")
 def grid_sampler(
-    call: Call, x: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    grid: TensorValue,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Translated:
     if rank_of(x) == 5 and op.version < 20:
         raise call.refuse("grid_sample in three dimensions, which ONNX has from opset 20 on")
     modes = _MODES if op.version < 20 else _MODES_SINCE_20
     return op.GridSample(
         x,
-        cast(grid, x.dtype),
+        cast(grid, dtype_of(x)),
         mode=modes[interpolation_mode],
         padding_mode=_PADDINGS[padding_mode],
         align_corners=int(align_corners),
@@ -36,7 +41,9 @@ def grid_sampler(
 
 
 @translates("aten.im2col.default", lifts=True)
-def im2col(call: Call, x: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+def im2col(
+    call: Call, x: TensorValue, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Translated:
     """The windows of an image as columns."""
     x, is_single = batched(x, 2)
     outputs = [
@@ -53,8 +60,8 @@ def im2col(call: Call, x: Any, kernel_size: Any, dilation: Any, padding: Any, st
 
 @translates("aten.col2im.default", lifts=True)
 def col2im(
-    call: Call, x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> Any:
+    call: Call, x: TensorValue, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Translated:
     """Columns as windows of an image, summed where they overlap."""
     is_single = rank_of(x) == 2
     x = op.Unsqueeze(x, [0]) if is_single else x
@@ -73,7 +80,7 @@ def col2im(
     batch, channels = call.size(x, 0), call.size(x, 1) // product(kernel_size)
     elements = product(kernel_size) * product(counts)
     values = reshape(x, [batch, channels, elements])
-    empty = op.Expand(cast(0, x.dtype), int64s([batch, channels, height * width]))
+    empty = op.Expand(cast(0, dtype_of(x)), int64s([batch, channels, height * width]))
     spread = op.Expand(places, int64s([batch, channels, elements]))
     image = op.ScatterElements(empty, spread, values, axis=2, reduction="add")
     image = reshape(image, [batch, channels, height, width])
@@ -82,8 +89,8 @@ def col2im(
 
 
 @translates("aten.pixel_shuffle.default", lifts=True)
-def pixel_shuffle(call: Call, x: Any, upscale_factor: int) -> Any:
-    if rank_of(x) == 4 and x.dtype.is_float:
+def pixel_shuffle(call: Call, x: TensorValue, upscale_factor: int) -> Translated:
+    if rank_of(x) == 4 and dtype_of(x).is_float:
         return op.DepthToSpace(x, blocksize=upscale_factor, mode="CRD")
     sizes = call.shape_of(x)
     rank, r = len(sizes), upscale_factor
@@ -94,7 +101,7 @@ def pixel_shuffle(call: Call, x: Any, upscale_factor: int) -> Any:
 
 
 @translates("aten.pixel_unshuffle.default", lifts=True)
-def pixel_unshuffle(call: Call, x: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(call: Call, x: TensorValue, downscale_factor: int) -> Translated:
     sizes = call.shape_of(x)
     rank, r = len(sizes), downscale_factor
     apart = reshape(x, [*sizes[:-2], sizes[-2] // r, r, sizes[-1] // r, r])
@@ -104,7 +111,7 @@ def pixel_unshuffle(call: Call, x: Any, downscale_factor: int) -> Any:
 
 
 @translates("aten.channel_shuffle.default", "aten.native_channel_shuffle.default", lifts=True)
-def channel_shuffle(call: Call, x: Any, groups: int) -> Any:
+def channel_shuffle(call: Call, x: TensorValue, groups: int) -> Translated:
     sizes = call.shape_of(x)
     apart = reshape(x, [sizes[0], groups, sizes[1] // groups, *sizes[2:]])
     return reshape(op.Transpose(apart, perm=[0, 2, 1, *range(3, len(sizes) + 1)]), sizes)

@@ -1,4 +1,3 @@
-# pyright: basic
 """Writing elements into a copy: slices, single positions, index tensors, masks; with and without a reduction."""
 
 from __future__ import annotations
@@ -8,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, dtype_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.indexing import (
     at_least_vector,
@@ -21,7 +22,17 @@ from onnxsmith.torch.library.indexing import (
 )
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, expand, filled, has_zero, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import (
+    Translated,
+    axis_of,
+    cast,
+    expand,
+    filled,
+    has_zero,
+    int64s,
+    rank_of,
+    reshape,
+)
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
@@ -41,12 +52,12 @@ ON_TRUTH = {"max": "add", "min": "mul"}
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 #: Data, what is written, and a reduction -> the data with that written.
-Write = Callable[[Any, Any, str], Any]
+Write = Callable[[TensorValue, TensorValue, str], TensorValue]
 
 
-def _reducing(x: Any, source: Any, reduction: str, write: Write) -> Any:
+def _reducing(x: TensorValue, source: TensorValue, reduction: str, write: Write) -> TensorValue:
     """A write in an element type that ONNX Runtime reduces in; NaN is the greatest and the least, as in torch."""
-    dtype = x.dtype
+    dtype = dtype_of(x)
     if reduction == "none":
         return write(x, source, reduction)
     if dtype is DType.BOOL:
@@ -60,17 +71,17 @@ def _reducing(x: Any, source: Any, reduction: str, write: Write) -> Any:
     return op.Where(is_missing, cast(float("nan"), dtype), result)
 
 
-def by_elements(index: Any, axis: int) -> Write:
+def by_elements(index: TensorValue, axis: int) -> Write:
     """A writer for an index of as many dimensions as the data has, a position for each element written."""
     return lambda x, source, reduction: op.ScatterElements(x, index, source, axis=axis, reduction=reduction)
 
 
-def by_tuples(tuples: Any) -> Write:
+def by_tuples(tuples: TensorValue) -> Write:
     """A writer for positions along the first dimensions, in the last dimension of one tensor."""
     return lambda x, source, reduction: op.ScatterND(x, tuples, source, reduction=reduction)
 
 
-def along(call: Call, index: Any, source: Any, axis: int) -> Write:
+def along(call: Call, index: TensorValue, source: TensorValue, axis: int) -> Write:
     """A writer for positions along one dimension, each for a whole slice of the source."""
     index = at_least_vector(cast(index, DType.INT64))
     rank = rank_of(source)
@@ -81,31 +92,37 @@ def along(call: Call, index: Any, source: Any, axis: int) -> Write:
 
 
 def _reduced(
-    call: Call, x: Any, source: Any, write: Write, reduce: str, include_self: bool, neutral: Any
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    source: TensorValue,
+    write: Write,
+    reduce: str,
+    include_self: bool,
+    neutral: Any,
+) -> TensorValue:
     """A write with one of torch's reductions; `neutral` is what is written first where the data does not count."""
     if reduce in ("prod", "multiply", "amax", "amin") and call.is_complex:
         raise call.refuse("a product or an order of complex numbers that are written to one place")
-    dtype = x.dtype
+    dtype = dtype_of(x)
     if dtype in HALVES:
         x, source = cast(x, DType.FLOAT), cast(source, DType.FLOAT)
     if not include_self:
-        x = write(x, filled(call.shape_of(source), cast(neutral, x.dtype), x.dtype), "none")
+        x = write(x, filled(call.shape_of(source), cast(neutral, dtype_of(x)), dtype_of(x)), "none")
     result = _reducing(x, source, REDUCTIONS[reduce], write)
     if reduce == "mean":
-        ones = filled(call.shape_of(source), 1, x.dtype)
-        counts = write(filled(call.shape_of(x), int(include_self), x.dtype), ones, "add")
-        result = _quotient(result, op.Max(counts, cast(1, x.dtype)))
+        ones = filled(call.shape_of(source), 1, dtype_of(x))
+        counts = write(filled(call.shape_of(x), int(include_self), dtype_of(x)), ones, "add")
+        result = _quotient(result, op.Max(counts, cast(1, dtype_of(x))))
     return cast(result, dtype)
 
 
-def _quotient(total: Any, count: Any) -> Any:
-    if total.dtype.is_float:
+def _quotient(total: Any, count: Any) -> TensorValue:
+    if dtype_of(total).is_float:
         return op.Div(total, count)
     return op.Div(op.Sub(total, op.Mod(total, count)), count)  # rounds down, also below zero
 
 
-def _neutral(reduce: str, dtype: DType) -> Any:
+def _neutral(reduce: str, dtype: DType) -> bool | int | float:
     """What changes nothing in a reduction."""
     if reduce in ("amax", "amin"):
         if dtype is DType.BOOL:
@@ -121,30 +138,36 @@ def _neutral(reduce: str, dtype: DType) -> Any:
 
 
 def _scatter(
-    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str | None, include_self: bool = True
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    dim: int,
+    index: TensorValue,
+    source: Numeric,
+    reduce: str | None,
+    include_self: bool = True,
+) -> TensorValue:
     """torch's scatter: scalars count as vectors, and the source may be larger than the index."""
-    if 0 in index.type.shape:
+    if 0 in dimensions_of(index):
         return x  # an empty index may have any number of dimensions
     is_scalar = rank_of(x) == 0
-    dtype = x.dtype
+    dtype = dtype_of(x)
     x, index = at_least_vector(x), at_least_vector(cast(index, DType.INT64))
     axis = axis_of(dim, rank_of(x))
-    if not hasattr(source, "type"):
-        source = filled(call.shape_of(index), source, dtype)
+    if isinstance(source, TensorValue):
+        written = _cropped(call, at_least_vector(cast(source, dtype)), index)
     else:
-        source = _cropped(call, at_least_vector(cast(source, dtype)), index)
+        written = filled(call.shape_of(index), source, dtype)
     write = by_elements(index, axis)
     if reduce is None:
-        result = write(x, source, "none")
+        result = write(x, written, "none")
     else:
-        result = _reduced(call, x, source, write, reduce, include_self, _neutral(reduce, dtype))
+        result = _reduced(call, x, written, write, reduce, include_self, _neutral(reduce, dtype))
     return reshape(result, []) if is_scalar else result
 
 
-def _cropped(call: Call, source: Any, index: Any) -> Any:
+def _cropped(call: Call, source: TensorValue, index: TensorValue) -> TensorValue:
     """The part of a source that an index has positions for."""
-    sizes = list(zip(source.type.shape, index.type.shape, strict=True))
+    sizes = list(zip(dimensions_of(source), dimensions_of(index), strict=True))
     axes = [k for k, (mine, theirs) in enumerate(sizes) if mine is None or mine != theirs]
     if not axes:
         return source
@@ -153,24 +176,33 @@ def _cropped(call: Call, source: Any, index: Any) -> Any:
 
 
 @translates("aten.scatter.src", "aten.scatter.value", lifts=("x", "source"))
-def scatter(call: Call, x: Any, dim: int, index: Any, source: Any) -> Any:
+def scatter(call: Call, x: TensorValue, dim: int, index: TensorValue, source: Numeric) -> Translated:
     return _scatter(call, x, dim, index, source, None)
 
 
 @translates("aten.scatter.reduce", "aten.scatter.value_reduce", lifts=("x", "source"))
-def scatter_with(call: Call, x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
+def scatter_with(
+    call: Call, x: TensorValue, dim: int, index: TensorValue, source: Numeric, *, reduce: str
+) -> Translated:
     return _scatter(call, x, dim, index, source, reduce)
 
 
 @translates("aten.scatter_add.default", lifts=("x", "source"))
-def scatter_add(call: Call, x: Any, dim: int, index: Any, source: Any) -> Any:
+def scatter_add(call: Call, x: TensorValue, dim: int, index: TensorValue, source: Numeric) -> Translated:
     return _scatter(call, x, dim, index, source, "add")
 
 
 @translates("aten.scatter_reduce.two", lifts=("x", "source"))
 def scatter_reduce(
-    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    dim: int,
+    index: TensorValue,
+    source: Numeric,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Translated:
     return _scatter(call, x, dim, index, source, reduce, include_self)
 
 
@@ -178,11 +210,17 @@ def scatter_reduce(
 
 
 def _index_write(
-    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str | None, include_self: bool = True
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    dim: int,
+    index: TensorValue,
+    source: TensorValue,
+    reduce: str | None,
+    include_self: bool = True,
+) -> TensorValue:
     """A write of whole slices, at positions along one dimension."""
     is_scalar = rank_of(x) == 0
-    dtype = x.dtype
+    dtype = dtype_of(x)
     x, source = at_least_vector(x), at_least_vector(cast(source, dtype))
     axis = axis_of(dim, rank_of(x))
     write = along(call, index, source, axis)
@@ -194,7 +232,9 @@ def _index_write(
 
 
 @translates("aten.index_add.default", lifts=("x", "source"))
-def index_add(call: Call, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def index_add(
+    call: Call, x: TensorValue, dim: int, index: TensorValue, source: TensorValue, *, alpha: Numeric = 1
+) -> Translated:
     if isinstance(alpha, complex):
         raise call.refuse("a complex factor")
     if not (isinstance(alpha, int | float) and alpha == 1):
@@ -202,26 +242,33 @@ def index_add(call: Call, x: Any, dim: int, index: Any, source: Any, *, alpha: A
     return _index_write(call, x, dim, index, source, "add")
 
 
-def _scaled(source: Any, factor: Any) -> Any:
-    if source.dtype is DType.BOOL:
+def _scaled(source: TensorValue, factor: Any) -> TensorValue:
+    if dtype_of(source) is DType.BOOL:
         return op.And(source, cast(factor, DType.BOOL))
-    return op.Mul(source, cast(factor, source.dtype))
+    return op.Mul(source, cast(factor, dtype_of(source)))
 
 
 @translates("aten.index_copy.default", lifts=("x", "source"))
-def index_copy(call: Call, x: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(call: Call, x: TensorValue, dim: int, index: TensorValue, source: TensorValue) -> Translated:
     return _index_write(call, x, dim, index, source, None)
 
 
 @translates("aten.index_reduce.default")
 def index_reduce(
-    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    dim: int,
+    index: TensorValue,
+    source: TensorValue,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Translated:
     return _index_write(call, x, dim, index, source, reduce, include_self)
 
 
 @translates("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor", lifts=("x", "value"))
-def index_fill(call: Call, x: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(call: Call, x: TensorValue, dim: int, index: TensorValue, value: TensorValue) -> Translated:
     index = at_least_vector(index)
     shape = call.shape_of(x) or [1]
     shape[axis_of(dim, len(shape))] = call.size(index, 0)
@@ -233,12 +280,18 @@ def index_fill(call: Call, x: Any, dim: int, index: Any, value: Any) -> Any:
 
 @translates("aten.slice_scatter.default", lifts=("x", "source"))
 def slice_scatter(
-    call: Call, x: Any, source: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    source: TensorValue,
+    dim: int = 0,
+    start: Size | None = None,
+    end: Size | None = None,
+    step: int = 1,
+) -> Translated:
     axis = axis_of(dim, rank_of(x))
-    size = x.type.shape[axis]
-    is_whole = start in (None, 0) and step == 1 and isinstance(size, int)
-    if is_whole and (end is None or (isinstance(end, int) and end >= size)):
+    size = dimensions_of(x)[axis]
+    is_open = end is None or (isinstance(end, int) and isinstance(size, int) and end >= size)
+    if start in (None, 0) and step == 1 and isinstance(size, int) and is_open:
         return expand(cast(source, call.dtype), call.output_shape())
     first, last = 0 if start is None else start, NO_END if end is None else end
     positions = op.Slice(
@@ -248,12 +301,14 @@ def slice_scatter(
 
 
 @translates("aten.select_scatter.default", lifts=("x", "source"))
-def select_scatter(call: Call, x: Any, source: Any, dim: int, index: Any) -> Any:
+def select_scatter(
+    call: Call, x: TensorValue, source: TensorValue, dim: int, index: TensorValue
+) -> Translated:
     axis = axis_of(dim, rank_of(x))
     return _index_write(call, x, axis, _vector(index), op.Unsqueeze(cast(source, call.dtype), [axis]), None)
 
 
-def _vector(index: Any) -> Any:
+def _vector(index: TensorValue) -> TensorValue:
     """A position as a tensor of one."""
     positions = int64s([index])
     return positions if hasattr(positions, "type") else op.Identity(positions)
@@ -267,27 +322,37 @@ def _vector(index: Any) -> Any:
     lifts=("x", "values"),
 )
 def index_put(
-    call: Call, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, unsafe: bool = False
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    indices: Sequence[TensorValue | None],
+    values: TensorValue,
+    accumulate: bool = False,
+    unsafe: bool = False,
+) -> Translated:
     return _put(call, x, indices, cast(values, call.dtype), accumulate)
 
 
 @translates("aten._unsafe_masked_index_put_accumulate.default", lifts=("x", "values"))
-def masked_index_put(call: Call, x: Any, mask: Any, indices: Sequence[Any], values: Any) -> Any:
-    if 0 in x.type.shape:
+def masked_index_put(
+    call: Call, x: TensorValue, mask: TensorValue, indices: Sequence[TensorValue | None], values: TensorValue
+) -> Translated:
+    if 0 in dimensions_of(x):
         return x
     counting = op.Where(mask, cast(values, call.dtype), cast(0, call.dtype))
     return _put(call, x, masked_positions(call, x, indices), counting, True)
 
 
-def _put(call: Call, x: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Any:
+def _put(
+    call: Call, x: TensorValue, indices: Sequence[TensorValue | None], values: TensorValue, accumulate: bool
+) -> TensorValue:
     """What `x[indices] = values` makes of `x`."""
     given = [k for k, each in enumerate(indices) if each is not None]
     if not given:
         values = expand(values, call.output_shape())
         return op.Add(x, values) if accumulate else values
-    if len(given) == 1 and is_mask(indices[given[0]]) and not accumulate:
-        chosen = _chosen(x, indices[given[0]], given[0], values)
+    first_index = indices[given[0]]
+    if len(given) == 1 and first_index is not None and is_mask(first_index) and not accumulate:
+        chosen = _chosen(x, first_index, given[0], values)
         if chosen is not None:
             return chosen
     indices = without_masks(indices)
@@ -305,7 +370,7 @@ def _put(call: Call, x: Any, indices: Sequence[Any], values: Any, accumulate: bo
     return result if is_in_order else op.Transpose(result, perm=[order.index(k) for k in range(len(order))])
 
 
-def _in_front(values: Any, width: int, before: int, rest: int) -> Any:
+def _in_front(values: TensorValue, width: int, before: int, rest: int) -> TensorValue:
     """Values whose dimensions of the index tensors stand first, not after `before` others."""
     if not before:
         return values
@@ -316,13 +381,13 @@ def _in_front(values: Any, width: int, before: int, rest: int) -> Any:
     return op.Transpose(values, perm=order)
 
 
-def _chosen(x: Any, mask: Any, axis: int, values: Any) -> Any:
+def _chosen(x: TensorValue, mask: TensorValue, axis: int, values: TensorValue) -> TensorValue | None:
     """What a mask makes of values that are the same for all its elements; None where they differ."""
     after = rank_of(x) - axis - rank_of(mask)
     rank = rank_of(values)
     if rank > after:
         place = rank - after - 1
-        if values.type.shape[place] != 1:
+        if dimensions_of(values)[place] != 1:
             return None
         added = list(range(place, place + rank_of(mask) - 1))
         values = op.Unsqueeze(values, added) if added else values
@@ -333,7 +398,9 @@ def _chosen(x: Any, mask: Any, axis: int, values: Any) -> Any:
 
 
 @translates("aten.put.default", lifts=("x", "source"))
-def put(call: Call, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(
+    call: Call, x: TensorValue, index: TensorValue, source: TensorValue, accumulate: bool = False
+) -> Translated:
     write = by_elements(flattened(cast(index, DType.INT64)), 0)
     source = flattened(cast(source, call.dtype))
     result = _reducing(flattened(x), source, "add" if accumulate else "none", write)
@@ -341,9 +408,9 @@ def put(call: Call, x: Any, index: Any, source: Any, accumulate: bool = False) -
 
 
 @translates("aten.masked_scatter.default", lifts=("x", "source"))
-def masked_scatter(call: Call, x: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(call: Call, x: TensorValue, mask: TensorValue, source: TensorValue) -> Translated:
     shape = call.output_shape()
-    if 0 in source.type.shape or has_zero(shape):
+    if 0 in dimensions_of(source) or has_zero(shape):
         return expand(x, shape)
     mask = expand(cast(mask, DType.BOOL), shape)
     counts = op.CumSum(cast(flattened(mask), DType.INT64), np.array(0))

@@ -1,4 +1,3 @@
-# pyright: basic
 """Views and their like: reshaping, permuting, slicing, joining. Elements move, and none is computed."""
 
 from __future__ import annotations
@@ -8,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.values import Numeric, Size, dimensions_of
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import axis_of, cast, int64s, rank_of, reshape
+from onnxsmith.torch.library.values import Translated, axis_of, cast, int64s, rank_of, reshape
 from onnxsmith.torch.library.values import expand as expanded
 from onnxsmith.types.dtypes import DType
 
@@ -28,22 +29,22 @@ NO_END = 9223372036854775807
     "aten.view_copy.default",
     lifts=True,
 )
-def view(call: Call, x: Any, size: Sequence[Any]) -> Any:
+def view(call: Call, x: TensorValue, size: Sequence[Any]) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("aten.view_as.default", "aten.reshape_as.default", lifts=True)
-def view_as(call: Call, x: Any, other: Any) -> Any:
+def view_as(call: Call, x: TensorValue, other: Numeric) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default", lifts=True)
-def flatten(call: Call, x: Any, *_: Any) -> Any:
+def flatten(call: Call, x: TensorValue, *_: Any) -> Translated:
     return reshape(x, call.output_shape())
 
 
 @translates("aten.permute.default", "aten.permute_copy.default", lifts=True)
-def permute(call: Call, x: Any, dims: Sequence[int]) -> Any:
+def permute(call: Call, x: TensorValue, dims: Sequence[int]) -> Translated:
     order = [axis_of(each, len(dims)) for each in dims]
     return x if order == list(range(len(order))) else op.Transpose(x, perm=order)
 
@@ -52,7 +53,7 @@ def permute(call: Call, x: Any, dims: Sequence[int]) -> Any:
     *("aten.transpose.int", "aten.swapaxes.default", "aten.swapdims.default", "aten.transpose_copy.int"),
     lifts=True,
 )
-def transpose(call: Call, x: Any, a: int, b: int) -> Any:
+def transpose(call: Call, x: TensorValue, a: int, b: int) -> Translated:
     rank = rank_of(x)
     a, b = axis_of(a, rank), axis_of(b, rank)
     order = list(range(rank))
@@ -63,7 +64,7 @@ def transpose(call: Call, x: Any, a: int, b: int) -> Any:
 
 
 @translates("aten.t.default", "aten.numpy_T.default", "aten.mT.default", "aten.adjoint.default", lifts=True)
-def matrix_transpose(call: Call, x: Any) -> Any:
+def matrix_transpose(call: Call, x: TensorValue) -> Translated:
     rank = rank_of(x)
     if rank < 2:
         return x
@@ -75,7 +76,9 @@ def matrix_transpose(call: Call, x: Any) -> Any:
 @translates(
     "aten.movedim.int", "aten.moveaxis.int", "aten.movedim.intlist", "aten.moveaxis.intlist", lifts=True
 )
-def movedim(call: Call, x: Any, source: Any, destination: Any) -> Any:
+def movedim(
+    call: Call, x: TensorValue, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Translated:
     rank = rank_of(x)
     sources = [axis_of(each, rank) for each in ([source] if isinstance(source, int) else source)]
     targets = [
@@ -88,17 +91,17 @@ def movedim(call: Call, x: Any, source: Any, destination: Any) -> Any:
 
 
 @translates("aten.expand.default", "aten.expand_copy.default", "aten.broadcast_to.default", lifts=True)
-def expand(call: Call, x: Any, size: Sequence[Any]) -> Any:
+def expand(call: Call, x: TensorValue, size: Sequence[Any]) -> Translated:
     return expanded(x, call.output_shape())
 
 
 @translates("aten.expand_as.default", lifts=True)
-def expand_as(call: Call, x: Any, other: Any) -> Any:
+def expand_as(call: Call, x: TensorValue, other: Numeric) -> Translated:
     return expanded(x, call.output_shape())
 
 
 @translates("aten.unsqueeze.default", "aten.unsqueeze_copy.default", lifts=True)
-def unsqueeze(call: Call, x: Any, dim: int) -> Any:
+def unsqueeze(call: Call, x: TensorValue, dim: int) -> Translated:
     return op.Unsqueeze(x, [axis_of(dim, rank_of(x) + 1)])
 
 
@@ -107,8 +110,8 @@ def unsqueeze(call: Call, x: Any, dim: int) -> Any:
     *("aten.squeeze_copy.default", "aten.squeeze_copy.dim", "aten.squeeze_copy.dims"),
     lifts=True,
 )
-def squeeze(call: Call, x: Any, dim: Any = None) -> Any:
-    shape = x.type.shape
+def squeeze(call: Call, x: TensorValue, dim: int | Sequence[int] | None = None) -> Translated:
+    shape = dimensions_of(x)
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     axes = sorted({axis_of(each, len(shape)) for each in dims}) if shape else []
     ones = [each for each in axes if shape[each] == 1]
@@ -116,9 +119,16 @@ def squeeze(call: Call, x: Any, dim: Any = None) -> Any:
 
 
 @translates("aten.slice.Tensor", "aten.slice_copy.Tensor", lifts=True)
-def slice_(call: Call, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def slice_(
+    call: Call,
+    x: TensorValue,
+    dim: int = 0,
+    start: Size | None = None,
+    end: Size | None = None,
+    step: int = 1,
+) -> Translated:
     axis = axis_of(dim, rank_of(x))
-    size = x.type.shape[axis]
+    size = dimensions_of(x)[axis]
     start = 0 if start is None else start
     is_whole = isinstance(start, int) and start == 0 and step == 1
     if is_whole and (
@@ -132,7 +142,7 @@ def slice_(call: Call, x: Any, dim: int = 0, start: Any = None, end: Any = None,
 
 
 @translates("aten.narrow.default", lifts=True)
-def narrow(call: Call, x: Any, dim: int, start: Any, length: Any) -> Any:
+def narrow(call: Call, x: TensorValue, dim: int, start: Numeric, length: Any) -> Translated:
     axis = axis_of(dim, rank_of(x))
     if isinstance(start, int) and start < 0:
         start = start + call.size(x, axis)
@@ -140,7 +150,7 @@ def narrow(call: Call, x: Any, dim: int, start: Any, length: Any) -> Any:
 
 
 @translates("aten.select.int", "aten.select_copy.int", lifts=True)
-def select(call: Call, x: Any, dim: int, index: Any) -> Any:
+def select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Translated:
     position = (
         index
         if isinstance(index, int)
@@ -152,19 +162,19 @@ def select(call: Call, x: Any, dim: int, index: Any) -> Any:
 
 
 @translates("aten.cat.default", "aten.concat.default", "aten.concatenate.default", lifts=("tensors",))
-def cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Any:
+def cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Translated:
     # torch leaves out empty vectors among tensors of more dimensions.
     kept = [each for each in tensors if rank_of(each) == call.rank and not _is_empty_vector(each, call)]
     parts = [cast(each, call.dtype) for each in (kept or tensors[:1])]
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis_of(dim, call.rank))
 
 
-def _is_empty_vector(x: Any, call: Call) -> bool:
-    return x.type.shape == (0,) and call.rank != 1
+def _is_empty_vector(x: TensorValue, call: Call) -> bool:
+    return dimensions_of(x) == (0,) and call.rank != 1
 
 
 @translates("aten.stack.default", lifts=("tensors",))
-def stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Any:
+def stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Translated:
     axis = axis_of(dim, call.rank)
     parts = [op.Unsqueeze(cast(each, call.dtype), [axis]) for each in tensors]
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis)
@@ -177,7 +187,7 @@ def stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Any:
     *("aten.split_with_sizes_copy.default",),
     lifts=True,
 )
-def split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
+def split(call: Call, x: TensorValue, sizes: Any, dim: int = 0) -> Translated:
     axis = axis_of(dim, rank_of(x))
     lengths = [call.sizes.value(each.shape[axis]) for each in call.output]
     if len(lengths) == 1:
@@ -187,7 +197,7 @@ def split(call: Call, x: Any, sizes: Any, dim: int = 0) -> Any:
 
 
 @translates("aten.tensor_split.tensor_indices_or_sections", lifts=True)
-def split_at(call: Call, x: Any, places: Any, dim: int = 0) -> Any:
+def split_at(call: Call, x: TensorValue, places: Any, dim: int = 0) -> Translated:
     if rank_of(places) == 0:
         raise call.refuse("as many parts as the data says")
     axes, count = np.array([axis_of(dim, rank_of(x))]), len(call.output)
@@ -197,13 +207,13 @@ def split_at(call: Call, x: Any, places: Any, dim: int = 0) -> Any:
 
 
 @translates("aten.unbind.int", "aten.unbind_copy.int", lifts=True)
-def unbind(call: Call, x: Any, dim: int = 0) -> Any:
+def unbind(call: Call, x: TensorValue, dim: int = 0) -> Translated:
     axis = axis_of(dim, rank_of(x))
     return [op.Gather(x, np.array(k), axis=axis) for k in range(len(call.output))]
 
 
 @translates("aten.repeat.default", "aten.tile.default", lifts=True)
-def repeat(call: Call, x: Any, repeats: Sequence[Any]) -> Any:
+def repeat(call: Call, x: TensorValue, repeats: Sequence[Any]) -> Translated:
     missing = len(repeats) - rank_of(x)
     if missing > 0:
         x = op.Unsqueeze(x, list(range(missing)))
@@ -212,7 +222,7 @@ def repeat(call: Call, x: Any, repeats: Sequence[Any]) -> Any:
 
 
 @translates("aten.roll.default", lifts=True)
-def roll(call: Call, x: Any, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Any:
+def roll(call: Call, x: TensorValue, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Translated:
     if not len(dims):
         flat = op.Reshape(x, np.array([-1], np.int64))
         return reshape(_rolled(call, flat, shifts[0], 0), call.output_shape())
@@ -221,7 +231,7 @@ def roll(call: Call, x: Any, shifts: Sequence[Any], dims: Sequence[int] = ()) ->
     return x
 
 
-def _rolled(call: Call, x: Any, shift: Any, axis: int) -> Any:
+def _rolled(call: Call, x: TensorValue, shift: Any, axis: int) -> TensorValue:
     """A tensor of which the last elements along an axis come first."""
     size = call.size(x, axis)
     if isinstance(size, int) and size < 2:
@@ -235,7 +245,7 @@ def _rolled(call: Call, x: Any, shift: Any, axis: int) -> Any:
 
 
 @translates("aten._chunk_cat.default", lifts=("tensors",))
-def chunk_cat(call: Call, tensors: Sequence[Any], dim: int, count: int) -> Any:
+def chunk_cat(call: Call, tensors: Sequence[Any], dim: int, count: int) -> Translated:
     """Each tensor cut into so many equal chunks, the last filled up with zeros; the chunks' contents side by side."""
     axis = axis_of(dim, rank_of(tensors[0]))
     parts: list[Any] = []
@@ -261,7 +271,7 @@ def _product(sizes: Sequence[Any]) -> Any:
 
 
 @translates("aten.flip.default", lifts=True)
-def flip(call: Call, x: Any, dims: Sequence[int]) -> Any:
+def flip(call: Call, x: TensorValue, dims: Sequence[int]) -> Translated:
     axes = [axis_of(each, rank_of(x)) for each in dims] if rank_of(x) else []
     if not axes:
         return x
@@ -270,30 +280,30 @@ def flip(call: Call, x: Any, dims: Sequence[int]) -> Any:
 
 
 @translates("aten.sym_size.int")
-def sym_size(call: Call, x: Any, dim: int) -> Any:
+def sym_size(call: Call, x: TensorValue, dim: int) -> Translated:
     value = call.output
     return value if isinstance(value, int) else call.sizes.axis(x, dim)
 
 
 @translates("aten.sym_numel.default", "aten.sym_stride.int", "aten.sym_storage_offset.default")
-def sym_number(call: Call, x: Any, *_: Any) -> Any:
+def sym_number(call: Call, x: TensorValue, *_: Any) -> Translated:
     return call.sizes.value(call.output)
 
 
 @translates("aten.sym_size.default", "aten.sym_stride.default")
-def sym_numbers(call: Call, x: Any) -> Any:
+def sym_numbers(call: Call, x: TensorValue) -> Translated:
     return [call.sizes.value(each) for each in call.output]
 
 
 @translates(
     "aten.sym_is_contiguous.default", "aten.is_contiguous.default", "aten.is_contiguous.memory_format"
 )
-def is_contiguous(call: Call, x: Any, *_: Any) -> Any:
+def is_contiguous(call: Call, x: TensorValue, *_: Any) -> Translated:
     if not isinstance(call.output, bool):
         raise call.refuse("sizes decide whether memory is contiguous")
     return call.output
 
 
 @translates("aten.item.default", "aten._local_scalar_dense.default")
-def item(call: Call, x: Any) -> Any:
+def item(call: Call, x: TensorValue) -> Translated:
     return op.Reshape(x, np.array([], np.int64)).as_number()

@@ -1,10 +1,8 @@
-# pyright: basic
 """Error functions, entropies and logarithmic forms: what is neither arithmetic nor a family of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from onnxsmith.algorithms.special import error_functions
 from onnxsmith.core.value import TensorValue
@@ -31,5 +29,5 @@ FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
 
 
 @translates(*FUNCTIONS)
-def special(call: Call, x: Any) -> TensorValue:
+def special(call: Call, x: TensorValue) -> TensorValue:
     return FUNCTIONS[call.overload](cast(x, DType.DOUBLE))

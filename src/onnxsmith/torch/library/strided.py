@@ -1,4 +1,3 @@
-# pyright: basic
 """Views that a reshape does not give: diagonals, windows, strides over memory; and writing through them."""
 
 from __future__ import annotations
@@ -11,27 +10,30 @@ import numpy as np
 import torch
 from torch._prims_common import is_contiguous_or_false
 
-from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.indexing import at_least_vector, counted, flattened
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.padding import padded
-from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import (
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
     axis_of,
-    cast,
     constant,
+    dimensions_of,
+    dtype_of,
     expand,
     has_zero,
     is_static,
     rank_of,
     reshape,
 )
+from onnxsmith.core.value import TensorValue
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.indexing import at_least_vector, counted, flattened
+from onnxsmith.torch.library.padding import padded
+from onnxsmith.torch.library.registry import translates
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 # -- diagonals -------------------------------------------------------------------------------------------
 
 
-def _planes(x: Any, dim1: int, dim2: int) -> tuple[Any, list[int]]:
+def _planes(x: TensorValue, dim1: int, dim2: int) -> tuple[Any, list[int]]:
     """A tensor with two dimensions moved to the end, and the order that did it."""
     rank = rank_of(x)
     first, second = axis_of(dim1, rank), axis_of(dim2, rank)
@@ -39,14 +41,14 @@ def _planes(x: Any, dim1: int, dim2: int) -> tuple[Any, list[int]]:
     return (x if order == sorted(order) else op.Transpose(x, perm=order)), order
 
 
-def _back(x: Any, order: Sequence[int]) -> Any:
+def _back(x: TensorValue, order: Sequence[int]) -> TensorValue:
     """The dimensions where they were before `order` moved them."""
     if list(order) == sorted(order):
         return x
     return op.Transpose(x, perm=[order.index(k) for k in range(len(order))])
 
 
-def _on_diagonal(length: Any, columns: Any, offset: int) -> Any:
+def _on_diagonal(length: Any, columns: Any, offset: int) -> TensorValue:
     """The places of a diagonal in a plane of so many columns, counted row by row."""
     row, column = max(-offset, 0), max(offset, 0)
     if isinstance(length, int) and isinstance(columns, int):
@@ -55,7 +57,7 @@ def _on_diagonal(length: Any, columns: Any, offset: int) -> Any:
     return op.Add(op.Mul(counted(length), step), start)
 
 
-def diagonal_of(call: Call, x: Any, offset: int, dim1: int, dim2: int, length: Any) -> Any:
+def diagonal_of(call: Call, x: TensorValue, offset: int, dim1: int, dim2: int, length: Any) -> TensorValue:
     """The diagonals of planes, of a known length, in the last dimension."""
     planes, _ = _planes(x, dim1, dim2)
     *batch, rows, columns = call.shape_of(planes)
@@ -64,21 +66,25 @@ def diagonal_of(call: Call, x: Any, offset: int, dim1: int, dim2: int, length: A
 
 
 @translates("aten.diagonal.default", "aten.diagonal_copy.default", lifts=True)
-def diagonal(call: Call, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(call: Call, x: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Translated:
     return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.linalg_diagonal.default", lifts=True)
-def matrix_diagonal(call: Call, x: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def matrix_diagonal(
+    call: Call, x: TensorValue, *, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Translated:
     return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.diagonal_scatter.default", lifts=("x", "source"))
-def diagonal_scatter(call: Call, x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(
+    call: Call, x: TensorValue, source: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Translated:
     source = cast(source, call.dtype)
     planes, order = _planes(x, dim1, dim2)
     *batch, rows, columns = sizes = call.shape_of(planes)
-    if has_zero(sizes) or 0 in source.type.shape:
+    if has_zero(sizes) or 0 in dimensions_of(source):
         return x
     places = _on_diagonal(call.size(source, -1), columns, offset)
     index = expand(places, call.shape_of(source))
@@ -87,22 +93,22 @@ def diagonal_scatter(call: Call, x: Any, source: Any, offset: int = 0, dim1: int
 
 
 @translates("aten.diag_embed.default", lifts=True)
-def diag_embed(call: Call, x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(call: Call, x: TensorValue, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Translated:
     rank = call.rank
     first, second = axis_of(dim1, rank), axis_of(dim2, rank)
     order = [*(k for k in range(rank) if k not in (first, second)), first, second]
     return _back(_embedded(call, x, offset, call.output_shape()[first]), order)
 
 
-def _embedded(call: Call, x: Any, offset: int, size: Any) -> Any:
+def _embedded(call: Call, x: TensorValue, offset: int, size: Any) -> TensorValue:
     """Vectors as diagonals of planes that are zero elsewhere."""
     if offset:
         x = padded(x, [0, abs(offset)])
     lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
-    return op.Where(_is_on_diagonal(size, offset), lines, cast(0, x.dtype))
+    return op.Where(_is_on_diagonal(size, offset), lines, cast(0, dtype_of(x)))
 
 
-def _is_on_diagonal(size: Any, offset: int) -> Any:
+def _is_on_diagonal(size: Any, offset: int) -> TensorValue:
     if isinstance(size, int):
         return constant(np.eye(size, k=offset, dtype=np.bool_))
     places = counted(size)
@@ -110,16 +116,16 @@ def _is_on_diagonal(size: Any, offset: int) -> Any:
 
 
 @translates("aten.diag.default", lifts=True)
-def diag(call: Call, x: Any, offset: int = 0) -> Any:
+def diag(call: Call, x: TensorValue, offset: int = 0) -> Translated:
     if rank_of(x) == 1:
         return _embedded(call, x, offset, call.output_shape()[0])
     return diagonal_of(call, x, offset, 0, 1, call.output_shape()[0])
 
 
 @translates("aten.trace.default", lifts=True)
-def trace(call: Call, x: Any) -> Any:
+def trace(call: Call, x: TensorValue) -> Translated:
     rows, columns = call.inputs[0].shape
-    length = call.sizes.value(torch.sym_min(rows, columns))
+    length = call.sizes.value(torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
     return op.ReduceSum(cast(diagonal_of(call, x, 0, 0, 1, length), call.dtype), [0], keepdims=0)
 
 
@@ -127,7 +133,7 @@ def trace(call: Call, x: Any) -> Any:
 
 
 @translates("aten.unfold.default", "aten.unfold_copy.default", lifts=True)
-def unfold(call: Call, x: Any, dim: int, size: int, step: int) -> Any:
+def unfold(call: Call, x: TensorValue, dim: int, size: int, step: int) -> Translated:
     rank = rank_of(x)
     if rank == 0:
         return op.Slice(at_least_vector(x), np.array([0]), np.array([size]), np.array([0]))
@@ -154,7 +160,7 @@ def _places(sizes: Sequence[int], strides: Sequence[int], offset: int) -> np.nda
     return result
 
 
-def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> Any:
+def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> TensorValue:
     """For each element of a strided view, its number among the elements of the argument that it is a view of."""
     fake = call.inputs[0]
     own = fake.storage_offset()
@@ -180,22 +186,27 @@ def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], off
 
 @translates("aten.as_strided.default", "aten.as_strided_copy.default", lifts=True)
 def as_strided(
-    call: Call, x: Any, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
-) -> Any:
+    call: Call, x: TensorValue, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+) -> Translated:
     return op.Gather(flattened(x), _strided_index(call, size, stride, storage_offset), axis=0)
 
 
 @translates("aten.as_strided_scatter.default", lifts=("x", "source"))
 def as_strided_scatter(
-    call: Call, x: Any, source: Any, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
-) -> Any:
+    call: Call,
+    x: TensorValue,
+    source: TensorValue,
+    size: Sequence[Any],
+    stride: Sequence[Any],
+    storage_offset: Any = None,
+) -> Translated:
     index = flattened(_strided_index(call, size, stride, storage_offset))
     written = op.ScatterElements(flattened(x), index, flattened(cast(source, call.dtype)), axis=0)
     return reshape(written, call.output_shape())
 
 
 @translates("aten.resize.default", "aten.resize_as.default", lifts=True)
-def resize(call: Call, x: Any, size: Any, *_: Any, **__: Any) -> Any:
+def resize(call: Call, x: TensorValue, size: Any, *_: Any, **__: Any) -> Translated:
     if not is_contiguous_or_false(call.inputs[0]):
         raise call.refuse("resizing a tensor that is not contiguous")
     sizes, before = call.output_shape(), call.shape_of(x)

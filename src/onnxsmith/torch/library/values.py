@@ -12,17 +12,22 @@ import numpy as np
 import torch
 
 from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.values import axes_of as axes_of
 from onnxsmith.algorithms.values import axis_of as axis_of
 from onnxsmith.algorithms.values import has_zero as has_zero
 from onnxsmith.algorithms.values import is_static as is_static
 from onnxsmith.algorithms.values import literal as literal
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import TensorOrArray, TensorValue, Value
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.types.dtypes import DType
 
+#: A tensor of the graph, real or complex.
+Given: TypeAlias = TensorValue | Complex
+#: What a translation gives: tensors, and what becomes one.
+Translated: TypeAlias = "Given | Array | np.generic[Any] | bool | int | float | Sequence[Translated] | None"
 #: What a translation of several results gives: tensors, and numbers that become some.
 Results: TypeAlias = Sequence[TensorValue | np.generic]
 

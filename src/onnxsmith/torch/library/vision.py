@@ -1,4 +1,3 @@
-# pyright: basic
 """torchvision's own operators, found by name: torchvision itself is not needed here."""
 
 from __future__ import annotations
@@ -7,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import constant
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast, constant
+from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
 @translates("torchvision.nms.default")
-def nms(call: Call, boxes: Any, scores: Any, iou_threshold: float) -> Any:
+def nms(call: Call, boxes: TensorValue, scores: Any, iou_threshold: float) -> Translated:
     """The places of boxes that no better one overlaps, the best first."""
     found = op.NonMaxSuppression(
         op.Unsqueeze(cast(boxes, DType.FLOAT), [0]),
@@ -29,14 +30,14 @@ def nms(call: Call, boxes: Any, scores: Any, iou_threshold: float) -> Any:
 @translates("torchvision.roi_align.default")
 def roi_align(
     call: Call,
-    x: Any,
-    rois: Any,
+    x: TensorValue,
+    rois: TensorValue,
     spatial_scale: float,
     pooled_height: int,
     pooled_width: int,
     sampling_ratio: int,
     aligned: bool,
-) -> Any:
+) -> Translated:
     """Regions of interest, each a row of the number of its image and a box."""
     return op.RoiAlign(
         x,

@@ -115,6 +115,9 @@ def _cannot_reshape(call: Call, target: tuple[Dimension, ...]) -> Exception:
 @rule("Expand")
 def expand(call: Call) -> Result:
     shape, dtype, target = call.shape(0), call.dtype(0), call.entries(1)
+    listed = call.shape(1)
+    if listed is not None and len(listed) != 1:
+        raise call.shape_error(f"needs a list of sizes, not {call.described(1)}", ("input", 1))
     if target is None:
         rank = call.length(1)
         if rank is None or shape is None:

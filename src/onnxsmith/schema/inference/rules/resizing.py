@@ -74,6 +74,10 @@ def upsample(call: Call) -> Result:
 def resize(call: Call) -> Result:
     shape, dtype = call.shape(0), call.dtype(0)
     axes = call.integers("axes")
+    for position in (2, 3):
+        listed = call.shape(position)
+        if listed is not None and len(listed) != 1:
+            raise call.shape_error(f"needs a list, not {call.described(position)}", ("input", position))
     if shape is None:
         return (tensor(dtype, None),)
     if axes is not None:

@@ -190,6 +190,12 @@ def conv_transpose(call: Call) -> Result:
         )
     window = read_window(call, kernel)
     rank = len(kernel)
+    for name, counts in (("output_padding", (0, rank)), ("output_shape", (0, rank, rank + 2))):
+        listed = call.integers(name)
+        if listed is not None and len(listed) not in counts:
+            raise call.attribute_error(
+                name, f"needs {rank} entries in {name}, one per spatial axis, not {listed}"
+            )
     fixed = call.integers("output_shape")
     if fixed:
         return (tensor(dtype, (shape[0], out_channels, *fixed[-rank:])),)

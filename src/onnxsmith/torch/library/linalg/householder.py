@@ -1,4 +1,3 @@
-# pyright: basic
 """QR factors by reflections."""
 
 from __future__ import annotations
@@ -8,14 +7,16 @@ from typing import Any
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg.householder import applied, factored, orthonormal, reflected
 from onnxsmith.algorithms.linalg.matrices import batch_identity, expanded, identity, sizes
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import Given, Translated
 
 
 @translates_complex("aten.geqrf.default")
 @translates("aten.geqrf.default")
-def geqrf(call: Call, a: Any) -> Any:
+def geqrf(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)
     packed, factors = reflected(matrix(a))
@@ -27,7 +28,7 @@ PRODUCTS = ("aten.linalg_householder_product.default", "aten.orgqr.default")
 
 @translates_complex(*PRODUCTS)
 @translates(*PRODUCTS)
-def householder_product(call: Call, vectors: Any, factors: Any) -> Any:
+def householder_product(call: Call, vectors: Any, factors: Any) -> Translated:
     if is_empty(vectors):
         return empty_results(call)
     vectors = matrix(vectors)
@@ -40,8 +41,8 @@ def householder_product(call: Call, vectors: Any, factors: Any) -> Any:
 @translates_complex("aten.ormqr.default")
 @translates("aten.ormqr.default")
 def ormqr(
-    call: Call, vectors: Any, factors: Any, other: Any, left: bool = True, transpose: bool = False
-) -> Any:
+    call: Call, vectors: Any, factors: Any, other: Given, left: bool = True, transpose: bool = False
+) -> Translated:
     if is_empty(vectors, factors, other):
         return empty_results(call) if is_empty(other) else other
     v, tau, c = matrix(vectors), matrix(factors), matrix(other)
@@ -53,7 +54,7 @@ def ormqr(
 
 @translates_complex("aten.linalg_qr.default")
 @translates("aten.linalg_qr.default")
-def qr(call: Call, a: Any, mode: Any = "reduced") -> Any:
+def qr(call: Call, a: Given, mode: Any = "reduced") -> Translated:
     if is_empty(a):
         return _empty_qr(call)
     q, r = factored(matrix(a), mode)
@@ -62,11 +63,11 @@ def qr(call: Call, a: Any, mode: Any = "reduced") -> Any:
 
 @translates_complex("aten.qr.default")
 @translates("aten.qr.default")
-def qr_old(call: Call, a: Any, some: bool = True) -> Any:
+def qr_old(call: Call, a: Given, some: bool = True) -> Translated:
     return qr(call, a, "reduced" if some else "complete")
 
 
-def _empty_qr(call: Call) -> Any:
+def _empty_qr(call: Call) -> TensorValue:
     results = empty_results(call)
     shape = call.output_shape(0)
     if len(shape) >= 2 and 0 not in shape:

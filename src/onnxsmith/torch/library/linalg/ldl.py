@@ -1,22 +1,21 @@
-# pyright: basic
 """LDL factors of symmetric matrices that need not be positive."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxsmith.algorithms.linalg.ldl import factored, solved
 from onnxsmith.algorithms.linalg.matrices import expanded
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import Given, Translated
 
 FACTORS = ("aten.linalg_ldl_factor.default", "aten.linalg_ldl_factor_ex.default")
 
 
 @translates_complex(*FACTORS)
 @translates(*FACTORS)
-def ldl_factor(call: Call, a: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+def ldl_factor(call: Call, a: Given, *, hermitian: bool = False, check_errors: bool = False) -> Translated:
     if is_empty(a):
         return empty_results(call)
     made, pivots, info = factored(matrix(a), hermitian)
@@ -25,8 +24,10 @@ def ldl_factor(call: Call, a: Any, *, hermitian: bool = False, check_errors: boo
 
 @translates_complex("aten.linalg_ldl_solve.default")
 @translates("aten.linalg_ldl_solve.default")
-def ldl_solve(call: Call, factors: Any, pivots: Any, b: Any, *, hermitian: bool = False) -> Any:
+def ldl_solve(
+    call: Call, factors: Given, pivots: TensorValue, b: Given, *, hermitian: bool = False
+) -> Translated:
     if is_empty(factors, b):
         return empty_results(call)
-    b = expanded(matrix(b), call.output_shape())
-    return solved(matrix(factors), pivots, b, hermitian=hermitian).as_value()
+    right = expanded(matrix(b), call.output_shape())
+    return solved(matrix(factors), pivots, right, hermitian=hermitian).as_value()

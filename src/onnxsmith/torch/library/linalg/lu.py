@@ -1,8 +1,8 @@
-# pyright: basic
 """LU factors, what they solve, and determinants."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,7 @@ SOLVE = ("aten.linalg_solve.default", "aten.linalg_solve_ex.default", "aten._lin
 @translates_complex(*SOLVE)
 @translates(*SOLVE)
 def solve(call: Call, a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
-    results = call.output if isinstance(call.output, tuple | list) else [call.output]
+    results = call.outputs
     if is_empty(a, b):
         return empty_results(call)
     shape = call.output_shape()
@@ -166,33 +166,32 @@ def inverse(call: Call, a: Any, *, check_errors: bool = False) -> Any:
     if is_empty(a):
         return empty_results(call)
     result, info = inverted(matrix(a))
-    return [result.as_value(), info] if isinstance(call.output, tuple | list) else result.as_value()
+    return [result.as_value(), info] if call.has_several else result.as_value()
 
 
 @translates_complex("aten.linalg_tensorinv.default")
 @translates("aten.linalg_tensorinv.default")
 def tensor_inverse(call: Call, a: Any, ind: int = 2) -> Any:
-    a = matrix(a)
-    shape = sizes(a)
-    rows = product(shape[:ind])
-    flat = a.map(lambda part: op.Reshape(part, int64s([rows, rows])))
+    whole = matrix(a)
+    rows = product(sizes(whole)[:ind])
+    flat = whole.map(lambda part: op.Reshape(part, int64s([rows, rows])))
     made = inverted(flat)[0]
     return made.map(lambda part: op.Reshape(part, int64s(call.output_shape()))).as_value()
 
 
 @translates_complex("aten.linalg_tensorsolve.default")
 @translates("aten.linalg_tensorsolve.default")
-def tensor_solve(call: Call, a: Any, b: Any, dims: Any = None) -> Any:
-    a, b = matrix(a), matrix(b)
-    rank = a.rank
+def tensor_solve(call: Call, a: Any, b: Any, dims: Sequence[int] | None = None) -> Any:
+    left, right = matrix(a), matrix(b)
+    rank = left.rank
     if dims is not None:
         moved = [each % rank for each in dims]
         order = [k for k in range(rank) if k not in moved] + moved
-        a = a.map(lambda part: op.Transpose(part, perm=order))
-    rows = product(sizes(b))
-    a = a.map(lambda part: op.Reshape(part, int64s([rows, rows])))
-    b = b.map(lambda part: op.Reshape(part, int64s([rows, 1])))
-    x = solved(a, b, [rows, 1])[0]
+        left = left.map(lambda part: op.Transpose(part, perm=order))
+    rows = product(sizes(right))
+    left = left.map(lambda part: op.Reshape(part, int64s([rows, rows])))
+    right = right.map(lambda part: op.Reshape(part, int64s([rows, 1])))
+    x = solved(left, right, [rows, 1])[0]
     return x.map(lambda part: op.Reshape(part, int64s(call.output_shape()))).as_value()
 
 
@@ -206,7 +205,7 @@ DETERMINANTS = ("aten.linalg_det.default", "aten.det.default", "aten._linalg_det
 def determinant(call: Call, a: Any) -> Any:
     if is_empty(a):
         return empty_results(call, 1.0)
-    if isinstance(call.output, tuple | list):
+    if call.has_several:
         factors, pivots, _, _ = factored(matrix(a))
         return [
             determinant_of(factors, pivots).as_value(),

@@ -1,4 +1,3 @@
-# pyright: basic
 """What the translations of linear algebra share: arguments as matrices, and results of empty ones."""
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ def is_empty(*tensors: Any) -> bool:
 
 def empty_results(call: Call, fill: float = 0.0) -> Any:
     """Results of one number, where there is nothing to compute from."""
-    outputs = call.output if isinstance(call.output, tuple | list) else [call.output]
     made: list[Any] = []
-    for k, each in enumerate(outputs):
+    for k, each in enumerate(call.outputs):
         shape = call.output_shape(k)
         result = filled(shape, fill, onnx_dtype(each.dtype))
         made.append(
             Complex(result, filled(shape, 0.0, onnx_dtype(each.dtype))) if each.dtype.is_complex else result
         )
-    return made if isinstance(call.output, tuple | list) else made[0]
+    return made if call.has_several else made[0]

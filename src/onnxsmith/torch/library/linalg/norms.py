@@ -1,8 +1,8 @@
-# pyright: basic
 """Norms of vectors and matrices, and condition numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from onnxsmith.algorithms.complex_numbers.field import Field
@@ -13,12 +13,13 @@ from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import Given, Translated
 from onnxsmith.types.dtypes import DType
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
-def operand_of(call: Call, x: Any, dtype: Any = None) -> Field:
+def operand_of(call: Call, x: Given, dtype: Any = None) -> Field:
     """An argument in the element type that norms are computed in."""
     wanted = call.dtype if dtype is None else onnx_dtype(dtype)
     return operand(x, DType.FLOAT if wanted in _HALVES else wanted)
@@ -27,7 +28,13 @@ def operand_of(call: Call, x: Any, dtype: Any = None) -> Field:
 @translates_complex("aten.linalg_vector_norm.default")
 @translates("aten.linalg_vector_norm.default")
 def vector_norm(
-    call: Call, x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    call: Call,
+    x: Given,
+    ord: float = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
 ) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), ord, dim, keepdim)
 
@@ -38,25 +45,25 @@ WHOLE_NORMS = ("aten.norm.Scalar", "aten.norm.ScalarOpt_dtype")
 
 @translates_complex(*NORMS)
 @translates(*NORMS)
-def norm(call: Call, x: Any, p: Any, dim: Any, keepdim: bool = False, *, dtype: Any = None) -> TensorValue:
+def norm(call: Call, x: Given, p: Any, dim: int, keepdim: bool = False, *, dtype: Any = None) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, dim, keepdim)
 
 
 @translates_complex(*WHOLE_NORMS)
 @translates(*WHOLE_NORMS)
-def norm_of_all(call: Call, x: Any, p: Any = 2, *, dtype: Any = None) -> TensorValue:
+def norm_of_all(call: Call, x: Given, p: Any = 2, *, dtype: Any = None) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, None, False)
 
 
 @translates_complex("aten.frobenius_norm.dim")
 @translates("aten.frobenius_norm.dim")
-def frobenius_norm(call: Call, x: Any, dim: Any, keepdim: bool = False) -> TensorValue:
+def frobenius_norm(call: Call, x: Given, dim: int, keepdim: bool = False) -> TensorValue:
     return vector_length(operand_of(call, x), 2, dim, keepdim)
 
 
 @translates_complex("aten.dist.default")
 @translates("aten.dist.default")
-def dist(call: Call, x: Any, y: Any, p: float = 2) -> TensorValue:
+def dist(call: Call, x: Given, y: Given, p: float = 2) -> TensorValue:
     return vector_length(operand_of(call, x) - operand_of(call, y), p, None, False)
 
 
@@ -69,8 +76,14 @@ MATRIX_NORMS = ("aten.linalg_matrix_norm.default", "aten.linalg_matrix_norm.str_
 @translates_complex(*MATRIX_NORMS)
 @translates(*MATRIX_NORMS)
 def matrix_norm(
-    call: Call, x: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+    call: Call,
+    x: Given,
+    ord: Any = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Translated:
     if is_empty(x) and ord in ("nuc", 2, -2):
         return empty_results(call)
     return matrix_length(operand_of(call, x, dtype), ord, dim, keepdim)
@@ -82,8 +95,14 @@ GENERAL = ("aten.linalg_norm.default", "aten.linalg_norm.ord_str")
 @translates_complex(*GENERAL)
 @translates(*GENERAL)
 def linalg_norm(
-    call: Call, x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+    call: Call,
+    x: Given,
+    ord: Any = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Translated:
     rank = call.inputs[0].dim()
     dims = list(range(rank)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     if ord is None or (len(dims) == 1 or rank < 2):
@@ -93,7 +112,7 @@ def linalg_norm(
 
 @translates_complex("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
 @translates("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
-def nuclear_norm(call: Call, x: Any, *args: Any) -> Any:
+def nuclear_norm(call: Call, x: Given, *args: Any) -> Translated:
     dims = args[0] if args and not isinstance(args[0], bool) else (-2, -1)
     keepdim = bool(args and isinstance(args[-1], bool) and args[-1])
     return matrix_norm(call, x, "nuc", dims, keepdim)
@@ -101,5 +120,5 @@ def nuclear_norm(call: Call, x: Any, *args: Any) -> Any:
 
 @translates_complex("aten.linalg_cond.default", "aten.linalg_cond.p_str")
 @translates("aten.linalg_cond.default", "aten.linalg_cond.p_str")
-def cond(call: Call, a: Any, p: Any = None) -> Any:
+def cond(call: Call, a: Given, p: Any = None) -> Translated:
     return empty_results(call) if is_empty(a) else condition(matrix(a), p)

@@ -1,4 +1,3 @@
-# pyright: basic
 """Powers and the exponential of matrices, and small products of vectors."""
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from onnxsmith.torch.library.complex_numbers import operand, pair
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import axis_of, cast, expand, filled, rank_of
+from onnxsmith.torch.library.values import Given, Translated, axis_of, cast, expand, filled, rank_of
 from onnxsmith.types.dtypes import DType
 
 
 @translates_complex("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
 @translates("aten.matrix_exp.default", "aten.linalg_matrix_exp.default")
-def matrix_exp(call: Call, a: Any) -> Any:
+def matrix_exp(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)
     return exponential(matrix(a)).as_value()
@@ -33,7 +32,7 @@ def matrix_exp(call: Call, a: Any) -> Any:
 
 @translates_complex("aten.matrix_power.default", "aten.linalg_matrix_power.default")
 @translates("aten.matrix_power.default", "aten.linalg_matrix_power.default")
-def matrix_power(call: Call, a: Any, n: int) -> Any:
+def matrix_power(call: Call, a: Given, n: int) -> Translated:
     z = operand(a, call.dtype)
     shape = sizes(z)
     if n == 0:
@@ -46,14 +45,14 @@ def matrix_power(call: Call, a: Any, n: int) -> Any:
 
 
 @translates("aten.linalg_vecdot.default", "aten.vdot.default")
-def vecdot(call: Call, x: Any, y: Any, *, dim: int = -1) -> Any:
+def vecdot(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated:
     product = op.Mul(cast(x, call.dtype), cast(y, call.dtype))
     return op.ReduceSum(product, [axis_of(dim, rank_of(product))], keepdims=0)
 
 
 @translates_complex("aten.linalg_cross.default")
 @translates("aten.linalg_cross.default")
-def linalg_cross(call: Call, x: Any, y: Any, *, dim: int = -1) -> Any:
+def linalg_cross(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated:
     shape = call.output_shape()
     axis = axis_of(dim, len(shape))
     a, b = (operand(each, call.dtype).map(lambda part: expand(part, shape)) for each in (x, y))
@@ -64,7 +63,7 @@ def linalg_cross(call: Call, x: Any, y: Any, *, dim: int = -1) -> Any:
 
 @translates_complex("aten.cross.default")
 @translates("aten.cross.default")
-def cross(call: Call, x: Any, y: Any, dim: int | None = None) -> Any:
+def cross(call: Call, x: Given, y: Given, dim: int | None = None) -> Translated:
     if dim is None:  # the first dimension of three
         dim = next(k for k, each in enumerate(call.output.shape) if isinstance(each, int) and each == 3)
     return linalg_cross(call, x, y, dim=dim)
@@ -82,14 +81,14 @@ def _powers(call: Call, x: Field, count: Any) -> Field:
 
 @translates_complex("aten.linalg_vander.default")
 @translates("aten.linalg_vander.default")
-def linalg_vander(call: Call, x: Any, *, N: Any = None) -> Any:
+def linalg_vander(call: Call, x: Given, *, N: Any = None) -> Translated:
     made = _powers(call, operand(x, call.dtype), call.output_shape()[-1])
     return made.as_value()
 
 
 @translates_complex("aten.vander.default")
 @translates("aten.vander.default")
-def vander(call: Call, x: Any, N: Any = None, increasing: bool = False) -> Any:
+def vander(call: Call, x: Given, N: Any = None, increasing: bool = False) -> Translated:
     made = _powers(call, operand(x, call.dtype), call.output_shape()[-1])
     if not increasing:
         made = made.map(

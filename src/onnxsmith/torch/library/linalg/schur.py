@@ -1,9 +1,6 @@
-# pyright: basic
 """Eigenvalues of any square matrix."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from onnxsmith.algorithms.linalg.matrices import diagonal
 from onnxsmith.algorithms.linalg.schur import eig as eigen
@@ -11,11 +8,12 @@ from onnxsmith.algorithms.linalg.schur import schur
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import Given, Translated
 
 
 @translates_complex("aten.linalg_eig.default")
 @translates("aten.linalg_eig.default")
-def eig(call: Call, a: Any) -> Any:
+def eig(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)
     return [each.as_value() for each in eigen(matrix(a))]
@@ -23,5 +21,5 @@ def eig(call: Call, a: Any) -> Any:
 
 @translates_complex("aten.linalg_eigvals.default", "aten._linalg_eigvals.default")
 @translates("aten.linalg_eigvals.default", "aten._linalg_eigvals.default")
-def eigvals(call: Call, a: Any) -> Any:
+def eigvals(call: Call, a: Given) -> Translated:
     return empty_results(call) if is_empty(a) else diagonal(schur(matrix(a))[0]).as_value()

@@ -1,4 +1,3 @@
-# pyright: basic
 """What eigenvalues of Hermitian matrices and singular values are for: eigh, svd, pinv, ranks, condition numbers."""
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from onnxsmith.algorithms.linalg.jacobi import singular_values
 from onnxsmith.algorithms.linalg.matrices import ZERO, expanded, identity
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
 from onnxsmith.algorithms.values import greatest, sizes_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.operators import op
@@ -107,9 +107,8 @@ def tolerance(call: Call, a: Any, largest: Any, atol: Any, rtol: Any) -> Any:
 
 def _beside(value: Any) -> Any:
     """A tolerance for each matrix beside its values, of which there is one dimension more."""
-    if isinstance(value, np.ndarray | np.generic) or rank_of(value) == 0:
-        return value
-    return op.Unsqueeze(value, [rank_of(value)])
+    is_one = not isinstance(value, TensorValue) or rank_of(value) == 0
+    return value if is_one else op.Unsqueeze(value, [rank_of(value)])
 
 
 def _values(call: Call, a: Field, hermitian: bool) -> Any:

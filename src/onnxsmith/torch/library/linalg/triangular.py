@@ -1,4 +1,3 @@
-# pyright: basic
 """Systems of equations with a triangular matrix, and Cholesky's factors."""
 
 from __future__ import annotations
@@ -74,4 +73,4 @@ def cholesky(call: Call, a: Any, upper: bool = False, *, check_errors: bool = Fa
     a = a.adjoint() if upper else a
     factor, info = factored(a)
     factor = factor.adjoint() if upper else factor
-    return [factor.as_value(), info] if isinstance(call.output, tuple | list) else factor.as_value()
+    return [factor.as_value(), info] if call.has_several else factor.as_value()

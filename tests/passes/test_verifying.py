@@ -1,0 +1,51 @@
+"""When two models count as equal: sequences by their elements, maps by their numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxsmith import Model
+from onnxsmith.passes.verifying import verdict_on
+from tests.passes.agreement import model_of
+
+X = np.float32([1, 2, 3])
+
+
+def parts_of(size: int) -> Model:
+    return model_of(f"""g (float[3] x) => (seq(float[K]) y) {{
+        n = Constant<value_int = {size}>() y = SplitToSequence(x, n)
+    }}""")
+
+
+@pytest.mark.parametrize(("size", "words"), [(1, None), (2, "a sequence of 3 became one of 2")])
+def test_sequences(size: int, words: str | None) -> None:
+    verdict = verdict_on(parts_of(1), parts_of(size), [X])
+    assert verdict.is_equal is (words is None)
+    assert words is None or words in verdict.text
+
+
+def labelled(factor: float, names: str = '"a", "b"') -> Model:
+    text = f"""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 1]>
+        g (float[1, 2] x) => (seq(map(string, float)) y) <float f = {{{factor:.9f}}}> {{
+            z = Mul(x, f)
+            y = ai.onnx.ml.ZipMap<classlabels_strings = [{names}]>(z)
+        }}"""
+    return Model.from_proto(onnx.parser.parse_model(text))
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (labelled(1.0), None),
+        (labelled(1.0000002), None),
+        (labelled(1.5), "by 0.5"),
+        (labelled(1.0, '"a", "c"'), "the keys of a map are others"),
+    ],
+    ids=["same", "rounded otherwise", "another number", "another key"],
+)
+def test_maps(other: Model, words: str | None) -> None:
+    verdict = verdict_on(labelled(1.0), other, [np.float32([[1, 2]])])
+    assert verdict.is_equal is (words is None), verdict.text
+    assert words is None or words in verdict.text
