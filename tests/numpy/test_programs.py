@@ -43,7 +43,7 @@ def recorded(program: Program) -> list[np.ndarray[Any, Any]]:
     counts: list[int] = []
 
     def body(*tensors: Any) -> tuple[Any, ...]:
-        given = Array(Complex(*tensors)) if is_complex else xp.asarray(tensors[0])
+        given = xp.Array(Complex(*tensors)) if is_complex else xp.asarray(tensors[0])
         outputs: list[Any] = []
         for each in _run(program, given.copy()):
             is_pair = each.dtype.kind == "c"

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, trace
+import onnxsmith.numpy as xp
+from onnxsmith import FLOAT, INT64, trace
 from onnxsmith.errors import LastingChangeError
 
 GENERATOR = np.random.default_rng(0)
 OLD = np.random.RandomState(0)
 OWN = random.Random(0)
+SYSTEM = random.SystemRandom()
 
 
 def _helper() -> float:
@@ -42,6 +44,7 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "a helper": lambda x: x * _helper(),
     "time.time": lambda x: x * time.time(),
     "perf_counter": lambda x: x * perf_counter(),
+    "the system's generator": lambda x: x * SYSTEM.random(),
     "a layer": _Layer(),
     "a method": _Layer().__call__,
 }
@@ -76,3 +79,10 @@ def test_a_generator_made_inside_gives_the_same_each_time() -> None:
 def test_what_is_only_named_is_allowed() -> None:
     model = trace(lambda x: x * (1.0 if GENERATOR is not None and time is not None else 2.0), FLOAT["N"])
     np.testing.assert_array_equal(model(np.ones(1, np.float32)), [1])
+
+
+def test_random_numbers_of_a_key_are_allowed() -> None:
+    def noisy(x: Any, seed: Any) -> Any:
+        return xp.random.normal(xp.random.key(xp.asarray(seed)), xp.asarray(x).shape).tensor
+
+    assert trace(noisy, FLOAT["N"], INT64)(np.ones(3, np.float32), np.int64(1)).shape == (3,)

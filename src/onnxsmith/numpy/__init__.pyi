@@ -17,6 +17,7 @@ from numpy import uint64 as uint64
 from numpy import uint8 as uint8
 from onnxsmith.numpy import fft as fft
 from onnxsmith.numpy import linalg as linalg
+from onnxsmith.numpy import random as random
 from onnxsmith.numpy import special as special
 from onnxsmith.numpy.array import Array as Array
 from onnxsmith.numpy.choosing import choose as choose

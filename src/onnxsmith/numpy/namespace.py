@@ -16,6 +16,7 @@ from onnxsmith.numpy import creation as creation
 from onnxsmith.numpy import cumulative as cumulative
 from onnxsmith.numpy import differences as differences
 from onnxsmith.numpy import dispatch as dispatch
+from onnxsmith.numpy import drawing as drawing
 from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling

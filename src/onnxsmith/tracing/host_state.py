@@ -10,13 +10,17 @@ import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import LastingChangeError, OnnxsmithError
 from onnxsmith.scripting.staging.known_calls import VARYING_NAMES, ClockGuard
 from onnxsmith.source import Span, is_library, position_span
+
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
 
 R = TypeVar("R")
 #: A picture of the state of a generator, to compare.
@@ -53,24 +57,24 @@ class _Found:
         self.names_a_clock = False
         self._seen: set[int] = set()
 
-    def look_at(self, value: object) -> None:
+    def look_at(self, value: UserValue) -> None:
         """Note what a value is, or reaches."""
         if id(value) in self._seen:
             return
         self._seen.add(id(value))
         if isinstance(value, functools.partial):
             for each in (value.func, *value.args):
-                self.look_at(cast(object, each))
+                self.look_at(cast("UserValue", each))
         elif isinstance(value, types.MethodType):
             self.look_at(value.__func__)
-            self._look_at_object(value.__self__)
+            self._look_at_object(cast("UserValue", value.__self__))
         elif isinstance(value, types.FunctionType):
             self._look_at_function(value)
         elif not isinstance(value, type | types.ModuleType) and callable(value):
             self.look_at(getattr(type(value), "__call__", None))  # noqa: B004  # the function itself is wanted
             self._look_at_object(value)
 
-    def _look_at_object(self, owner: object) -> None:
+    def _look_at_object(self, owner: UserValue) -> None:
         for each in getattr(owner, "__dict__", {}).values():
             self._note(each)
 
@@ -85,7 +89,7 @@ class _Found:
             except ValueError:  # a cell that is still empty
                 continue
         for name in names & function.__globals__.keys():
-            value: object = function.__globals__[name]
+            value: UserValue = function.__globals__[name]
             if isinstance(value, types.ModuleType):
                 self._look_into(value, names)
             else:
@@ -93,17 +97,19 @@ class _Found:
 
     def _look_into(self, module: types.ModuleType, names: frozenset[str]) -> None:
         for name in names & vars(module).keys():
-            value: object = vars(module)[name]
+            value: UserValue = vars(module)[name]
             if isinstance(value, types.ModuleType):
                 if value.__name__ == "numpy.random":
                     self._look_into(value, names)
             else:
                 self._note(value)
 
-    def _note(self, value: object) -> None:
+    def _note(self, value: UserValue) -> None:
         """Note a generator, or the one that a function draws from; follow functions."""
+        if type(value).__name__ == "SystemRandom":
+            self.names_a_clock = True  # it has no state that could be compared
         owner = value.__self__ if isinstance(value, types.MethodType | types.BuiltinFunctionType) else value
-        state = _state_of(owner)
+        state = _state_of(cast("UserValue", owner))
         if state is None:
             self.look_at(value)
         elif id(owner) not in self._seen:
@@ -118,7 +124,7 @@ def _names_in(code: types.CodeType) -> Iterator[str]:
             yield from _names_in(each)
 
 
-def _state_of(owner: object) -> _State | None:
+def _state_of(owner: UserValue) -> _State | None:
     """How to see the state of a generator of random numbers; None for what is none. Nothing is imported for it."""
     kind = type(owner)
     given = cast(Any, owner)
@@ -130,10 +136,10 @@ def _state_of(owner: object) -> _State | None:
     return None
 
 
-def _frozen(state: object) -> object:
+def _frozen(state: UserValue) -> UserValue:
     """A state that can be compared: numpy's are dicts with arrays in them."""
     if isinstance(state, dict):
-        return [_frozen(each) for each in cast("dict[str, object]", state).values()]
+        return [_frozen(each) for each in cast("dict[str, UserValue]", state).values()]
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
@@ -143,7 +149,7 @@ def _place(call: Callable[[], object], state: _State) -> Span | None:
     found: list[Span | None] = []
     seen = [state()]
 
-    def trace_lines(frame: types.FrameType, event: str, argument: object) -> Any:
+    def trace_lines(frame: types.FrameType, event: str, argument: UserValue) -> TraceFunction | None:
         if is_library(frame.f_code.co_filename):
             return None
         frame.f_trace_opcodes = True

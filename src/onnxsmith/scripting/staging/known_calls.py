@@ -144,9 +144,9 @@ NAMES = frozenset(
 )
 
 #: The same for those that give something else each time.
-VARYING_NAMES = frozenset(name.rpartition(".")[2] for names in _VARYING.values() for name in names) | {
-    "SystemRandom"
-}
+VARYING_NAMES = frozenset(
+    name.rpartition(".")[2] for module, names in _VARYING.items() if module != "random" for name in names
+) | {"SystemRandom"}
 
 
 def refusal_of(function: Function) -> OnnxsmithError | None:
@@ -285,7 +285,8 @@ def _opening(function: Function) -> OnnxsmithError | None:
 def _of_library(frame: types.FrameType) -> OnnxsmithError | None:
     name, caller = frame.f_code.co_qualname, frame.f_back
     is_direct = caller is not None and not is_library(caller.f_code.co_filename)
-    if not is_direct and not name.startswith("SystemRandom."):
+    # Made by whoever imports `secrets`; its seed does nothing.
+    if name == "SystemRandom.seed" or (not is_direct and not name.startswith("SystemRandom.")):
         return None
     return _refusal((_package(str(frame.f_globals.get("__name__", ""))), name))
 
