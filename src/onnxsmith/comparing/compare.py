@@ -207,7 +207,7 @@ def _sides(
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""
     model = first[0]
     tried: Iterable[Mapping[str, RunValue]]
-    known = {} if inputs is None else _checked(model, inputs)
+    known: Mapping[str, RunValue] = {} if inputs is None else _checked(model, inputs)
     is_made_up = any(port.name not in known for port in model.inputs)
     tried = made_up_inputs(model.inputs, known) if is_made_up else [known]
     reason: OnnxsmithError | None = None
