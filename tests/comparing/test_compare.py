@@ -238,6 +238,15 @@ def test_inputs_are_made_up() -> None:
     assert not found
 
 
+def test_inputs_that_are_not_given_are_made_up() -> None:
+    """In the sizes that the given ones say."""
+    two = trace(lambda a, b: op.Exp(a) * b, FLOAT["N", 2], FLOAT["N", "M"])
+    found = compare(two, two, {"a": np.ones((5, 2), np.float32)})
+    assert found
+    assert found.inputs == "a [5, 2], b [5, 2]"
+    assert compare(two, two, {})
+
+
 def test_the_models_are_not_changed() -> None:
     model = ZOO["functions"]()
     before = model.proto.SerializeToString()
@@ -272,8 +281,8 @@ def test_refusals() -> None:
             compare(model, model, **{"inputs": {"x": X}, option: value})  # type: ignore[arg-type]
     with pytest.raises(ModelInputError, match="the models take other inputs"):
         compare(model, trace(lambda a, b: a + b, FLOAT[2], FLOAT[2]))
-    with pytest.raises(ModelInputError, match="no value for the input 'x'"):
-        compare(model, model, {})
+    with pytest.raises(ModelInputError, match="the model has no input 'z'"):
+        compare(model, model, {"z": X})
 
 
 X4 = np.float32([1, 2, 3, 4])
@@ -383,13 +392,14 @@ def test_what_computes_a_weight_that_the_other_holds_is_named() -> None:
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_weight_that_only_one_model_holds_is_written(tmp_path: Path, is_first: bool) -> None:
     """Both models are in the folder, also the one that has no node for it."""
-    models = graph(FOLDED % "2"), graph(FOLDED % "2.5").optimize()
+    given, folded = graph(FOLDED % "2"), graph(FOLDED % "2.5").optimize()
+    first, second = (given, folded) if is_first else (folded, given)
     folder = tmp_path / "found"
-    compare(*(models if is_first else models[::-1]), [np.ones((2, 3), np.float32)], reproduce=folder)
+    compare(first, second, [np.ones((2, 3), np.float32)], reproduce=folder)
     node, other = (onnxsmith.load(folder / name) for name in ("node.onnx", "other.onnx"))
     computing, holding = (node, other) if is_first else (other, node)
-    given = {port.name: np.load(folder / "inputs.npz")[port.name] for port in computing.inputs}
-    np.testing.assert_allclose(np.asarray(computing.run(given)) * 1.25, holding())
+    taken = {port.name: np.load(folder / "inputs.npz")[port.name] for port in computing.inputs}
+    np.testing.assert_allclose(np.asarray(computing.run(taken)) * 1.25, holding())
 
 
 NEGATED = "v0 = Transpose(w)" + "".join(f" v{k + 1} = Neg(v{k})" for k in range(10)) + " y = MatMul(x, v10)"

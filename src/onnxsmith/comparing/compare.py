@@ -29,7 +29,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.model_inputs import check_names, feed
+from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs, inputs_by_name
 from onnxsmith.runtime.settings import Provider
@@ -207,12 +207,14 @@ def _sides(
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""
     model = first[0]
     tried: Iterable[Mapping[str, RunValue]]
-    tried = made_up_inputs(model.inputs) if inputs is None else [_checked(model, inputs)]
+    known: Mapping[str, RunValue] = {} if inputs is None else _checked(model, inputs)
+    is_made_up = any(port.name not in known for port in model.inputs)
+    tried = made_up_inputs(model.inputs, known) if is_made_up else [known]
     reason: OnnxsmithError | None = None
     for given in tried:
         renamed = _taken(second[0], _for_second(model, second[0], given), "the second model")
         try:
-            if inputs is None:
+            if is_made_up or inputs is None:
                 model.run(dict(given)) if given else model()
         except OnnxsmithError as error:
             reason = error
@@ -235,6 +237,16 @@ def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
             help="give inputs: compare(a, b, {'x': array})",
             culprit=("input", 2),
         )
+    if isinstance(inputs, Mapping):
+        known = {port.name for port in (*model.inputs, *model.optional_inputs)}
+        unknown = next((name for name in inputs if name not in known), None)
+        if unknown is not None:
+            raise ModelInputError(
+                f"the model has no input '{clipped(str(unknown), _LONGEST_SHOWN)}'",
+                help=described_inputs(model.inputs, model.optional_inputs),
+                culprit=("input", 2),
+            )
+        return _taken(model, inputs, "the first model")  # the rest is made up
     return _taken(model, inputs_by_name(model, inputs), "the first model")
 
 
