@@ -139,7 +139,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
         made = _ufunc("arctan2", array.imag, array.real)
     else:
         real = array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64)
-        made = _ufunc("arctan2", FUNCTIONS["zeros_like"](real), real)
+        made = _ufunc("arctan2", cast(Array, FUNCTIONS["zeros_like"](real)), real)
     return made * (180 / np.pi) if deg else made
 
 

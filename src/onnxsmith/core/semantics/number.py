@@ -221,7 +221,7 @@ def is_natural(value: object) -> bool:
 def _is_natural_data(data: Data) -> bool:
     if isinstance(data, np.ndarray):
         return data.dtype.kind in "iu" and bool((data >= 0).all())
-    return data is not None and not isinstance(data, tuple) and symbolic.is_at_least(data, 0, least=0)
+    return data is not None and not isinstance(data, tuple) and symbolic.is_at_least(data, 0)
 
 
 def literal(value: float, dtype: DType) -> np.generic:

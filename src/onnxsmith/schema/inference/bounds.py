@@ -1,7 +1,7 @@
 """How small and how large a polynomial over names can be, and what follows for minima and maxima.
 
-Finds a bound or none; it never guesses. A name stands for a size of at least 1 where shapes are described, and of at
-least 0 (`least=0`) where what a program does is decided; there a program may declare sizes (`Ranges`).
+Finds a bound or none; it never guesses. A name stands for a size, which may be 0; where what a program does is decided,
+it may have declared more (`Ranges`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def extremum(kind: Literal["min", "max"], left: Polynomial, right: Polynomial) -
     return (((Atom(kind, f"{kind}({text(first)},{text(second)})", first, second),), 1),)
 
 
-def bounds(polynomial: Polynomial, least: Least = 1) -> tuple[int | None, int | None]:
+def bounds(polynomial: Polynomial, least: Least = 0) -> tuple[int | None, int | None]:
     """The smallest and the largest value, given what the names are at least; None where none is found."""
     low, high = _term_bounds(polynomial, least)
     if low is None:
@@ -132,8 +132,9 @@ def _atom_bounds(atom: Atom, least: Least) -> tuple[int | None, int | None]:
                 None if left_low is None else left_low // divisor,
                 None if left_high is None else left_high // divisor,
             )
-        right_low, _ = bounds(atom.right, least)
-        return (0 if left_low is not None and left_low >= 0 and right_low and right_low > 0 else None), None
+        right_low, _ = bounds(atom.right, least)  # a divisor is not 0 where there is a quotient
+        is_natural = left_low is not None and left_low >= 0 and right_low is not None and right_low >= 0
+        return (0 if is_natural else None), None
     right_low, right_high = bounds(atom.right, least)
     lows = [each for each in (left_low, right_low) if each is not None]
     highs = [each for each in (left_high, right_high) if each is not None]

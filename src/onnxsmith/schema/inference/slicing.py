@@ -5,6 +5,8 @@ Python's slices, which are also numpy's, and ONNX's but for bounds far out with 
 
 from __future__ import annotations
 
+from functools import reduce
+
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.value_types import Dimension
 
@@ -16,7 +18,9 @@ def slice_length(size: Dimension, start: Dimension, end: Dimension, step: int) -
     """The length of `x[start:end:step]` for an `x` of this size; None where it cannot be told.
 
     >>> slice_length(10, 2, -1, 3), slice_length("N", 1, FAR, 1), slice_length("N", 0, -2, 1)
-    (3, 'N-1', 'max(0,N-2)')
+    (3, 'max(0,N-1)', 'max(0,N-2)')
+    >>> slice_length("N", 0, 1, 1), slice_length("N", -1, FAR, 1), slice_length("N", 1, 3, 1)
+    ('min(1,N)', 'min(1,N)', 'max(0,min(2,N-1))')
     >>> slice_length("N", -1, -FAR, -1), slice_length("N", 0, "N//2", 1), slice_length(None, 0, 1, 1)
     ('N', 'N//2', None)
     """
@@ -27,33 +31,47 @@ def slice_length(size: Dimension, start: Dimension, end: Dimension, step: int) -
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
         return len(range(*slice(start, end, step).indices(size)))
     if step > 0:
-        first, last = _bound(start, size, 0, size), _bound(end, size, 0, size)
-        return symbolic.maximum(0, symbolic.ceildiv(symbolic.sub(last, first), step))
-    top = symbolic.sub(size, 1)
-    first, last = _bound(start, size, -1, top), _bound(end, size, -1, top)
-    return symbolic.maximum(0, symbolic.ceildiv(symbolic.sub(first, last), -step))
+        highs, lows = _uppermost(end, size, size), _lowermost(start, size, 0)
+    else:
+        highs, lows = _uppermost(start, size, symbolic.sub(size, 1)), _lowermost(end, size, -1)
+    distances = [symbolic.sub(high, low) for high in highs for low in lows]
+    if not distances:
+        return None
+    return symbolic.maximum(0, symbolic.ceildiv(reduce(symbolic.minimum, distances), abs(step)))
 
 
 def _is_disputed(size: Dimension, start: Dimension, end: Dimension) -> bool:
     """Bounds that runtimes read differently when stepping backwards.
 
     An end of 2**31-1 or more: to the specification nothing is taken, to ONNX Runtime everything. A start before the
-    first element: to numpy nothing is taken, to the specification the first element is.
+    first element: to numpy nothing is taken, to the specification the first element is. That -1 is before the first
+    element is the case only where there is none to take.
     """
     if isinstance(end, int) and end >= FAR:
         return True
+    if start == -1:
+        return False
     return not symbolic.is_at_least(start, 0) and not symbolic.is_at_least(symbolic.add(size, start), 0)
 
 
-def _bound(at: Dimension, size: Dimension, lowest: int, highest: Dimension) -> Dimension:
-    """A bound counted from the front and held within the dimension."""
-    if isinstance(at, int):
-        if at >= FAR:
-            return highest
-        if at <= -FAR:
-            return lowest
+# Of two bounds the greater is held below the end of the dimension, the lesser above its beginning. The other side needs
+# no holding: there the distance between the two is negative, and nothing is taken. So a length says no more than it has
+# to, and minima of differences are what a reader recognises: `min(1,N)`, and not `N-max(0,N-1)`.
+
+
+def _uppermost(at: Dimension, size: Dimension, highest: Dimension) -> list[Dimension]:
+    """The greater bound, counted from the front: the least of these; none where its sign is not known."""
+    if isinstance(at, int) and abs(at) >= FAR:
+        return [highest if at > 0 else -1]
     if symbolic.is_at_least(at, 0):
-        return symbolic.minimum(at, highest) if at != 0 or lowest < 0 else 0
-    if symbolic.compare_less(at, 0):
-        return symbolic.maximum(symbolic.add(size, at), lowest)
-    return None
+        return [at, highest]
+    return [symbolic.add(size, at)] if symbolic.compare_less(at, 0) else []
+
+
+def _lowermost(at: Dimension, size: Dimension, lowest: int) -> list[Dimension]:
+    """The lesser bound, counted from the front: the greatest of these; none where its sign is not known."""
+    if isinstance(at, int) and abs(at) >= FAR:
+        return [size if at > 0 else lowest]
+    if symbolic.is_at_least(at, 0):
+        return [at]
+    return [lowest, symbolic.add(size, at)] if symbolic.compare_less(at, 0) else []

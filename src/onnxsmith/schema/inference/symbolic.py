@@ -1,8 +1,8 @@
 """Arithmetic on dimensions: sizes, symbolic expressions as text, and None for what is unknown.
 
-A name stands for a size of at least 1; that decides `max(0, N-1)` and the like, and is the only assumption.
-Comparisons, which decide what a program does, assume nothing but what it declares (`DECLARED`). What ONNX's operators
-do with dimensions is said elsewhere.
+A name stands for a size, which may be 0: `max(0,N)` is `N`, and `min(1,N)` is not 1. That is the only assumption, but
+that a divisor is not 0. Comparisons, which decide what a program does, know besides what it declares (`DECLARED`). What
+ONNX's operators do with dimensions is said elsewhere.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def mod(left: Dimension, right: Dimension) -> Dimension:
 def minimum(left: Dimension, right: Dimension) -> Dimension:
     """
     >>> minimum("N", "N-1"), minimum("N", 5), minimum("N", 1)
-    ('N-1', 'min(5,N)', 1)
+    ('N-1', 'min(5,N)', 'min(1,N)')
     """
     if isinstance(left, int) and isinstance(right, int):
         return min(left, right)
@@ -120,8 +120,8 @@ def minimum(left: Dimension, right: Dimension) -> Dimension:
 
 def maximum(left: Dimension, right: Dimension) -> Dimension:
     """
-    >>> maximum("N-1", 0), maximum("N-2", 0)
-    ('N-1', 'max(0,N-2)')
+    >>> maximum("N", 0), maximum("N+1", "N"), maximum("N-1", 0)
+    ('N', 'N+1', 'max(0,N-1)')
     """
     if isinstance(left, int) and isinstance(right, int):
         return max(left, right)
@@ -160,11 +160,11 @@ def is_same(left: Dimension, right: Dimension) -> bool:
     return _sub(left, right) == 0
 
 
-def is_at_least(dimension: Dimension, bound: int, *, least: int = 1) -> bool:
+def is_at_least(dimension: Dimension, bound: int, *, least: int = 0) -> bool:
     """Whether a dimension is certainly not smaller than `bound`, given that every name is at least `least`.
 
-    >>> is_at_least("N-1", 0), is_at_least("N-2", 0), is_at_least("min(3,N)", 1), is_at_least("N-1", 0, least=0)
-    (True, False, True, False)
+    >>> is_at_least("N", 0), is_at_least("N-1", 0), is_at_least("min(3,N)", 0), is_at_least("N-1", 0, least=1)
+    (True, False, True, True)
     """
     low, _ = _bounds(dimension, least)
     return low is not None and low >= bound

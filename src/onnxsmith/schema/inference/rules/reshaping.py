@@ -76,7 +76,7 @@ def _missing_dimension(
 def _uncancelled(
     left: Sequence[Dimension], right: Sequence[Dimension]
 ) -> tuple[list[Dimension], list[Dimension]]:
-    """Both without the names that stand on both sides; a name is never zero, and unknown ones cancel nothing."""
+    """Both without the names that stand on both sides, of which a 0 makes both products 0; unknown ones stay."""
     first, second = list(left), list(right)
     for each in left:
         if isinstance(each, str) and each in second:
@@ -92,12 +92,13 @@ def _matched(call: Call, shape: Shape | None, out: Shape, target: tuple[Dimensio
     left, right = _uncancelled(shape, out)
     if right.count(None) == 1 and None not in left:
         position = out.index(None)
-        total, known = symbolic.product(left), symbolic.product(each for each in right if each is not None)
-        if isinstance(total, int) and isinstance(known, int):
-            found = total // known if known and total % known == 0 else None
-        else:
-            found = symbolic.floordiv(total, known) if known != 0 else None
-        return (*out[:position], found, *out[position + 1 :])
+        total, known = symbolic.product(shape), symbolic.product(each for each in out if each is not None)
+        if not symbolic.is_at_least(
+            known, 1
+        ):  # where another is 0, there are no elements whatever this one is
+            return out
+        is_odd = isinstance(total, int) and isinstance(known, int) and total % known != 0
+        return (*out[:position], None if is_odd else symbolic.floordiv(total, known), *out[position + 1 :])
     total, known = symbolic.product(left), symbolic.product(right)
     if isinstance(total, int) and isinstance(known, int) and total != known:
         raise _cannot_reshape(call, target)
