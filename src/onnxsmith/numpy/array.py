@@ -78,6 +78,18 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     return operator, reflected, in_place
 
 
+def _comparison(name: str) -> _Operator:
+    """`==` and `!=`: no element of ours is None or text, so that these are compared with nothing being equal."""
+    operator = _binary(name)[0]
+
+    def compare(self: Array, other: Any) -> Array:
+        if other is None or isinstance(other, str | bytes):
+            return cast(Array, FUNCTIONS["full_like"](self, name == "not_equal", dtype=bool))
+        return operator(self, other)
+
+    return compare
+
+
 def _unary(name: str) -> Callable[[Array], Array]:
     def operator(self: Array) -> Array:
         return cast(Array, UFUNCS[name](self))
@@ -280,8 +292,8 @@ class Array:
     __rshift__, __rrshift__, __irshift__ = _binary("right_shift")
     __divmod__, __rdivmod__, _ = _binary("divmod")
     # Elementwise, as numpy's; object's are for truth values.
-    __eq__ = _binary("equal")[0]  # pyright: ignore[reportAssignmentType]
-    __ne__ = _binary("not_equal")[0]  # pyright: ignore[reportAssignmentType]
+    __eq__ = _comparison("equal")  # pyright: ignore[reportAssignmentType]
+    __ne__ = _comparison("not_equal")  # pyright: ignore[reportAssignmentType]
     __lt__ = _binary("less")[0]
     __le__ = _binary("less_equal")[0]
     __gt__ = _binary("greater")[0]
