@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, NumberValue, Value
@@ -276,4 +277,6 @@ def _results(
         return result if is_inside else np.array(result, object)
     elif isinstance(result, np.ndarray | np.generic):
         result = EagerTensor(np.asarray(cast(Any, result)))
+    else:
+        result = tensors_of_arrays(result)
     return result if gives_tensors or not isinstance(result, EagerTensor) else result.array
