@@ -6,7 +6,17 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import FLOAT, INT64, jit, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import InputTypeError, LeakedValueError, ShapeError, TracedValueError, UnknownRankError
+from onnxsmith.errors import (
+    BranchTypeError,
+    DynamicPythonValueError,
+    InputTypeError,
+    LeakedValueError,
+    LoopTypeError,
+    ShapeError,
+    TensorAssignmentError,
+    TracedValueError,
+    UnknownRankError,
+)
 
 X = np.array([1.0, 2.0, 3.0], np.float32)
 
@@ -193,3 +203,94 @@ def test_joining_writes_to_out() -> None:
     np.testing.assert_array_equal(np.asarray(pairs), np.ones((2, 2)))
     with pytest.raises(ShapeError, match="out= has the shape"):
         np.stack([x, x], out=flat)
+
+
+# -- control flow of a script --------------------------------------------------------------------------------
+
+
+def decides(x: FLOAT["N"]):
+    y = xp.asarray(x)
+    if y.sum() > 0:
+        y = y * 2
+    return y
+
+
+def repeats(x: FLOAT["N"]):
+    t = x
+    while xp.asarray(t).sum() < 9:
+        t = t * 2.0
+    return t
+
+
+def carries(x: FLOAT["N"]):
+    y = xp.asarray(x)
+    while y.sum().tensor < 100:
+        y = y * 2
+    return y
+
+
+def chooses(x: FLOAT["N"]):
+    y = xp.asarray(x)
+    if y.sum().tensor > 0:
+        z = y * 2
+    else:
+        z = y * 3
+    return z
+
+
+def returns(x: FLOAT["N"]):
+    y = xp.asarray(x)
+    if y.sum().tensor > 0:
+        return y * 2
+    return y * 3
+
+
+def writes(x: FLOAT["N"]):
+    y = xp.asarray(x).copy()
+    for k in range(3):
+        y[k] = k
+    return y
+
+
+REFUSED = [
+    (decides, TracedValueError, 2, r"\(x.sum\(\) > 0\).tensor"),
+    (repeats, TracedValueError, 2, r"\(x.sum\(\) > 0\).tensor"),
+    (carries, LoopTypeError, 2, "give the tensor, t = y.tensor"),
+    (chooses, DynamicPythonValueError, 6, "give the tensor, t = y.tensor"),
+    (returns, BranchTypeError, 2, "give the tensor, t = y.tensor"),
+    (writes, TensorAssignmentError, 3, r"for k in \[0, 1, 2\]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "line", "said"), REFUSED, ids=[each[0].__name__ for each in REFUSED]
+)
+def test_what_control_flow_cannot_do_with_arrays_is_said_where_it_stands(function, kind, line, said) -> None:
+    with pytest.raises(kind, match=said) as caught:
+        script(function)
+    assert caught.value.span is not None
+    assert caught.value.span.line == function.__code__.co_firstlineno + line
+
+
+@script
+def unrolled(x: FLOAT["N"]):
+    y = xp.asarray(x).copy()
+    for k in [0, 1, 2]:
+        y[k] = y[k] * k
+    return y
+
+
+@script
+def carried_as_tensor(x: FLOAT["N"]):
+    t = x
+    while (xp.asarray(t).sum() < 100).tensor:
+        y = xp.asarray(t)
+        t = (y * 2).tensor
+    return t
+
+
+def test_what_the_help_says_works() -> None:
+    for road in (unrolled, unrolled.to_model()):
+        np.testing.assert_array_equal(road(X), X * [0, 1, 2])
+    for road in (carried_as_tensor, carried_as_tensor.to_model()):
+        np.testing.assert_array_equal(road(X), X * 32)

@@ -444,17 +444,25 @@ class Array:
 
     # -- Python's conversions --------------------------------------------------------------------------
 
-    def _known(self, why: str) -> np.ndarray[Any, Any]:
+    def _known(
+        self, why: str, help: str = "compute with the array itself; where a value decides, use xp.where"
+    ) -> np.ndarray[Any, Any]:
         held = self.held
         if held.__class__ is _NDARRAY:
             return cast("np.ndarray[Any, Any]", held)
         raise TracedValueError(
             f"{why} needs the elements of an array that is being recorded, and they exist only when the model runs",
-            help="compute with the array itself; where a value decides, use xp.where",
+            help=help,
         ).locate_at_caller()
 
     def __bool__(self) -> bool:
-        return bool(self._known("a truth value"))
+        return bool(
+            self._known(
+                "a truth value",
+                "choose between arrays with xp.where; an if or while of a @script decides by a tensor: "
+                "if (x.sum() > 0).tensor:",
+            )
+        )
 
     def __int__(self) -> int:
         return int(self._known("int()"))
