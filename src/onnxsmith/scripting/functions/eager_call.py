@@ -160,6 +160,13 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
     """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     content = value.array if isinstance(value, EagerTensor) else value
+    if content is None and not parameter.is_optional and kind != UNKNOWN_TENSOR:
+        error = InputTypeError(
+            f"{script.name} needs a tensor for '{parameter.name}', not None",
+            help=f"an input that may be missing is annotated so, {parameter.name}: {kind!r} | None, "
+            "or has the default None",
+        )
+        raise _at_argument(error, script, parameter)
     if content is None or isinstance(content, Value):
         return content
     try:
