@@ -1,5 +1,8 @@
 """Arrays of what is not one yet: of numbers, lists, numpy's arrays, tensors; of zeros, ranges, grids."""
 
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
 from __future__ import annotations
 
 from typing import Any, cast
@@ -11,8 +14,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, UnknownRankError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, is_plain, tensor_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
@@ -21,7 +25,7 @@ from onnxsmith.runtime.tensor import EagerTensor
 
 @public("asarray")
 def asarray(
-    obj: object, /, dtype: object = None, *, device: object = None, copy: bool | None = None
+    obj: ArrayLike, /, dtype: DTypeLike | None = None, *, device: Device = None, copy: bool | None = None
 ) -> Array:
     """An array of numbers, lists, numpy arrays or a tensor; an array as it is, unless `copy` is True.
 
@@ -33,6 +37,8 @@ def asarray(
     Array([1. , 2.5])
     """
     check_device(device)
+    if dtype is not None and is_plain(obj):
+        return constant_of(obj, dtypes.read(dtype))
     made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
     if isinstance(obj, Tensor) and dtype is not None and dtypes.read(dtype).kind == "c":
         made = _of_parts(made)
@@ -96,7 +102,7 @@ def _joined_parts(pairs: Array) -> Array:
     return array_from(Field(parts[0], parts[1]))
 
 
-def check_device(device: object) -> None:
+def check_device(device: Device) -> None:
     """Refuse devices other than the one there is."""
     if device not in (None, "cpu"):
         raise AttributeValueError(
@@ -105,13 +111,21 @@ def check_device(device: object) -> None:
 
 
 @public("copy")
-def copy(x: object, order: str = "K") -> Array:
+def copy(x: ArrayLike, order: str = "K") -> Array:
     """An array with the same elements, that shares them with none."""
-    return detached(array_of(x))
+    if order not in ("C", "F", "A", "K"):
+        raise AttributeValueError(
+            f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")
+        )
+    given = array_of(x)
+    is_plain = order == "C" or (given._is_plain and order != "F") or given.ndim <= 1
+    return detached(given, is_plain=is_plain)
 
 
 @public("array")
-def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin: int = 0) -> Array:
+def array(
+    obj: ArrayLike, dtype: DTypeLike | None = None, *, copy: bool | None = True, ndmin: int = 0
+) -> Array:
     """An array of its own, of numbers, lists, or another.
 
     >>> array([[1, 2]])
@@ -122,7 +136,7 @@ def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin:
 
 
 @public("_on_device")
-def on_device(x: Array, device: object, stream: object) -> Array:
+def on_device(x: Array, device: Device, stream: None) -> Array:
     """`x.to_device(device)`"""
     check_device(device)
     if stream is not None:
@@ -131,7 +145,7 @@ def on_device(x: Array, device: object, stream: object) -> Array:
 
 
 @public("_dlpack")
-def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool | None) -> object:
+def dlpack(x: Array, stream: None, device: tuple[int, int] | None, copy: bool | None) -> object:
     """`x.__dlpack__()`: a copy, since elements are never changed."""
     if stream is not None or device not in (None, (1, 0)):
         raise BufferError("arrays are on the cpu")
@@ -141,7 +155,7 @@ def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool 
 
 
 @public("from_dlpack")
-def from_dlpack(x: object, /, *, device: object = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = None) -> Array:
     """An array of another library's, through dlpack."""
     check_device(device)
     if isinstance(x, Array):
