@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
+from onnxsmith import FLOAT, trace
 from tests.numpy.agreement import agrees, run_recorded, sample
 
 
@@ -56,3 +57,12 @@ def test_shift_and_frequencies() -> None:
 def test_complex_numbers_have_no_real_transform() -> None:
     with pytest.raises(TypeError, match="real"):
         xp.fft.rfft(xp.asarray([1j]))
+
+
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+@pytest.mark.parametrize("d", [1.0, 0.3])
+def test_frequencies_of_a_size_that_the_model_knows(name: str, d: float) -> None:
+    model = trace(lambda t: getattr(xp.fft, name)(xp.asarray(t).shape[0], d).tensor, FLOAT["N"])
+    for size in (1, 2, 5, 8, 13):
+        made = model(np.zeros(size, np.float32))
+        np.testing.assert_array_max_ulp(made, getattr(np.fft, name)(size, d), 2)  # numpy rounds twice

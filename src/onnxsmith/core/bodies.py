@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.body_watch import watch_body
 from onnxsmith.core.initial_states import OpenState
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import FunctionError, MixedDTypesError, OnnxsmithError
 from onnxsmith.schema.definition import OperatorDef
@@ -113,7 +114,7 @@ def _called(function: Callable[..., Any], inner: RecordingTarget, arguments: Seq
     token = ACTIVE.set(inner)
     try:
         with watch_body(function):
-            return function(*arguments)
+            return tensors_of_arrays(function(*arguments))
     finally:
         ACTIVE.reset(token)
 

@@ -300,7 +300,8 @@ def current_graph() -> RecordingTarget:
     if recording is None:
         raise LeakedValueError(
             "no graph is being made here, and this belongs to one",
-            help="what a script defines inside it can be called only while the script itself is staged",
+            help="what belongs to a function that is being recorded can be used only while it is; "
+            "return what is needed outside of it",
         )
     return recording
 

@@ -84,6 +84,18 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     return operator, reflected, in_place
 
 
+def _comparison(name: str) -> _Operator:
+    """`==` and `!=`: no element of ours is None or text, so that these are compared with nothing being equal."""
+    operator = _binary(name)[0]
+
+    def compare(self: Array, other: Any) -> Array:
+        if other is None or isinstance(other, str | bytes):
+            return cast(Array, FUNCTIONS["full_like"](self, name == "not_equal", dtype=bool))
+        return operator(self, other)
+
+    return compare
+
+
 def _unary(name: str) -> Callable[[Array], Array]:
     def operator(self: Array) -> Array:
         return cast(Array, UFUNCS[name](self))
@@ -286,8 +298,8 @@ class Array:
     __rshift__, __rrshift__, __irshift__ = _binary("right_shift")
     __divmod__, __rdivmod__, _ = _binary("divmod")
     # Elementwise, as numpy's; object's are for truth values.
-    __eq__ = _binary("equal")[0]  # pyright: ignore[reportAssignmentType]
-    __ne__ = _binary("not_equal")[0]  # pyright: ignore[reportAssignmentType]
+    __eq__ = _comparison("equal")  # pyright: ignore[reportAssignmentType]
+    __ne__ = _comparison("not_equal")  # pyright: ignore[reportAssignmentType]
     __lt__ = _binary("less")[0]
     __le__ = _binary("less_equal")[0]
     __gt__ = _binary("greater")[0]
@@ -441,17 +453,25 @@ class Array:
 
     # -- Python's conversions --------------------------------------------------------------------------
 
-    def _known(self, why: str) -> np.ndarray[Any, Any]:
+    def _known(
+        self, why: str, help: str = "compute with the array itself; where a value decides, use xp.where"
+    ) -> np.ndarray[Any, Any]:
         held = self.held
         if held.__class__ is _NDARRAY:
             return cast("np.ndarray[Any, Any]", held)
         raise TracedValueError(
             f"{why} needs the elements of an array that is being recorded, and they exist only when the model runs",
-            help="compute with the array itself; where a value decides, use xp.where",
+            help=help,
         ).locate_at_caller()
 
     def __bool__(self) -> bool:
-        return bool(self._known("a truth value"))
+        return bool(
+            self._known(
+                "a truth value",
+                "choose between arrays with xp.where; an if or while of a @script decides by a tensor: "
+                "if (x.sum() > 0).tensor:",
+            )
+        )
 
     def __int__(self) -> int:
         return int(self._known("int()"))

@@ -9,12 +9,15 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, UnknownRankError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type, constant_of, is_plain
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, is_plain, tensor_of
+from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.runtime.tensor import EagerTensor
@@ -26,6 +29,10 @@ def asarray(
 ) -> Array:
     """An array of numbers, lists, numpy arrays or a tensor; an array as it is, unless `copy` is True.
 
+    Elements of a numpy array are copied: what is written to one of the two is not seen in the other. A real tensor
+    with a last dimension of 2 and a complex `dtype` is read as `.tensor` gives complex numbers: real and imaginary
+    parts.
+
     >>> asarray([1, 2.5])
     Array([1. , 2.5])
     """
@@ -33,6 +40,8 @@ def asarray(
     if dtype is not None and is_plain(obj):
         return constant_of(obj, dtypes.read(dtype))
     made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
+    if isinstance(obj, Tensor) and dtype is not None and dtypes.read(dtype).kind == "c":
+        made = _of_parts(made)
     if made is not obj and isinstance(obj, np.ndarray) and copy is False:
         raise AttributeValueError(
             "an array of ours never shares its elements with one of numpy's", culprit=("attribute", "copy")
@@ -50,19 +59,47 @@ def _crossed_over(tensor: Tensor) -> Array:
         dtypes.check(tensor.array.dtype)
         return Array(tensor.array.copy())
     kind = tensor.type
-    if kind.dtype is None or kind.dtype.numpy not in dtypes.DTYPES or kind.dtype.numpy.kind == "c":
+    if kind.dtype is None:
+        raise InputTypeError(
+            "an array has an element type that is known, and that of this tensor is not",
+            help='give the type of a parameter in its annotation, x: FLOAT["N"], or cast it first: x.astype(FLOAT)',
+            needs_values=True,  # jit and calls know it
+        )
+    if kind.dtype.numpy not in dtypes.DTYPES or kind.dtype.numpy.kind == "c":
         raise InputTypeError(
             f"numpy has no array of {kind.described}",
-            help="cast it first: xp.asarray(x.astype(FLOAT)); give the type of a parameter in its annotation",
+            help="cast it first: xp.asarray(x.astype(FLOAT))",
         )
     if kind.shape is None:
-        raise InputTypeError(
+        raise UnknownRankError(
             "an array has a rank that is known, and that of this tensor is not",
             help='annotate its shape, as in FLOAT["N", "M"]',
         )
     made = Array(tensor)
     made.lock("it holds a tensor of the graph")
     return made
+
+
+def _of_parts(pairs: Array) -> Array:
+    """Complex numbers of what `.tensor` gives for them."""
+    if pairs.dtype.kind == "c":
+        return pairs
+    size = pairs.shape[-1] if pairs.ndim else None
+    if pairs.dtype.kind != "f" or not pairs.ndim or (isinstance(size, int) and size != 2):
+        raise ShapeError(
+            "complex numbers are read from a tensor of floats with a last dimension of 2, the real and the imaginary "
+            f"parts, and this one is {pairs.dtype.name} of shape {pairs.shape}",
+            help="real numbers are converted as arrays: xp.asarray(x).astype(xp.complex64)",
+        )
+    return _joined_parts(pairs)
+
+
+@recorded()
+def _joined_parts(pairs: Array) -> Array:
+    given = as_type(pairs, dtypes.read(np.float32)) if pairs.dtype.itemsize < 4 else pairs
+    tensor = tensor_of(given)
+    parts = [op.Gather(tensor, np.int64(place), axis=-1) for place in (0, 1)]
+    return array_from(Field(parts[0], parts[1]))
 
 
 def check_device(device: Device) -> None:

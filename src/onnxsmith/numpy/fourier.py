@@ -19,6 +19,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.creation import check_device
+from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.rearranging import roll
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
@@ -177,34 +178,41 @@ for _name, _kind, _inverse in (
 # -- frequencies -----------------------------------------------------------------------------------------
 
 
-def _frequencies(
-    n: object, d: float, dtype: DTypeLike | None, count: Callable[[int], np.ndarray[Any, Any]]
-) -> Array:
+def _frequencies(n: object, d: float, dtype: DTypeLike | None, is_half: bool) -> Array:
     size = size_of(n, "n")
     wanted = dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)
     if wanted.kind not in "f":
         raise AttributeValueError("frequencies are floats", culprit=("attribute", "dtype"))
-    if not isinstance(size, int):
-        raise AttributeValueError("n is an int that is known", culprit=("attribute", "n"))
-    return Array(count(size).astype(wanted))
+    if isinstance(size, int):
+        made = np.fft.rfftfreq(size, d) if is_half else np.fft.fftfreq(size, d)
+        return Array(cast("np.ndarray[Any, Any]", made).astype(wanted))
+    count = values.cast(size, DType.INT64)
+    above = cast(Size, size // 2 + 1 if is_half else (size - 1) // 2 + 1)  # as many are not negative
+    places = counted(size if not is_half else above)
+    if not is_half:
+        is_negative = op.GreaterOrEqual(places, values.cast(above, DType.INT64))
+        places = op.Where(is_negative, op.Sub(places, count), places)
+    length = op.Mul(op.Cast(count, to=DType.DOUBLE), np.float64(d))
+    made = op.Div(values.converted(places, DType.DOUBLE), length)
+    return as_type(array_from(made), wanted)
 
 
 @public("fft.fftfreq")
 def fftfreq(
     n: SizeLike, /, d: float = 1.0, dtype: DTypeLike | None = None, *, device: Device = None
 ) -> Array:
-    """The frequencies of a transform of `n` numbers, `d` apart."""
+    """The frequencies of a transform of `n` numbers, `d` apart; `n` may be a size that only the model knows."""
     check_device(device)
-    return _frequencies(n, d, dtype, lambda size: np.fft.fftfreq(size, d))
+    return _frequencies(n, d, dtype, is_half=False)
 
 
 @public("fft.rfftfreq")
 def rfftfreq(
     n: SizeLike, /, d: float = 1.0, dtype: DTypeLike | None = None, *, device: Device = None
 ) -> Array:
-    """The frequencies of a transform of `n` real numbers, `d` apart."""
+    """The frequencies of a transform of `n` real numbers, `d` apart; `n` may be a size that only the model knows."""
     check_device(device)
-    return _frequencies(n, d, dtype, lambda size: np.fft.rfftfreq(size, d))
+    return _frequencies(n, d, dtype, is_half=True)
 
 
 @public("fft.fftshift")

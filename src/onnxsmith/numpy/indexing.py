@@ -20,8 +20,8 @@ from onnxsmith.core.semantics import indexing
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import OnnxsmithError, ShapeError, TensorIndexError
+from onnxsmith.core.value import TensorValue, Value
+from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -58,6 +58,8 @@ def _read_part(part: object) -> Part:
         if array.size == 0 and array.dtype.kind == "f":
             array = array.astype(np.int64)  # an empty list has no element type of its own
         return _read_part(Array(array))
+    if isinstance(part, Value):
+        raise _tensor_as_index()
     if isinstance(part, SupportsIndex):
         return part.__index__()
     raise TensorIndexError(f"an array cannot be indexed with {type(part).__name__}")
@@ -68,9 +70,18 @@ def _read_bound(bound: object) -> object:
         return bound
     if isinstance(bound, Array) and bound.is_symbolic:
         return cast(Tensor, bound.held).as_number()
+    if isinstance(bound, Value):
+        raise _tensor_as_index()
     if isinstance(bound, SupportsIndex):
         return bound.__index__()
     raise TensorIndexError(f"a slice is made of integers, not {type(bound).__name__}")
+
+
+def _tensor_as_index() -> InputTypeError:
+    return InputTypeError(
+        "an array is indexed as numpy does, and this index is a tensor, which computes as ONNX does",
+        help="cross over with xp.asarray: x[xp.asarray(i)]; or index a tensor: x.tensor[i]",
+    )
 
 
 @public("_getitem")

@@ -18,6 +18,7 @@ from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
@@ -50,7 +51,13 @@ def _joined(arrays: list[Array], axis: int) -> Array:
 @public("concat")
 @public("concatenate")
 def concat(
-    arrays: Arrays, /, axis: int | None = 0, *, dtype: DTypeLike | None = None, casting: str = "same_kind"
+    arrays: Arrays,
+    /,
+    axis: int | None = 0,
+    out: Array | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
 ) -> Array:
     """Arrays one after the other along an axis; all flat when it is None.
 
@@ -71,7 +78,7 @@ def concat(
             raise ShapeError(f"array 0 has {rank} dimensions, and array {position} has {each.ndim}")
     _check_sizes(given, place)
     typed = _common(given, dtype)
-    return detached(typed[0]) if len(typed) == 1 else _joined(typed, place)
+    return written(detached(typed[0]) if len(typed) == 1 else _joined(typed, place), out)
 
 
 def _check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
@@ -84,7 +91,13 @@ def _check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
 
 @public("stack")
 def stack(
-    arrays: Arrays, /, axis: int = 0, *, dtype: DTypeLike | None = None, casting: str = "same_kind"
+    arrays: Arrays,
+    /,
+    axis: int = 0,
+    out: Array | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
 ) -> Array:
     """Arrays of one shape along a new axis."""
     given = _given(arrays)
@@ -93,7 +106,7 @@ def stack(
         raise ShapeError("arrays that are stacked have one shape")
     _check_sizes(given, None)
     place = axis_of(axis, rank + 1)
-    return concat([expand_dims(each, place) for each in given], axis=place, dtype=dtype)
+    return concat([expand_dims(each, place) for each in given], axis=place, out=out, dtype=dtype)
 
 
 @public("vstack")

@@ -121,7 +121,8 @@ def _check_writable(array: Array) -> None:
     if array._recording is not recording():
         raise TensorAssignmentError(
             "this array was made outside the function or loop body that is being recorded, and that cannot write to it",
-            help="copy it first, x = x.copy(), and return what the caller needs",
+            help="copy it inside, x = x.copy(), and return what the caller needs, x.tensor;\n"
+            "a loop over a list, for k in [0, 1, 2], is unrolled and may write to it",
         ).locate_at_caller()
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.initial_states import OpenState
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.errors import FunctionError, MixedDTypesError, OperatorFailedError
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.definition import OperatorDef
@@ -41,7 +42,8 @@ def _results(body: Body, *arguments: Any) -> list[Any]:
 
 
 def _in_a_row(result: Any) -> Sequence[Any]:
-    return cast("Sequence[Any]", result) if isinstance(result, tuple | list) else [result]
+    given = tensors_of_arrays(result)
+    return cast("Sequence[Any]", given) if isinstance(given, tuple | list) else [given]
 
 
 def _run_if(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE
@@ -88,7 +89,7 @@ def trace(
     token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges_of(sizes))
     try:
         result = _called(function, arguments)
-        outputs = _outputs(scope, result, definition)
+        outputs = _outputs(scope, tensors_of_arrays(result), definition)
     finally:
         symbolic.DECLARED.reset(declared)
         ACTIVE.reset(token)

@@ -411,9 +411,9 @@ TRACED: dict[str, Case] = {
     ),
     "numpy's zeros": (
         lambda x: np.zeros(x.shape),
-        TracedValueError,
-        "Python needs an int here, and this tensor's value is known only when the model runs: int64 of shape ()",
-        INDEX,
+        ShapeError,
+        "numpy's zeros makes an array now, and a number that it is given is known only when the model runs",
+        "onnxsmith.numpy makes it in the model: import onnxsmith.numpy as xp, and xp.zeros(…)",
     ),
     "deciding by shapes": (
         lambda x: x if x.shape == (2, 4) else x + 1.0,

@@ -9,7 +9,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, script
-from onnxsmith.errors import ShapeError
+from onnxsmith.errors import InputTypeError, ShapeError
 
 
 def total(p: FLOAT["K"], q: FLOAT["K"]):
@@ -40,3 +40,17 @@ def test_sizes_that_are_open_or_the_same_are_not(called: Any) -> None:
     three = np.ones(3, np.float32)
     for run in (outer, onnxsmith.jit(outer), outer.to_model()):
         assert run(three, three, three) == 12.0
+
+
+def test_none_for_an_input_that_is_needed_is_refused_at_the_call() -> None:
+    called = script(total)
+    given = np.ones(2, np.float32)
+
+    def outer(x: FLOAT["N"]):
+        return called(x, None)
+
+    calls = (lambda: called(given, None), lambda: onnxsmith.jit(called)(given, None), lambda: script(outer))
+    for call in calls:
+        with pytest.raises(InputTypeError, match="total needs a tensor for 'q', not None") as caught:
+            call()
+        assert "None)" in str(caught.value)

@@ -12,7 +12,7 @@ import textwrap
 from typing import Any, Literal, NamedTuple
 
 from onnxsmith.core.operands import content_of, dtype_of, operators_for, shape_of
-from onnxsmith.core.semantics.numpy_calls import operator_for
+from onnxsmith.core.semantics.numpy_calls import operator_for, unknown_size
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.errors import DTypeNotAllowedError, LiteralError, OnnxsmithError, ShapeError, TracedValueError
@@ -138,8 +138,10 @@ _EXPLANATIONS: dict[Wanted, tuple[str, str]] = {
 }
 
 
-def _unknown(x: TensorValue, wanted: Wanted) -> TracedValueError:
+def _unknown(x: TensorValue, wanted: Wanted) -> OnnxsmithError:
     message, help_text = _EXPLANATIONS[wanted]
+    if wanted == "index" and (error := unknown_size()) is not None:
+        return error
     if wanted == "bool" and (extremum := _extremum_call()) is not None:
         name, arguments = extremum
         return TracedValueError(

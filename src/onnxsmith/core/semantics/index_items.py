@@ -14,10 +14,11 @@ from typing import Any, SupportsIndex, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.call import stack
+from onnxsmith.core.numpys_arrays import holds_tensor
 from onnxsmith.core.operands import as_tensor, content_of, dtype_of, is_array, rank_of, shape_of
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import Array, Size, TensorOrArray, TensorValue, Value
-from onnxsmith.errors import TensorIndexError, UnknownRankError
+from onnxsmith.errors import InputTypeError, TensorIndexError, UnknownRankError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Shape, TensorType
 
@@ -127,6 +128,11 @@ def _parse_part(part: IndexPart) -> Item:
         return _parse_array(part, "an array")
     if isinstance(part, list | tuple | range):
         return _parse_list(cast("Sequence[Any]", part))
+    if holds_tensor(part):
+        raise InputTypeError(
+            "a tensor is indexed as ONNX does, and this index is an array that computes as numpy does",
+            help="hand its tensor over: x[i.tensor]; or index an array: xp.asarray(x)[i]",
+        )
     if isinstance(part, SupportsIndex):
         return Position(_in_64_bits(part.__index__()))
     raise TensorIndexError(f"a tensor cannot be indexed with {_shown(part)}", help=_KINDS)

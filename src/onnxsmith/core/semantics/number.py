@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Ty
 import numpy as np
 
 from onnxsmith.core import portable
+from onnxsmith.core.numpys_arrays import has_numpys_meaning
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
@@ -254,11 +255,6 @@ def _power_kind(exponent: Operand) -> NumberKind:
         "an integer to the power of a number that may be negative is an int or a float, and only the model knows which",
         help="write a float, as in 2.0 ** n, or show that the exponent is not negative: max(n, 0), abs(n)",
     ).locate_at_caller()
-
-
-def has_numpys_meaning(other: object) -> bool:
-    """Whether a value is an array of another namespace, with operators of its own for numbers."""
-    return hasattr(other, "__array_namespace__") and not isinstance(other, np.ndarray | np.generic)
 
 
 def _no_container(other: Operand) -> Operand:

@@ -6,6 +6,7 @@ An array on the left of an operator hands over here: `array + tensor` is numpy's
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias, cast
 
@@ -13,11 +14,11 @@ import numpy as np
 
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
-from onnxsmith.core.value import Operand, TensorValue, Value
-from onnxsmith.errors import TracedValueError
+from onnxsmith.core.value import NumberValue, Operand, TensorValue, Value
+from onnxsmith.errors import ShapeError, TracedValueError
 from onnxsmith.schema import registry
 from onnxsmith.schema.other_names import ONNX_NAMES
-from onnxsmith.source import caller_span, parse_expression, text_of
+from onnxsmith.source import Span, caller_frame, caller_span, parse_expression, position_span, text_of
 
 #: `divmod` gives two.
 Results: TypeAlias = TensorValue | tuple[TensorValue, TensorValue]
@@ -46,6 +47,9 @@ _OPERATORS: dict[str, Callable[[Operand, Operand], Results]] = {
     "greater_equal": arithmetic.greater_equal,
 }
 
+#: Where numpy's own functions are written.
+_NUMPYS_FILES = os.path.join(os.path.dirname(np.__file__), "")
+
 #: Functions of `math` and numpy that ONNX calls otherwise, beside those that any name of an operator may mean.
 _NAMES = {"fabs": "Abs", "around": "Round", "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax"}
 
@@ -67,10 +71,47 @@ def array_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Ma
 
 def refuse_conversion(x: TensorValue) -> NoReturn:
     """`np.asarray(x)` of a tensor whose value only the model has."""
+    if isinstance(x, NumberValue) and (error := unknown_size()) is not None:
+        raise error
     raise TracedValueError(
         f"a tensor of a graph is no array, and has a value only when the model runs: {x.type.described}",
         help="call operators on it, op.Relu(x), or run the function eagerly",
     )
+
+
+def unknown_size() -> ShapeError | None:
+    """The error for `np.zeros(n)` with a number that only the model knows; None where no function of numpy asks for it.
+
+    It is no TypeError: numpy says something of its own in the place of those.
+    """
+    frame, name = caller_frame(), None
+    while frame is not None and frame.f_code.co_filename.startswith(_NUMPYS_FILES):
+        frame, name = frame.f_back, frame.f_code.co_name
+    if frame is None:
+        return None
+    span = caller_span() if name is None else position_span(frame.f_code, frame.f_lasti, frame.f_lineno)
+    name = name or _numpys_function(span)
+    if name is None:
+        return None
+    error = ShapeError(
+        f"numpy's {name} makes an array now, and a number that it is given is known only when the model runs",
+        help=f"onnxsmith.numpy makes it in the model: import onnxsmith.numpy as xp, and xp.{name}(…)",
+    )
+    error.locate(span)
+    return error
+
+
+def _numpys_function(span: Span | None) -> str | None:
+    """The function of numpy that an expression calls, by how it is written."""
+    try:
+        parsed = parse_expression((text_of(span) or "").strip()) if span is not None else None
+    except (SyntaxError, ValueError):
+        return None
+    match parsed:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name)):
+            return name
+        case _:
+            return None
 
 
 def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
@@ -95,7 +136,10 @@ def _instead(name: str, inputs: Sequence[Any]) -> str:
         return "call ONNX's operators, op.…, or methods of the tensor"
     arguments = ", ".join(written)
     if meant == "Concat":  # numpy takes a list, ONNX the tensors
-        arguments = arguments.removeprefix("[").removesuffix("]") + ", axis=0"
+        arguments = arguments.removeprefix("[").removesuffix("]")
+        if name == "stack":  # which gives them a dimension more
+            return f"op.ConcatFromSequence(op.SequenceConstruct({arguments}), axis=0, new_axis=1)"
+        arguments += ", axis=0"
     return f"op.{meant}({arguments})"
 
 

@@ -121,6 +121,8 @@ def _lift(
 ) -> Value | None:
     """An argument as a value of the graph; a literal takes the annotated element type."""
     if value is None:
+        if not script.is_exact:
+            input_argument(script, parameter, None)  # refuses it where a tensor is needed
         return None
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     if isinstance(value, Number):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, NumberValue, Value
@@ -159,6 +160,13 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
     """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     content = value.array if isinstance(value, EagerTensor) else value
+    if content is None and not parameter.is_optional and kind != UNKNOWN_TENSOR:
+        error = InputTypeError(
+            f"{script.name} needs a tensor for '{parameter.name}', not None",
+            help=f"an input that may be missing is annotated so, {parameter.name}: {kind!r} | None, "
+            "or has the default None",
+        )
+        raise _at_argument(error, script, parameter)
     if content is None or isinstance(content, Value):
         return content
     try:
@@ -276,4 +284,6 @@ def _results(
         return result if is_inside else np.array(result, object)
     elif isinstance(result, np.ndarray | np.generic):
         result = EagerTensor(np.asarray(cast(Any, result)))
+    else:
+        result = tensors_of_arrays(result)
     return result if gives_tensors or not isinstance(result, EagerTensor) else result.array

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.recording import FormalAttribute, FunctionHead, OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import NumberKind, is_number, kind_of
 from onnxsmith.core.stored import Stored
@@ -165,7 +166,7 @@ def _stage_on(
             arguments[parameter.name] = cast(UserValue, attribute_value(parameter))
     token = ACTIVE.set(scope)
     try:
-        result = run(scope, script.completed(arguments))
+        result = tensors_of_arrays(run(scope, script.completed(arguments)))
         with located(None if _are_outputs(scope, result) else script.places.returned):
             if isinstance(result, list) and script.returns_sequence:
                 result = cast(Value, scope.sequence(result))

@@ -295,7 +295,7 @@ def _made_now(python: Function, instead: str) -> Function:
         if _has_open_size([*args, *kwargs.values()]):
             raise TracedValueError(
                 f"np.{python.__name__} makes an array when the model is made, and only the model knows its size",
-                help=instead,
+                help=f"{instead}; as an array of onnxsmith.numpy: xp.{python.__name__}(…)",
             )
         return python(*args, **kwargs)
 

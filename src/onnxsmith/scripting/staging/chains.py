@@ -111,7 +111,9 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
         link = members[position]
         test = frame.evaluate(link.test)
         if not is_symbolic(test):
-            return stager.run(link.body, Leaf(done)) if test else look(members, position + 1)
+            with located(frame.span(link.test)):  # an array that is recorded has no truth value
+                is_true = bool(test)
+            return stager.run(link.body, Leaf(done)) if is_true else look(members, position + 1)
         with located(frame.span(link.test)):
             condition = truth(test)
         return dynamic_if(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.numpys_arrays import remedy
 from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import current_graph
@@ -89,7 +90,10 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
         if isinstance(value, Differing):
             raise LoopTypeError(
                 f"'{name}' is one of two Python values before the loop and is assigned in it",
-                help="only tensors and numbers can change from one iteration to the next",
+                help=remedy(
+                    (value.then, value.otherwise),
+                    "only tensors and numbers can change from one iteration to the next",
+                ),
             ).locate(stager.frame.span(statement))
         if isinstance(value, Missing | Unassigned):
             # Only a loop that surely runs gives it a value, or one that was left by break: the `else` sees to the rest.
@@ -157,7 +161,9 @@ def widened(state: State, result: Held, place: Span) -> State:
     if not is_same_form(state.form, after.form):
         raise LoopTypeError(
             f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",
-            help="only tensors and numbers can change from one iteration to the next",
+            help=remedy(
+                (state.form, after.form), "only tensors and numbers can change from one iteration to the next"
+            ),
         ).locate(place)
     pairs = zip(state.leaves, after.leaves, strict=True)
     leaves = tuple(_wider(before, leaf, place) for before, leaf in pairs)

@@ -14,6 +14,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
+from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
@@ -310,7 +311,9 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
         attempt = Attempt(frame, stager.frame.analysis.facts.names([statement])) if has_jumps else None
         with active(draft):
             value = test()
-            if is_symbolic(value) or not value:
+            with located(frame.span(statement.test)):  # an array that is recorded has no truth value
+                goes_on = not is_symbolic(value) and bool(value)
+            if not goes_on:
                 side = None
             else:
                 side = stager.run(statement.body, leaf)

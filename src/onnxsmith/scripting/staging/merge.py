@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.call import constant_like
+from onnxsmith.core.numpys_arrays import remedy
 from onnxsmith.core.semantics.number import AnyNumber, Number, NumberKind, is_number, kind_of, literal
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Array, TensorValue, Value
@@ -157,7 +158,7 @@ class Merger:
             )
         raise BranchTypeError(
             f"{_called(name)} is {_described(then)} {self.paths[0]} and {_described(otherwise)} {self.paths[1]}",
-            help="give the same kind of value, and as many, in both cases",
+            help=remedy((then, otherwise), "give the same kind of value, and as many, in both cases"),
         )
 
     def _perhaps(self, then: Held, otherwise: Held, name: str) -> Perhaps:

@@ -45,7 +45,9 @@ class Condition(StatementKind):
             return chains.run_elif(stager, statement, follow)
         test = stager.frame.evaluate(statement.test)
         if not is_symbolic(test):
-            return stager.run(statement.body if test else statement.orelse, follow)
+            with located(stager.frame.span(statement.test)):  # an array that is recorded has no truth value
+                is_true = bool(test)
+            return stager.run(statement.body if is_true else statement.orelse, follow)
         with located(stager.frame.span(statement.test)):
             condition = truth(test)
         return branch(stager, condition, statement.body, statement.orelse, statement, statement.test, follow)

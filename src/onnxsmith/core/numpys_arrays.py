@@ -1,0 +1,44 @@
+"""Arrays that compute as numpy does, as tensors see them: by what such an array can be asked, not by its class.
+
+The namespace of those arrays stands above, and nothing here knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Value
+
+
+def has_numpys_meaning(value: object) -> bool:
+    """Whether a value is an array of another namespace, with operators of its own."""
+    return hasattr(value, "__array_namespace__") and not isinstance(value, np.ndarray | np.generic)
+
+
+def holds_tensor(value: object) -> bool:
+    """Whether a value is an array that computes as numpy does, and holds a tensor of ours."""
+    return not isinstance(value, Value) and has_numpys_meaning(value) and hasattr(type(value), "tensor")
+
+
+def tensors_of_arrays(result: UserValue) -> UserValue:
+    """What a function returns, with the tensors that arrays hold in their place: outputs are tensors."""
+    if isinstance(result, tuple):
+        return tuple(tensors_of_arrays(each) for each in result)
+    if isinstance(result, list):
+        return [tensors_of_arrays(each) for each in result] if any(map(holds_tensor, result)) else result
+    return cast(Value, getattr(result, "tensor")) if holds_tensor(result) else result  # noqa: B009  # of no class here
+
+
+def remedy(values: Iterable[object], otherwise: str) -> str:
+    """What helps where control flow of a model cannot carry some values: arrays are carried as their tensors."""
+    if not any(map(holds_tensor, values)):
+        return otherwise
+    return (
+        "a branch or loop of the model gives tensors and numbers, not arrays: give the tensor, t = y.tensor, and make "
+        "an array of it where it is used, xp.asarray(t);\na loop over a list, for k in [0, 1, 2], is unrolled and may "
+        "change arrays"
+    )
