@@ -238,6 +238,15 @@ def test_inputs_are_made_up() -> None:
     assert not found
 
 
+def test_inputs_that_are_not_given_are_made_up() -> None:
+    """In the sizes that the given ones say."""
+    two = trace(lambda a, b: op.Exp(a) * b, FLOAT["N", 2], FLOAT["N", "M"])
+    found = compare(two, two, {"a": np.ones((5, 2), np.float32)})
+    assert found
+    assert found.inputs == "a [5, 2], b [5, 2]"
+    assert compare(two, two, {})
+
+
 def test_the_models_are_not_changed() -> None:
     model = ZOO["functions"]()
     before = model.proto.SerializeToString()
@@ -272,8 +281,8 @@ def test_refusals() -> None:
             compare(model, model, **{"inputs": {"x": X}, option: value})  # type: ignore[arg-type]
     with pytest.raises(ModelInputError, match="the models take other inputs"):
         compare(model, trace(lambda a, b: a + b, FLOAT[2], FLOAT[2]))
-    with pytest.raises(ModelInputError, match="no value for the input 'x'"):
-        compare(model, model, {})
+    with pytest.raises(ModelInputError, match="the model has no input 'z'"):
+        compare(model, model, {"z": X})
 
 
 X4 = np.float32([1, 2, 3, 4])
@@ -370,9 +379,55 @@ def test_what_computes_a_weight_that_the_other_holds_is_named() -> None:
     assert [each.node.op_type for each in found.region][-2:] == ["Mul", "Neg"]
     assert found.is_weight
     assert "the weight that Transpose" in str(found)
-    assert "in the other: a weight that the model holds" in str(found)
-    assert "in the other: the weight that Transpose" in str(compare(folded, given, inputs))
+    (held,) = folded.weights
+    assert f"in the other: weight '{held}', which the model holds" in str(found)
+    back = compare(folded, given, inputs)
+    assert f"they part at weight '{held}', which the model holds" in str(back)
+    assert "in the other: the weight that Transpose" in str(back)
+    assert (found.held, back.held) == (("", held), (held, ""))
+    assert list(found.weights) == list(back.weights) == [held]
     assert compare(given, graph(FOLDED % "2").optimize(), inputs)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_weight_that_only_one_model_holds_is_written(tmp_path: Path, is_first: bool) -> None:
+    """Both models are in the folder, also the one that has no node for it."""
+    given, folded = graph(FOLDED % "2"), graph(FOLDED % "2.5").optimize()
+    first, second = (given, folded) if is_first else (folded, given)
+    folder = tmp_path / "found"
+    compare(first, second, [np.ones((2, 3), np.float32)], reproduce=folder)
+    node, other = (onnxsmith.load(folder / name) for name in ("node.onnx", "other.onnx"))
+    computing, holding = (node, other) if is_first else (other, node)
+    taken = {port.name: np.load(folder / "inputs.npz")[port.name] for port in computing.inputs}
+    np.testing.assert_allclose(np.asarray(computing.run(taken)) * 1.25, holding())
+
+
+NEGATED = "v0 = Transpose(w)" + "".join(f" v{k + 1} = Neg(v{k})" for k in range(10)) + " y = MatMul(x, v10)"
+
+
+def test_of_many_nodes_that_compute_a_weight_the_last_is_named() -> None:
+    text = "g (float[1, 2] x) => (float[1, 2] y) <float[2, 2] w = {1, 2, 3, %s}> { " + NEGATED + " }"
+    found = compare(graph(text % "4"), graph(text % "5").optimize(), [np.ones((1, 2), np.float32)])
+    assert "the weight that 11 nodes compute, the last of them Neg" in str(found).splitlines()[0]
+
+
+def test_a_weight_that_a_fold_has_changed_is_not_called_wrong() -> None:
+    """The scale of the normalisation is in the weight of the other model: only the fault would be worth a line."""
+    kernel = np.linspace(-1, 1, 4 * 2 * 3 * 3, dtype=np.float32).reshape(4, 2, 3, 3)
+    scale, zeros, ones = np.arange(1, 5, dtype=np.float32), np.zeros(4, np.float32), np.ones(4, np.float32)
+    given = trace(
+        lambda x: op.BatchNormalization(op.Conv(x, kernel), scale, zeros, zeros, ones), FLOAT[1, 2, 6, 6]
+    )
+    folded = given.optimize()
+    (name,) = (each for each, held in folded.weights.items() if held.shape == kernel.shape)
+    wrong = np.array(folded.weights[name])
+    wrong[2, 1, 0, 0] += 0.5
+    bad = folded.replace_weights({name: wrong})
+    for found in (compare(given, bad), compare(bad, given)):
+        assert found.node is not None
+        assert found.node.node.op_type == "Conv"
+        assert not found.weights
+    assert list(compare(folded, bad).weights) == [name]
 
 
 def test_a_weight_that_is_cast_is_told_from_what_takes_it() -> None:

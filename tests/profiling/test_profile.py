@@ -8,12 +8,14 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxsmith import FLOAT, Model, trace
+import onnxsmith
+from onnxsmith import FLOAT, Model, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.profiling import Times
 from onnxsmith.profiling.comparison import ComparedRow
-from tests.profiling.programs import attention, convolution, floats
+from onnxsmith.profiling.rows import GROUPINGS
+from tests.profiling.programs import PROGRAMS, attention, convolution, floats
 
 
 def test_times() -> None:
@@ -38,7 +40,7 @@ def test_text() -> None:
         assert part in text
     assert "programs.py:" in text
     assert "Conv 'conv' + BatchNormalization 'batch_normalization' + Relu 'relu'" in profile.table("node")
-    assert repr(profile).startswith("<profile of the model on (x: float32[1, 3, 16, 16]): ")
+    assert repr(profile).startswith("<profile of forward on (x: float32[1, 3, 16, 16]): ")
 
 
 def test_the_rest_is_told_in_a_line() -> None:
@@ -80,6 +82,51 @@ def test_two_runs_of_one_model_are_compared_by_line() -> None:
     assert differences == sorted(differences, reverse=True)
     assert "all kernels" in str(found)
     assert json.dumps(found.as_dict())
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_shares_and_differences_add_up(program: str) -> None:
+    """However kernels are grouped, and whatever the runs were like: medians of parts would not."""
+    model, inputs = PROGRAMS[program]()
+    one, two = model.profile(inputs, runs=5, warm_up=0), model.profile(inputs, runs=4, warm_up=0)
+    for by in GROUPINGS:
+        rows = one.table(by, limit=0).splitlines()[1:]
+        assert len(rows) == len(one.by(by))
+        shares = [float(row.split(" %")[0]) for row in rows]
+        assert sum(shares) == pytest.approx(100, abs=0.05 * len(rows) + 1e-6)
+        found = one.compare(two, by)
+        assert sum(row.difference for row in found.rows) == pytest.approx(found.total.difference)
+        assert found.table(0) == found.table(None)
+
+
+@script
+def version(x: FLOAT["N"]):
+    return op.Tanh(op.Exp(x))
+
+
+def test_two_versions_of_a_script_are_compared_by_node() -> None:
+    """Their lines have other numbers, and their nodes the same names."""
+    before = version.profile([floats(4)], runs=1)
+
+    @script
+    def version_(x: FLOAT["N"]):
+        y = op.Exp(x)
+        return op.Tanh(y)
+
+    found = before.compare(version_.profile([floats(4)], runs=1))
+    assert found.by == "node"
+    assert all(row.ratio is not None for row in found.rows)
+    assert "before: version, after: version_;" in str(found)
+
+
+def test_before_and_after_are_told_apart(tmp_path: Path) -> None:
+    model, inputs = convolution()
+    model.save(tmp_path / "net.onnx")
+    loaded = onnxsmith.load(tmp_path / "net.onnx")
+    before, after = loaded.profile(inputs, runs=1), loaded.optimize().profile(inputs, runs=1)
+    counts = len(before.kernels), len(after.kernels)
+    said = f"before: net.onnx ({counts[0]} kernels), after: net.onnx ({counts[1]} kernels)"
+    assert said in str(before.compare(after))
 
 
 def test_two_models_without_lines_are_compared_by_operator() -> None:

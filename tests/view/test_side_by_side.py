@@ -115,7 +115,23 @@ def test_panes_move_and_open_together(browse: Browse, page: Path) -> None:
     assert seen.evaluate(is_open) == [False, False]
 
 
-def test_choosing_follows_and_search_is_of_the_pane_in_use(browse: Browse, page: Path) -> None:
+def test_search_finds_what_only_one_model_has(browse: Browse, page: Path) -> None:
+    """Whichever pane is in use."""
+    seen = browse(page)
+    for pane in (0, 1):
+        for word, operator, told in (
+            ("op:Ceil", "Ceil", {"none in before", "1 node in after"}),
+            ("op:Neg", "Neg", {"1 node in before", "none in after"}),
+        ):
+            seen.evaluate("(k) => viewer.onTouched(viewer.panes[k])", pane)
+            seen.fill("#query", word)
+            assert set(seen.inner_text(".found-head").split(", ")) == told
+            assert seen.locator(".found-row").count() == 1
+            seen.locator(".found-row").first.click()
+            assert operator in seen.evaluate(_CHOSEN)
+
+
+def test_choosing_follows_and_search_begins_with_the_pane_in_use(browse: Browse, page: Path) -> None:
     seen = browse(page)
     seen.focus(".graph")
     seen.fill("#query", "op:Sin")

@@ -131,6 +131,7 @@ def content_of(found: Comparison, model: str, against: str) -> dict[str, Any]:
         "difference": _difference(found.difference),
         "explains": found.explains,
         "is_weight": found.is_weight,
+        "held": list(found.held),
         "outputs": {name: _difference(each) for name, each in found.outputs.items()},
         "notes": list(found.notes),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
-from onnxsmith.comparing.search import Parting, Search, Searching
+from onnxsmith.comparing.search import MOVERS, Parting, Search, Searching
 from onnxsmith.comparing.sides import Engine, Side
 from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
 from onnxsmith.core.collection import collection_paused
@@ -27,7 +29,7 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.model_inputs import check_names, feed
+from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs, inputs_by_name
 from onnxsmith.runtime.settings import Provider
@@ -42,6 +44,7 @@ _LONGEST_REASON = 300
 #: So often turns of a loop that part are cut into smaller parts.
 _MOST_LOOKS = 5
 _LONGEST_SHOWN = 80
+_LEAVES_WEIGHTS = MOVERS | {"Add", "Sub"}
 
 
 @boundary
@@ -112,6 +115,7 @@ def compare(
         value=_name_of(sides, parting),
         explains=parting.explains,
         is_weight=parting.is_weight,
+        held=_held(sides, parting),
         outputs=found.outputs,
         inputs=shown,
         notes=notes,
@@ -203,12 +207,14 @@ def _sides(
     """Both runs on the inputs, or on the first made-up ones that the first model takes."""
     model = first[0]
     tried: Iterable[Mapping[str, RunValue]]
-    tried = made_up_inputs(model.inputs) if inputs is None else [_checked(model, inputs)]
+    known: Mapping[str, RunValue] = {} if inputs is None else _checked(model, inputs)
+    is_made_up = any(port.name not in known for port in model.inputs)
+    tried = made_up_inputs(model.inputs, known) if is_made_up else [known]
     reason: OnnxsmithError | None = None
     for given in tried:
         renamed = _taken(second[0], _for_second(model, second[0], given), "the second model")
         try:
-            if inputs is None:
+            if is_made_up or inputs is None:
                 model.run(dict(given)) if given else model()
         except OnnxsmithError as error:
             reason = error
@@ -231,6 +237,16 @@ def _checked(model: Model, inputs: ModelInputs) -> Mapping[str, RunValue]:
             help="give inputs: compare(a, b, {'x': array})",
             culprit=("input", 2),
         )
+    if isinstance(inputs, Mapping):
+        known = {port.name for port in (*model.inputs, *model.optional_inputs)}
+        unknown = next((name for name in inputs if name not in known), None)
+        if unknown is not None:
+            raise ModelInputError(
+                f"the model has no input '{clipped(str(unknown), _LONGEST_SHOWN)}'",
+                help=described_inputs(model.inputs, model.optional_inputs),
+                culprit=("input", 2),
+            )
+        return _taken(model, inputs, "the first model")  # the rest is made up
     return _taken(model, inputs_by_name(model, inputs), "the first model")
 
 
@@ -288,14 +304,31 @@ def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
         position = 0 if step is None else list(step.run.outputs).index(value)
         if position < len(outputs):
             return outputs[position].name or ""
-    return ""
+    return next(filter(None, _held(sides, parting)), "")
+
+
+def _held(sides: tuple[Side, Side], parting: Parting) -> tuple[str, str]:
+    """What each model calls the value that the runs part at, where it is a weight that it holds."""
+    names = (side.line.weight_names for side in sides)
+    first, second = (
+        each.get(value, "") for each, value in zip(names, (parting.left, parting.right), strict=True)
+    )
+    return first, second
 
 
 def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -> dict[str, Difference]:
-    """The weights that both nodes take in the same place, and that differ, by their names in the first model."""
+    """The weights that both nodes take in the same place, and that differ, by their names in the first model.
+
+    Or the one that a model holds and the other computes.
+    """
+    held = next(filter(None, _held(sides, parting)), None)
+    if held is not None:
+        return {held: parting.difference}
     one, two = parting.left_step, parting.right_step
     if one is None or two is None or one.run.op_type != two.run.op_type:
         return {}
+    if _changing(parting.left_region) != _changing(parting.right_region):
+        return {}  # a fold has put into the weight of one what a node after it does in the other
     found: dict[str, Difference] = {}
     for taken, left, right in zip(one.node.ir.inputs, one.run.inputs, two.run.inputs, strict=False):
         if taken is None or left is None or right is None:
@@ -306,6 +339,11 @@ def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -
             if told is not None:
                 found[taken.name or ""] = told
     return found
+
+
+def _changing(region: Sequence[Step]) -> Counter[str]:
+    """The operators of a region but those that a weight stands beside as it is: sums, and what only moves data."""
+    return Counter(each.run.op_type for each in region if each.run.op_type not in _LEAVES_WEIGHTS)
 
 
 def _notes(sides: tuple[Side, Side]) -> tuple[str, ...]:

@@ -79,6 +79,8 @@ class Straight:
     outputs: list[ir.Value] = field(default_factory=list[ir.Value])
     #: Weights and constants.
     constants: dict[ir.Value, ir.TensorProtocol] = field(default_factory=dict[ir.Value, ir.TensorProtocol])
+    #: What the model calls those of them that it holds.
+    weight_names: dict[ir.Value, str] = field(default_factory=dict[ir.Value, str])
     #: What values that a node with bodies gave are, after it was taken apart.
     aliases: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
     #: Control flow that stayed one step, with the reason.
@@ -140,9 +142,11 @@ class _Flattening:
         value.name = f"v{self._numbers}"
         return value
 
-    def constant(self, tensor: ir.TensorProtocol) -> ir.Value:
+    def constant(self, tensor: ir.TensorProtocol, name: str | None = None) -> ir.Value:
         value = self.named(ir.Value(name=None))
         self.line.constants[value] = tensor
+        if name:
+            self.line.weight_names[value] = name
         return value
 
     # -- copying ---------------------------------------------------------------------------------------
@@ -152,7 +156,7 @@ class _Flattening:
     ) -> list[Step]:
         for value in graph.ir.initializers.values():
             if value.const_value is not None and value not in environment:
-                environment[value] = self.constant(value.const_value)
+                environment[value] = self.constant(value.const_value, value.name)
         made: list[Step] = []
         for node in graph.nodes:
             made += self._copied(node, environment, given, place)
@@ -166,7 +170,8 @@ class _Flattening:
             return self._call(node, function, environment, given, place)
         tensor = _constant_of(node, given)
         if tensor is not None:
-            environment[node.ir.outputs[0]] = self.constant(tensor)
+            held = node.ir.outputs[0]
+            environment[held] = self.constant(tensor, held.name)
             return []
         run = copied_node(node.ir, environment, given)
         for old, new in zip(node.ir.outputs, run.outputs, strict=True):

@@ -70,13 +70,12 @@ def write_reproduction(
     except OSError as error:
         raise ModelWriteError(f"cannot write to {str(place)!r}: {error.strerror or error}") from None
     model.save(place / "node.onnx")
-    if parting.right_region:
-        others = {
-            actual
-            for step in parting.right_region
-            for each in right.line.taken(step)
-            if (actual := right.line.actual(each)) in right.signatures
-        }
-        inside = {value for step in parting.right_region for value in step.run.outputs}
-        held = {each: right.array(each) for each in others - inside}
-        right.part([parting.right], held)[0].save(place / "other.onnx")
+    others = {
+        actual
+        for step in parting.right_region
+        for each in right.line.taken(step)
+        if (actual := right.line.actual(each)) in right.signatures
+    }
+    inside = {value for step in parting.right_region for value in step.run.outputs}
+    held = {each: right.array(each) for each in others - inside}
+    right.part([parting.right], held)[0].save(place / "other.onnx")

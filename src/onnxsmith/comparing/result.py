@@ -13,6 +13,8 @@ from onnxsmith.inspection import Node
 from onnxsmith.source import Span
 
 _SHOWN_NODES = 10
+#: Of more nodes that compute a weight, only the last is named.
+_SHOWN_MAKERS = 4
 _LONGEST_NAME = 80
 
 
@@ -67,7 +69,8 @@ class Comparison:
     other_region: tuple[ComparedNode, ...] = ()
     #: How the result of the node differs, where both are given the same values.
     difference: Difference | None = None
-    #: How weights that it takes differ, by name, where both nodes are of one operator.
+    #: How weights that it takes differ, by name, where both nodes are of one operator that takes them as they are; or
+    #: how the weight differs that one model holds and the other computes.
     weights: Mapping[str, Difference] = field(default_factory=dict[str, Difference])
     #: The name of the value that it gives.
     value: str = ""
@@ -75,6 +78,8 @@ class Comparison:
     explains: bool = False
     #: Whether the region computes a weight, of weights alone.
     is_weight: bool = False
+    #: What each model calls the weight that they part at, where it holds it.
+    held: tuple[str, str] = ("", "")
     #: How the outputs differ, by name; those that agree are not here.
     outputs: Mapping[str, Difference] = field(default_factory=dict[str, Difference])
     #: The inputs that it was found with, in words.
@@ -96,9 +101,9 @@ class Comparison:
         elif self.difference is None:
             lines = [f"the outputs differ, and no node was found that does: {', '.join(self.outputs)}"]
         else:
-            lines = [f"they part at {self._where(self.node, self.region)}"]
-            lines.append(f"  in the other: {self._where(self.other, self.other_region)}")
-            for name, told in self.weights.items():
+            lines = [f"they part at {self._where(self.node, self.region, self.held[0])}"]
+            lines.append(f"  in the other: {self._where(self.other, self.other_region, self.held[1])}")
+            for name, told in () if any(self.held) else self.weights.items():
                 lines.append(f"  weight '{clipped(name, _LONGEST_NAME)}' differs: {told}")
             lines.append(f"  '{clipped(self.value, _LONGEST_NAME)}': {self.difference}")
             if not self.explains:
@@ -106,13 +111,17 @@ class Comparison:
         lines += [f"  output '{name}': {told}" for name, told in self.outputs.items()]
         return printable("\n".join([*lines, *self.notes]))
 
-    def _where(self, node: ComparedNode | None, region: tuple[ComparedNode, ...]) -> str:
+    def _where(self, node: ComparedNode | None, region: tuple[ComparedNode, ...], held: str) -> str:
         if node is not None:
             return str(node)
         if not region:
-            return "a weight that the model holds" if self.is_weight else "a constant"
-        shown = ", ".join(map(str, region[:_SHOWN_NODES]))
-        more = f" and {len(region) - _SHOWN_NODES} more" if len(region) > _SHOWN_NODES else ""
+            called = f"weight '{clipped(held, _LONGEST_NAME)}'" if held else "a weight"
+            return f"{called}, which the model holds" if held or self.is_weight else "a constant"
+        computing = [each for each in region if each.node.op_type != "Constant"] or region
+        if self.is_weight and len(computing) > _SHOWN_MAKERS:
+            return f"the weight that {len(computing)} nodes compute, the last of them {computing[-1]}"
+        shown = ", ".join(map(str, computing[:_SHOWN_NODES]))
+        more = f" and {len(computing) - _SHOWN_NODES} more" if len(computing) > _SHOWN_NODES else ""
         return f"the weight that {shown}{more} compute" if self.is_weight else f"one of {shown}{more}"
 
     def __repr__(self) -> str:

@@ -44,7 +44,8 @@ _LEFT_OVER = 0.02
 _REFINING_BYTES = 1 << 28
 #: How far a fitted line may be off, as a part of the largest element.
 _FIT = 1e-3
-_MOVERS = frozenset(
+#: Operators that only move data.
+MOVERS = frozenset(
     {
         "Cast",
         "CastLike",
@@ -349,7 +350,7 @@ class Searching:
 
         The other run has both in one, so that the bias of either may be the cause, and what computes it.
         """
-        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        computing = [each for each in steps if each.run.op_type not in MOVERS]
         if [each.run.op_type for each in computing] != ["Conv", "BatchNormalization"]:
             return False
         if len(computing[0].run.inputs) < 3 or computing[0].run.inputs[2] is None:
@@ -369,7 +370,7 @@ class Searching:
         If what is wanted is a multiple of what the normalisation takes, plus a number, in each channel, then other
         weights of the normalisation alone would give it.
         """
-        computing = [each for each in steps if each.run.op_type not in _MOVERS]
+        computing = [each for each in steps if each.run.op_type not in MOVERS]
         if len(computing) != 2 or computing[1].run.op_type != "BatchNormalization":
             return None
         product = computing[1].run.inputs[0]
@@ -489,7 +490,7 @@ def _only(steps: Sequence[Step], odd: Sequence[Step]) -> Step | None:
     """The one step that can be to blame; what only moves data is, if there is nothing else."""
     if len(steps) == 1:
         return steps[0]
-    for found in (odd, [each for each in odd if each.run.op_type not in _MOVERS]):
+    for found in (odd, [each for each in odd if each.run.op_type not in MOVERS]):
         if len(found) == 1:
             return found[0]
     return None

@@ -8,13 +8,20 @@ from onnxsmith.diffing.change import Change
 from onnxsmith.diffing.wording import described_node
 from onnxsmith.inspection import Nodes
 
+#: So many constants are told in one line, with so many of their addresses.
+_MANY_CONSTANTS = 4
+_SHOWN_PLACES = 8
+
 
 def hunks(
-    changes: Sequence[Change], pairs: Mapping[str, str], nodes: tuple[Nodes, Nodes]
+    changes: Sequence[Change],
+    every: Sequence[Change],
+    pairs: Mapping[str, str],
+    nodes: tuple[Nodes, Nodes],
 ) -> Iterator[Sequence[str]]:
-    """The lines of each change; nodes beside it that did not change stand before and behind, each once."""
+    """The lines of each change; nodes beside it that are in none of `every` stand before and behind, each once."""
     ordered = _in_order(changes, pairs, nodes)
-    touched = {each.after for each in changes if each.after is not None}
+    touched = {each.after for each in every if each.after is not None}
     views = {node.address: node for node in nodes[1]}
     order = [node.address for node in nodes[1]]
     places = {address: place for place, address in enumerate(order)}
@@ -39,6 +46,28 @@ def hunks(
             lines += around(behind)
             lines += [""] if follower is not None else []
         yield lines
+
+
+def constants_apart(
+    changes: Sequence[Change], nodes: tuple[Nodes, Nodes]
+) -> tuple[list[str], tuple[Change, ...]]:
+    """A line for all `Constant` nodes that only one model has, where they are many, and the changes that are left.
+
+    An optimiser makes initializers of constants, and a list of those would hide what else it did.
+    """
+    constants = [{node.address for node in each if node.operator == "Constant"} for each in nodes]
+    lines: list[str] = []
+    left = tuple(changes)
+    for kind, held in (("removed", constants[0]), ("added", constants[1])):
+        found = [each for each in left if each.kind == kind and (each.before or each.after) in held]
+        if len(found) >= _MANY_CONSTANTS:
+            places = [each.before or each.after or "" for each in found]
+            more = f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else ""
+            shown = ", ".join(places[:_SHOWN_PLACES])
+            lines.append(f"{found[0].sign} {len(found)} Constant nodes: {shown}{more}")
+            grouped = set(map(id, found))
+            left = tuple(each for each in left if id(each) not in grouped)
+    return lines, left
 
 
 def _in_order(

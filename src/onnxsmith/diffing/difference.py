@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from onnxsmith.diffing.change import THINGS, Change, ChangedThing, ChangeKind
-from onnxsmith.diffing.context import hunks
+from onnxsmith.diffing.context import constants_apart, hunks
 from onnxsmith.errors import boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.inspection import Nodes
@@ -86,15 +86,23 @@ class Difference:
         return f"{self.called[0]} -> {self.called[1]}: {', '.join(words)}"
 
     def lines(self, limit: int | None = _SHOWN) -> Iterator[str]:
-        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not."""
+        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not.
+
+        Many `Constant` nodes that only one model has are one line, unless `limit` is None.
+        """
         yield self.summary()
         for thing in THINGS:
             changes = self.of(thing)
             if changes:
                 yield ""
                 yield _TITLES[thing]
-                told = hunks(changes, self.pairs, self._nodes) if thing == "node" else map(_lines, changes)
-                yield from _limited(told, len(changes), limit)
+                told: Iterable[Sequence[str]] = map(_lines, changes)
+                count = len(changes)
+                if thing == "node":
+                    groups, left = ([], changes) if limit is None else constants_apart(changes, self._nodes)
+                    yield from (f"  {line}" for line in groups)
+                    told, count = hunks(left, changes, self.pairs, self._nodes), len(left)
+                yield from _limited(told, count, limit)
 
     def text(self, limit: int | None = _SHOWN) -> str:
         """The differences for people; of more than `limit` of one kind, the rest is counted."""

@@ -27,15 +27,15 @@ class ComparedRow:
 
     @property
     def difference(self) -> float:
-        """By how many seconds the median rose."""
-        return _median(self.after) - _median(self.before)
+        """By how many seconds the mean of the runs rose: the differences of all rows add up to that of all kernels."""
+        return _mean(self.after) - _mean(self.before)
 
     @property
     def ratio(self) -> float | None:
-        """The median after, as a multiple of that before; None where one is not there."""
-        if self.before is None or self.after is None or not self.before.median:
+        """The mean after, as a multiple of that before; None where one is not there."""
+        if self.before is None or self.after is None or not self.before.mean:
             return None
-        return self.after.median / self.before.median
+        return self.after.mean / self.before.mean
 
     @property
     def is_clear(self) -> bool:
@@ -57,8 +57,11 @@ class ProfileComparison:
     called: tuple[str, str]
 
     def table(self, limit: int | None = _SHOWN) -> str:
-        """A table as text; a difference that is not larger than the spread of the runs has a `?`."""
-        shown = self.rows if limit is None else self.rows[:limit]
+        """A table as text; a difference that is not larger than the spread of the runs has a `?`.
+
+        Times are means of the runs; `limit` None or 0 shows all rows.
+        """
+        shown = self.rows[:limit] if limit else self.rows
         rows = [(*_numbers(each), each.label) for each in (*shown, self.total, self.plain)]
         lines = columns((*_HEAD, self.by), rows, (">", ">", ">", ">", "<"))
         more = len(self.rows) - len(shown)
@@ -115,11 +118,14 @@ def _label(group: tuple[Sequence[Kernel], Sequence[Kernel]], by: ProfileGrouping
 
 def best_grouping(before: Sequence[Kernel], after: Sequence[Kernel]) -> ProfileGrouping:
     """What two profiles have in common: lines, else nodes, else operators."""
-    if _have_lines(before) and _have_lines(after):
-        return "line"
-    both = [each for group in paired(before, after, "node") if all(group) for side in group for each in side]
-    every = [*before, *after]
-    return "node" if _seconds(both) > _seconds(every) / 2 else "operator"
+    if _have_lines(before) and _have_lines(after) and _share_most(before, after, "line"):
+        return "line"  # two versions of a file have other numbers for the same lines
+    return "node" if _share_most(before, after, "node") else "operator"
+
+
+def _share_most(before: Sequence[Kernel], after: Sequence[Kernel], by: ProfileGrouping) -> bool:
+    both = [each for group in paired(before, after, by) if all(group) for side in group for each in side]
+    return _seconds(both) > _seconds([*before, *after]) / 2
 
 
 def _seconds(kernels: Iterable[Kernel]) -> float:
@@ -130,13 +136,13 @@ def _have_lines(kernels: Sequence[Kernel]) -> bool:
     return _seconds(each for each in kernels if each.lines) > _seconds(kernels) / 2
 
 
-def _median(times: Times | None) -> float:
-    return 0.0 if times is None else times.median
+def _mean(times: Times | None) -> float:
+    return 0.0 if times is None else times.mean
 
 
 def _numbers(row: ComparedRow) -> tuple[str, str, str, str]:
     before, after = (
-        "–" if each is None else described_seconds(each.median) for each in (row.before, row.after)
+        "–" if each is None else described_seconds(each.mean) for each in (row.before, row.after)
     )
     sign = "+" if row.difference > 0 else ""
     ratio = "new" if row.before is None else "gone" if row.after is None else "–"

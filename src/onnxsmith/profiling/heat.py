@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxsmith.profiling.kernel import Kernel
-from onnxsmith.profiling.quantities import Times, described_seconds, described_share, described_size
+from onnxsmith.profiling.quantities import Times, described_seconds, described_size
 from onnxsmith.profiling.rows import total_of
 from onnxsmith.view import Note, Overlay
 
@@ -53,13 +53,13 @@ def _told(address: str, kernels: Sequence[Kernel], total: Times) -> str:
         return "\n".join([*lines, *([f"and {len(own) - _SHOWN} more"] if len(own) > _SHOWN else [])])
     times = total_of(kernels)
     count = f"{len(kernels)} kernel{'s' * (len(kernels) != 1)}"
-    share = described_share(times.median, total.median)
+    share = times.share_of(total)
     return f"{count} in this call: {described_seconds(times.median)} ± {described_seconds(times.deviation)}, {share}"
 
 
 def _said(kernel: Kernel, address: str, total: Times) -> str:
     times = kernel.times
-    share = described_share(times.median, total.median)
+    share = times.share_of(total)
     words = f"{kernel.operator}: {described_seconds(times.median)} ± {described_seconds(times.deviation)}, {share}"
     words += f", {kernel.calls:g} call{'s' * (kernel.calls != 1)}, results of {described_size(kernel.output_bytes)}"
     if kernel.calls_around:

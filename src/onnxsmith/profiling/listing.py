@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.profiling.kernel import Kernel, SourceLine, lines_of
-from onnxsmith.profiling.quantities import Times, described_seconds, described_share
+from onnxsmith.profiling.quantities import Times, described_seconds
 from onnxsmith.profiling.rows import ProfileRow, grouped, total_of
 from onnxsmith.source import parse
 
@@ -108,11 +108,11 @@ def _cost(cost: _Cost, total: Times) -> str:
         return _numbers(total_of(cost.kernels), total)
     if cost.inside and not cost.told_at:
         times = total_of(cost.inside.values())
-        share = f"({described_share(times.median, total.median)}"
+        share = f"({times.share_of(total)}"
         return f"{share:>7} {described_seconds(times.median) + ')':>10}"
     told_at = f"with {', '.join(map(str, sorted(cost.told_at)))}" if cost.told_at else ""
     return f"{told_at:>18}"
 
 
 def _numbers(times: Times, total: Times) -> str:
-    return f"{described_share(times.median, total.median):>7} {described_seconds(times.median):>10}"
+    return f"{times.share_of(total):>7} {described_seconds(times.median):>10}"

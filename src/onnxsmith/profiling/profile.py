@@ -13,7 +13,7 @@ from onnxsmith.profiling.comparison import ComparedRow, ProfileComparison, best_
 from onnxsmith.profiling.heat import heat
 from onnxsmith.profiling.kernel import Kernel
 from onnxsmith.profiling.listing import listing
-from onnxsmith.profiling.quantities import Times, described_seconds, described_share
+from onnxsmith.profiling.quantities import Times, described_seconds
 from onnxsmith.profiling.rows import GROUPINGS, ProfileGrouping, ProfileRow, grouped, total_of
 from onnxsmith.profiling.tables import html_table, text_table
 from onnxsmith.view import Overlay
@@ -27,7 +27,7 @@ _SHOWN_OPERATORS = 8
 class Circumstances:
     """How a profile was taken."""
 
-    #: What the model is called: its file's name, or "the model".
+    #: What the model is called: its file's name, else its graph's, or "the model".
     called: str
     #: The runtime and its version, "ONNX Runtime 1.22".
     runtime: str
@@ -102,10 +102,10 @@ class Profile:
 
     @boundary
     def table(self, by: ProfileGrouping | None = None, limit: int | None = _SHOWN) -> str:
-        """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
+        """A table as text, by what has the most to say unless `by` says it; `limit` None or 0 shows all of it.
 
-        Share of the time in kernels; median, standard deviation and least of the runs; how many kernels ran in a run;
-        bytes of their results.
+        Share of the time in kernels, by the mean of the runs, so that all shares add up; median, standard deviation and
+        least of the runs; how many kernels ran in a run; bytes of their results.
         """
         what = by or self.best_grouping
         return "\n".join(text_table(self.by(what), what, self.total, limit))
@@ -136,9 +136,9 @@ class Profile:
     def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
         """This profile and a later one beside each other, the largest difference first.
 
-        By line where both have lines, else by node where the nodes of one are found in the other, else by operator,
-        unless `by` says it. Nodes are found by their names and by what they give. What is fused in one of the models is
-        told together in both, and a node that one of them does not have with what reads it.
+        By line where most of the time is at lines that both have, else by node where the nodes of one are found in the
+        other, else by operator, unless `by` says it. Nodes are found by their names and by what they give. What is
+        fused in one of the models is told together in both, and a node that only one has with what reads it.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
@@ -156,6 +156,11 @@ class Profile:
         total = ComparedRow("all kernels", self.total, after.total)
         plain = ComparedRow("a run without the profile", self.plain, after.plain)
         called = (self.circumstances.called, after.circumstances.called)
+        if called[0] == called[1]:  # before and after an optimisation, or two versions of a script
+            called = (
+                f"{called[0]} ({len(self.kernels)} kernels)",
+                f"{called[1]} ({len(after.kernels)} kernels)",
+            )
         return ProfileComparison(what, rows, total, plain, called)
 
     def _summary(self) -> list[str]:
@@ -172,7 +177,7 @@ class Profile:
         ]
         for times, what in ((self.moving, "added around nodes"), (self.inserted, "inserted, for no node")):
             if times.mean:
-                share = described_share(times.mean, kernels.mean)
+                share = times.share_of(kernels)
                 lines[-1] += f", {share} in kernels that the runtime {what}"
         return [*lines, *told.notes]
 

@@ -67,7 +67,7 @@ def grouped(kernels: Iterable[Kernel], by: ProfileGrouping) -> tuple[ProfileRow,
     for kernel in kernels:
         groups.setdefault(key(kernel), []).append(kernel)
     rows = [ProfileRow(each, label(kernels[0]), tuple(kernels)) for each, kernels in groups.items()]
-    return tuple(sorted(rows, key=lambda row: -row.times.median))
+    return tuple(sorted(rows, key=lambda row: -row.times.mean))
 
 
 def total_of(kernels: Iterable[Kernel]) -> Times:

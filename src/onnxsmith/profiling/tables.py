@@ -9,10 +9,9 @@ from onnxsmith.profiling.quantities import (
     Times,
     columns,
     described_seconds,
-    described_share,
     described_size,
 )
-from onnxsmith.profiling.rows import ProfileGrouping, ProfileRow
+from onnxsmith.profiling.rows import ProfileGrouping, ProfileRow, total_of
 
 _HEAD = ("share", "median", "± ", "least", "calls", "results")
 _TITLES: dict[ProfileGrouping, str] = {"line": "line", "node": "node", "operator": "kernel", "call": "call"}
@@ -21,7 +20,7 @@ _MARK = " (+ inserted)"
 
 
 def text_table(rows: Sequence[ProfileRow], by: ProfileGrouping, total: Times, limit: int | None) -> list[str]:
-    """Lines of a table; of more rows than `limit`, the rest in one line."""
+    """Lines of a table; of more rows than `limit`, the rest in one line. None and 0 show all."""
     shown, rest = _cut(rows, limit)
     cells = [(*_numbers(row, total), _label(row, by)) for row in shown]
     lines = columns((*_HEAD, _TITLES[by]), cells, (">",) * len(_HEAD) + ("<",))
@@ -43,18 +42,18 @@ def html_table(rows: Sequence[ProfileRow], by: ProfileGrouping, total: Times, li
 
 
 def _cut(rows: Sequence[ProfileRow], limit: int | None) -> tuple[Sequence[ProfileRow], Sequence[ProfileRow]]:
-    return (rows, ()) if limit is None or len(rows) <= limit + 1 else (rows[:limit], rows[limit:])
+    return (rows[:limit], rows[limit:]) if limit and len(rows) > limit + 1 else (rows, ())
 
 
 def _rest(rows: Sequence[ProfileRow], total: Times) -> str:
-    share = described_share(sum(row.times.median for row in rows), total.median)
+    share = total_of(each for row in rows for each in row.kernels).share_of(total)
     return f"and {len(rows)} more, {share}"
 
 
 def _numbers(row: ProfileRow, total: Times) -> tuple[str, ...]:
     times = row.times
     return (
-        described_share(times.median, total.median),
+        times.share_of(total),
         described_seconds(times.median),
         described_seconds(times.deviation),
         described_seconds(times.minimum),

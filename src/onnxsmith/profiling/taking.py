@@ -17,6 +17,7 @@ from onnxsmith.errors import (
     OnnxsmithError,
     boundary,
 )
+from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model, bound
 from onnxsmith.graphs.run_values import RunValue
@@ -38,6 +39,7 @@ from onnxsmith.runtime.settings import Provider, using
 _MICROSECOND = 1e-6
 #: A run that takes so many times as long while it is profiled says little of small kernels.
 _DEAR = 2
+_LONGEST_NAME = 80
 _LOOPS = ("Loop", "Scan")
 _NAMELESS = Attribution((), is_inserted=True)
 
@@ -115,7 +117,7 @@ def profile(
     plain = Times(recording.plain_seconds)
     whole = Times(tuple(each.duration * _MICROSECOND for each in profiled))
     circumstances = Circumstances(
-        called="the model" if model.place is None else printable(model.place.name),
+        called=_called(model),
         runtime="ONNX Runtime " + ".".join(map(str, onnxruntime_api.version())),
         providers=tuple(name for name, _ in settings.providers) or ("CPUExecutionProvider",),
         threads=threads_for(settings),
@@ -126,6 +128,11 @@ def profile(
         notes=(*_notes(len(profiled), runs, plain, whole), *_idle(kernels)),
     )
     return Profile(kernels, plain, whole, circumstances)
+
+
+def _called(model: Model) -> str:
+    name = read(model).ir.graph.name if model.place is None else model.place.name
+    return printable(clipped(name, _LONGEST_NAME)) if name else "the model"
 
 
 def _notes(kept: int, runs: int, plain: Times, whole: Times) -> Iterator[str]:

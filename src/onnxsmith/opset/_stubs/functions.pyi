@@ -118,8 +118,8 @@ class OnnxFunction(ScriptCall[_P, _R]):
     ) -> Profile:
         """How long each kernel takes when it runs as one model, and which line it runs for.
 
-        `inputs` are the arguments of a call, in order or by name, values of attributes among them; the rest is as in
-        `Model.profile`. Without any, inputs are made up.
+        `inputs` are the arguments of a call, in order as a list or by name as a mapping, values of attributes among
+        them; the rest is as in `Model.profile`. Without any, inputs are made up.
         """
 
     @_overload
@@ -143,8 +143,8 @@ class Jit(ScriptCall[_P, _R]):
     ) -> Profile:
         """How long each kernel takes when it runs as one model, and which line it runs for.
 
-        `inputs` are the arguments of a call, in order or by name, values of attributes among them; the rest is as in
-        `Model.profile`. Without any, inputs are made up.
+        `inputs` are the arguments of a call, in order as a list or by name as a mapping, values of attributes among
+        them; the rest is as in `Model.profile`. Without any, inputs are made up.
         """
 
 class _Decorator(Protocol):

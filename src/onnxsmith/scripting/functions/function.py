@@ -258,8 +258,8 @@ class ScriptFunction(ScriptDefinition):
     ) -> Any:
         """How long each kernel takes when the script runs as one model, and which line it runs for.
 
-        `inputs` are the arguments of a call, in order or by name, values of attributes among them; the rest is as in
-        `Model.profile`. The model is made for their types. Without any, inputs are made up.
+        `inputs` are the arguments of a call, in order as a list or by name as a mapping, values of attributes among
+        them; the rest is as in `Model.profile`. The model is made for their types. Without any, inputs are made up.
 
         >>> import numpy as np
         >>> from onnxsmith import script, opset21 as op

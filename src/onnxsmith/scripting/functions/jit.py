@@ -95,8 +95,8 @@ class Jit:
     ) -> Any:
         """How long each kernel takes when the function runs as a model, and which line it runs for; as `Model.profile`.
 
-        `inputs` are the arguments of a call, in order or by name, values of attributes among them. The model is made
-        for their types. Without any, inputs are made up.
+        `inputs` are the arguments of a call, in order as a list or by name as a mapping, values of attributes among
+        them. The model is made for their types. Without any, inputs are made up.
         """
         model: Any  # its `profile` is a capability, which checkers see in the stubs
         given: dict[str, Input] | None = None

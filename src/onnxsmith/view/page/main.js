@@ -12,7 +12,7 @@ class Viewer {
     this.panels = this.panes.map((pane) => new Panel(get("panel"), pane.model, this._actions(pane)));
     this.sources = this.panes.map((pane) => new SourcePane(pane.model, (nodes, title) => this.mark(pane, nodes, title), () => this.showSource(false)));
     get("source").append(grip(get("source")), ...this.sources.map((each) => each.holder));
-    this.search = new Search(get("query"), get("found"), (node) => this.select(node));
+    this.search = new Search(get("query"), get("found"), (model, node) => this.panes.find((pane) => pane.model === model).select(node));
     this.panes.forEach((pane) => {
       const raw = pane.model.raw.overlay;
       if (raw) pane.overlay = new Overlay(raw, pane.model, this.theme, both ? null : pane.bar, () => pane.draw(), (node) => pane.select(node));
@@ -92,7 +92,8 @@ class Viewer {
       each.holder.classList.toggle("is-active", this.panes.length > 1 && each === pane);
       this.sources[k].holder.hidden = each !== pane;
     });
-    this.search.use(pane.model);
+    const searched = [pane, ...this.panes.filter((each) => each !== pane)];
+    this.search.use(searched.map((each) => each.model), searched.map((each) => (this.together ? ["before", "after"][this.panes.indexOf(each)] : "")));
   }
   onMoved(pane) { if (this.together) this.together.follow(pane); }
   onToggled(pane, place) { if (this.together) this.together.toggle(pane, place); }

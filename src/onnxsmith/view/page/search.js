@@ -1,5 +1,6 @@
 // Finding nodes: words that all must occur, in names, operators, types, attributes and addresses, of all graphs.
-// `op:`, `dtype:`, `shape:`, `name:` and `attr:` before a word ask for that alone.
+// `op:`, `dtype:`, `shape:`, `name:` and `attr:` before a word ask for that alone. Of two models both are searched, the
+// one that the reader is at first.
 
 const SHOWN_RESULTS = 150;
 
@@ -7,7 +8,7 @@ class Search {
   constructor(input, list, onChoose) {
     Object.assign(this, { input, list, onChoose });
     this._known = new Map(); // model -> what was read of it
-    this.found = [];
+    this.found = []; // { model, node }
     this.at = -1;
     input.addEventListener("input", () => this.run());
     input.addEventListener("focus", () => this.run());
@@ -17,55 +18,55 @@ class Search {
     });
   }
 
-  // The model that is searched.
-  use(model) {
-    this.model = model;
-    if (!this._known.has(model)) this._known.set(model, { index: new Array(model.count), scopes: new Map() });
-    const { index, scopes } = this._known.get(model);
-    this._index = index;
-    this._scopes = scopes;
+  // The models that are searched, the one that the reader is at first, and what they are called where there are two.
+  use(models, names) {
+    this.models = models;
+    this._names = new Map(models.map((model, k) => [model, names[k]]));
+    for (const model of models) if (!this._known.has(model)) this._known.set(model, { index: new Array(model.count), scopes: new Map() });
   }
 
-  _texts(node) {
-    let found = this._index[node];
+  _texts(model, node) {
+    const { index } = this._known.get(model);
+    let found = index[node];
     if (!found) {
-      const model = this.model, values = [...model.inputs(node), ...model.outputs(node)].filter((each) => each >= 0);
+      const values = [...model.inputs(node), ...model.outputs(node)].filter((each) => each >= 0);
       const operator = model.raw.operators[model.nodes.operator[node]];
       const types = [...new Set(values.map((each) => `${model.shortType(each)} ${model.valueType(each)}`))].join(" ");
-      found = this._index[node] = {
+      found = index[node] = {
         name: `${model.name(node)} ${values.map((each) => model.valueName(each)).join(" ")}`.toLowerCase(),
         op: `${model.text(operator[1])}.${model.text(operator[0])}`.toLowerCase(),
         dtype: types.toLowerCase(),
         shape: types.toLowerCase().replaceAll("×", "x").replace(/[[\]' ]/g, "|").replaceAll(",|", "x"),
         attr: model.attributes(node).map(([name, text]) => `${name}=${text}`).join(" ").toLowerCase(),
         address: model.address(node).toLowerCase(),
-        scope: this._scope(model.nodes.box[node]),
+        scope: this._scope(model, model.nodes.box[node]),
       };
     }
     return found;
   }
 
   // The labels of the boxes around.
-  _scope(box) {
+  _scope(model, box) {
     if (box < 0) return "";
-    let found = this._scopes.get(box);
+    const { scopes } = this._known.get(model);
+    let found = scopes.get(box);
     if (found === undefined) {
-      const held = this.model.boxes[box];
-      found = `${this._scope(held.parent)}.${this.model.text(held.label)} ${this.model.text(held.detail)}`.toLowerCase();
-      this._scopes.set(box, found);
+      const held = model.boxes[box];
+      found = `${this._scope(model, held.parent)}.${model.text(held.label)} ${model.text(held.detail)}`.toLowerCase();
+      scopes.set(box, found);
     }
     return found;
   }
 
-  find(query) {
+  find(query, model = this.models[0]) {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean).map((word) => {
       const at = word.indexOf(":"), key = word.slice(0, at);
       return ["op", "dtype", "shape", "name", "attr"].includes(key) && at > 0 && word.length > at + 1
         ? [key, word.slice(at + 1).replace(/[×*]/g, "x")] : ["", word];
     });
     const result = [];
-    for (let node = 0; node < this.model.count; node++) {
-      const texts = this._texts(node);
+    for (let node = 0; node < model.count; node++) {
+      const texts = this._texts(model, node);
       const fits = words.every(([key, word]) => {
         if (key === "op") return texts.op.endsWith(`.${word}`) || texts.op.includes(word);
         if (key) return texts[key].includes(word);
@@ -80,19 +81,22 @@ class Search {
 
   run() {
     const query = this.input.value.trim();
-    this.found = this.find(query);
+    this.found = this.models.flatMap((model) => this.find(query, model).map((node) => ({ model, node })));
     this.at = query && this.found.length ? 0 : -1;
     this._limit = SHOWN_RESULTS;
     this._show(query);
   }
   _show(query) {
-    const model = this.model, rows = [];
-    const head = query ? plural(this.found.length, "node") : `All ${plural(model.count, "node")}; type to narrow down`;
-    rows.push(element("p", { class: "found-head", text: head }));
+    const rows = [], all = query ? "" : "All ";
+    const counts = this.models.map((model) => {
+      const name = this._names.get(model), count = this.found.filter((each) => each.model === model).length;
+      return name ? `${count ? plural(count, "node") : "none"} in ${name}` : plural(count, "node");
+    });
+    rows.push(element("p", { class: "found-head", text: `${all}${counts.join(", ")}${query ? "" : "; type to narrow down"}` }));
     if (!this.found.length) {
       rows.push(element("p", { class: "found-none", text: "Nothing is called so. Words are looked for in names, operators, types, shapes (1x64), and attributes (axis=1); op:Conv, dtype:f16, shape:1x64, attr:axis narrow down." }));
     }
-    this.found.slice(0, this._limit).forEach((node, k) => rows.push(this._row(node, k)));
+    this.found.slice(0, this._limit).forEach((each, k) => rows.push(this._row(each, k)));
     if (this.found.length > this._limit) {
       rows.push(element("button", { type: "button", class: "found-more", text: `${plural(this.found.length - this._limit, "node")} more`,
         onclick: () => { this._limit += 500; this._show(query); } }));
@@ -101,13 +105,13 @@ class Search {
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
   }
-  _row(node, k) {
-    const model = this.model, family = FAMILY[model.family(node)], graph = model.nodes.graph[node];
+  _row({ model, node }, k) {
+    const name = this._names.get(model), family = FAMILY[model.family(node)], graph = model.nodes.graph[node];
     const where = graph ? ` · in ${model.graphTitle(graph)}` : "";
     return element("button", { type: "button", class: "found-row", "aria-current": k === this.at ? "true" : null, onclick: () => this.choose(k) },
       element("span", { class: `chip chip-${model.family(node)}`, text: family.sign, "aria-hidden": "true" }),
       element("span", { class: "found-op", text: model.operatorName(node) }),
-      element("span", { class: "found-name", text: (model.name(node) || `node ${model.address(node)}`) + where }),
+      element("span", { class: "found-name", text: (model.name(node) || `node ${model.address(node)}`) + where + (name ? ` · ${name}` : "") }),
       element("span", { class: "found-type", text: model.outputs(node).length ? model.shortType(model.outputs(node)[0]) : "" }));
   }
   _key(event) {
@@ -129,9 +133,9 @@ class Search {
     }
   }
   choose(k) {
-    const node = this.found[k];
+    const found = this.found[k];
     this.close();
-    if (node !== undefined) this.onChoose(node);
+    if (found) this.onChoose(found.model, found.node);
   }
   close() {
     this.list.hidden = true;
