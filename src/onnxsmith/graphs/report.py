@@ -74,7 +74,8 @@ class Report:
         by_rule = list(self.rules.items())
         lines.extend(f"  {count:>6} x {rule}" for rule, count in by_rule[:_SHOWN])
         if len(by_rule) > _SHOWN:
-            lines.append(f"  and {len(by_rule) - _SHOWN} rules more")
+            more = len(by_rule) - _SHOWN
+            lines.append(f"  and {more} more rule{'s' * (more != 1)}")
         if self.verification is not None:
             lines.append(self.verification)
         lines.extend(self.notes)

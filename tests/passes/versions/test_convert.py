@@ -460,3 +460,10 @@ def test_a_version_that_the_runtime_does_not_load_is_said(
 
 def _squeezed() -> Model:
     return trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
+
+
+def test_the_report_names_what_became_of_shapes() -> None:
+    model = trace(
+        lambda x: opset21.Reshape(x, opset21.Shape(x, start=1), allowzero=1), FLOAT[1, 4], opset_version=21
+    )
+    assert {*model.convert_version(13).report.rules} == {"shape then slice", "zero sizes without allowzero"}

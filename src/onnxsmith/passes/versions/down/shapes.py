@@ -10,7 +10,7 @@ from onnxsmith.passes.versions.step import Answer, Step, down
 
 
 @down("Shape", since=15)
-def part_of_a_shape(step: Step) -> Answer:
+def shape_then_slice(step: Step) -> Answer:
     """The whole shape, and a slice of it."""
     step.not_a_reference("start", "end")
     whole = step.op("Shape", step.required(0))
@@ -20,7 +20,7 @@ def part_of_a_shape(step: Step) -> Answer:
 
 
 @down("Reshape", since=14)
-def with_sizes_of_zero(step: Step) -> Answer:
+def zero_sizes_without_allowzero(step: Step) -> Answer:
     """A 0 was the size that the data has there: data of no elements is made anew, in the shape that is asked for."""
     data, shape = step.required(0), step.required(1)
     known = step.numbers(1)
