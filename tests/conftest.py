@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# scipy reads it when it is imported: its functions compute with the namespace of the arrays that they are given.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

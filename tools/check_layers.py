@@ -45,6 +45,7 @@ NEIGHBOURS: dict[str, tuple[str, ...]] = {
     "errors": ("diagnostics", "source"),
     "schema": ("types",),
     "runtime": ("graphs",),
+    "tracing": ("scripting",),
 }
 
 #: Libraries that packages do without: they know what graphs record, and not what else is made of it.

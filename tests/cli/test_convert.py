@@ -9,6 +9,8 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, opset11, opset21, trace
+from onnxsmith.schema import registry
+from onnxsmith.schema.default_version import default_opset_version
 from tests.cli.conftest import Run
 
 X = np.float32([[1, 2, 3]])
@@ -48,6 +50,24 @@ def test_both_models_are_run_where_that_is_asked_for(run: Run, old: Path) -> Non
     assert seen.out.splitlines()[-1] == "verified: equal results for x [1, 2]"
     seen = run("convert", "old.onnx", "--opset", "13", "--verify", "--json")
     assert seen.json["verification"] == "verified: equal results for x [1, 2]"
+
+
+@pytest.mark.parametrize(
+    ("word", "version"),
+    [("newest", registry.latest_version("")), ("runtime", default_opset_version())],
+)
+def test_the_newest_version_and_that_of_the_runtime(run: Run, old: Path, word: str, version: int) -> None:
+    seen = run("convert", "old.onnx", "--opset", word, "--json")
+    assert seen.json["written"] == [f"old_opset{version}.onnx"]
+    is_late = version > default_opset_version()
+    limit = f"the installed ONNX Runtime loads up to opset {default_opset_version()}"
+    assert seen.json["notes"] == ([limit] if is_late else [])
+
+
+def test_another_word_is_no_version(run: Run, old: Path) -> None:
+    seen = run("convert", "old.onnx", "--opset", "latest")
+    assert seen.status == 2
+    assert "--opset takes a version, 21, newest or runtime" in seen.err
 
 
 def test_what_cannot_be_said_is_an_error_and_nothing_is_written(run: Run, old: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -147,3 +149,15 @@ def test_outputs_that_look_alike_get_files_of_their_own(tmp_path: Path) -> None:
     assert main(["run", str(tmp_path / "m.onnx"), "--input", "x=zeros", "--output-dir", str(tmp_path)]) == 0
     found = sorted(float(np.load(each)[0]) for each in tmp_path.glob("*.npy"))
     assert found == [1.0, 2.0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("suffix", ["onnx", "html", "svg"])
+def test_a_pipe_stays_a_pipe(tmp_path: Path, suffix: str) -> None:
+    place = tmp_path / f"pipe.{suffix}"
+    os.mkfifo(place)
+    written = model().save if suffix == "onnx" else model().show
+    with pytest.raises(ModelWriteError, match="device or a pipe"):
+        written(place)
+    assert stat.S_ISFIFO(place.stat().st_mode)
+    assert [each.name for each in tmp_path.iterdir()] == [place.name]

@@ -147,3 +147,17 @@ def test_no_solution() -> None:
         xp.linalg.inv(xp.zeros((2, 2)))
     with pytest.raises(LinearAlgebraError, match="positive"):
         xp.linalg.cholesky(xp.asarray([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e155, 1e-30])
+def test_far_from_one(size: float) -> None:
+    a = size * np.array([[1.0, 0.1], [0.1, 1.0]])
+    for name in ("eigvalsh", "svdvals"):
+        expected = np.sort(np.abs(np.linalg.eigvalsh(a)))
+        np.testing.assert_allclose(
+            np.sort(np.asarray(getattr(xp.linalg, name)(xp.asarray(a)))), expected, rtol=1e-12
+        )
+    found = np.sort(np.asarray(xp.linalg.eigvals(xp.asarray(a))).real)
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(a), rtol=1e-12)
+    q, r = (np.asarray(each) for each in xp.linalg.qr(xp.asarray(a)))
+    np.testing.assert_allclose(q @ r, a, rtol=1e-12)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onnxsmith.algorithms.quantiles import METHODS
-from tests.numpy.agreement import agrees, sample
+from tests.numpy.agreement import agrees, sample, some
 
 SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((), None),
@@ -17,13 +17,13 @@ SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((4, 6), 1),
     ((2, 3, 4), (0, 2)),
 ]
-DTYPES = ["int8", "uint64", "int64", "float16", "float32", "float64"]
+DTYPES = ["int8", "uint64", "float16", "float32"]
 
 
 @pytest.mark.parametrize("dtype", ["bool", *DTYPES])
 @pytest.mark.parametrize("name", ["median", "nanmedian"])
 def test_median(name: str, dtype: str) -> None:
-    for shape, axis in [*SHAPES, ((0,), None), ((0, 3), 0), ((0, 3), 1)]:
+    for shape, axis in some(dtype, [*SHAPES, ((0,), None), ((0, 3), 0), ((0, 3), 1)]):
         for special in (False, True):
             agrees(name, sample(dtype, shape, special=special), axis=axis, keepdims=special)
 
@@ -31,7 +31,7 @@ def test_median(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("method", METHODS)
 def test_quantile(method: str, dtype: str) -> None:
-    for shape, axis in SHAPES:
+    for shape, axis in some(dtype, SHAPES):
         x = sample(dtype, shape, special=False)
         for q in (0.3, np.array([0.0, 0.25, 0.5, 0.9, 1.0])):
             agrees("quantile", x, q, axis=axis, method=method, scale=10)
@@ -40,7 +40,7 @@ def test_quantile(method: str, dtype: str) -> None:
     )
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", ["quantile", "nanquantile"])
 @pytest.mark.parametrize("method", ["linear", "lower", "midpoint", "inverted_cdf", "weibull"])
 def test_nan(name: str, method: str, dtype: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.numpy.agreement import ALL, agrees, sample
@@ -78,6 +79,9 @@ CALLS: list[tuple[str, tuple[int, ...], tuple[Any, ...], dict[str, Any]]] = [
     ("repeat", (2, 3), ([0, 2],), {"axis": 0}),
     ("repeat", (2, 3), ([0, 2, 1],), {"axis": -1}),
     ("repeat", (2, 3), ([0, 2, 1],), {"axis": 0}),
+    ("repeat", (2, 3), (np.array([2]),), {"axis": 0}),
+    ("repeat", (2, 3), (np.array([0, 2]),), {"axis": 0}),
+    ("repeat", (0, 3), (np.array([2]),), {"axis": 0}),
     ("array_split", (5, 2), (3,), {}),
     ("array_split", (2, 5), ([1, 3],), {"axis": 1}),
     ("hsplit", (2, 4), (2,), {}),

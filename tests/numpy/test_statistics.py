@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from tests.numpy.agreement import ALL, FLOATS, agrees, sample
+from tests.numpy.agreement import ALL, FLOATS, agrees, sample, some
 from tests.numpy.test_reductions import AXES, magnitude
 
 
 @pytest.mark.parametrize("dtype", ALL)
 @pytest.mark.parametrize("name", ["mean", "var", "std"])
 def test_statistic(name: str, dtype: str) -> None:
-    for shape, axis in AXES:
+    for shape, axis in some(dtype, AXES):
         for special in (False, True):
             x = sample(dtype, shape, special=special)
             scale = magnitude(x) ** 2 if name != "mean" and special else magnitude(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.numpy.agreement import agrees, sample
+from tests.numpy.agreement import agrees, sample, some
 from tests.numpy.test_reductions import AXES, magnitude
 
 DTYPES = ["bool", "int8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
@@ -14,7 +14,7 @@ DTYPES = ["bool", "int8", "int64", "uint64", "float16", "float32", "float64", "c
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmean", "nanvar", "nanstd"])
 def test_reduction(name: str, dtype: str) -> None:
-    for shape, axis in AXES:
+    for shape, axis in some(dtype, AXES):
         x = sample(dtype, shape)
         if x.dtype.kind in "fc":
             x[np.isinf(x)] = 2  # which numpy subtracts from itself in another order
@@ -24,7 +24,7 @@ def test_reduction(name: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("name", ["nanmax", "nanmin"])
 def test_extreme(name: str, dtype: str) -> None:
-    for shape, axis in AXES:
+    for shape, axis in some(dtype, AXES):
         agrees(name, sample(dtype, shape), axis=axis, recorded=0 not in shape)
         agrees(name, sample(dtype, shape), axis=axis, initial=2, keepdims=True)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+#: The modules of the namespace that have names of their own.
+PARTS = ("fft", "linalg", "random", "special")
 _TITLE = '"""What type checkers see of `onnxsmith.numpy{part}`."""\n\n'
 
 
@@ -16,7 +18,7 @@ def array_stub(header: str) -> str:
     """The text of `numpy/__init__.pyi`."""
     namespace = importlib.import_module("onnxsmith.numpy.namespace")
     names: dict[str, Any] = namespace.NAMES
-    lines = ["from onnxsmith.numpy import fft as fft\n", "from onnxsmith.numpy import linalg as linalg\n"]
+    lines = [f"from onnxsmith.numpy import {part} as {part}\n" for part in PARTS]
     others: list[str] = []
     for name, value in sorted(names.items()):
         if isinstance(value, type) and issubclass(value, np.generic):
@@ -34,7 +36,7 @@ def array_stub(header: str) -> str:
 
 
 def part_stub(header: str, part: str) -> str:
-    """The text of `numpy/linalg.pyi` and `numpy/fft.pyi`."""
+    """The text of `numpy/linalg.pyi` and its like."""
     namespace = importlib.import_module("onnxsmith.numpy.namespace")
     functions: dict[str, Any] = namespace.part(part)
     made = [(name, _place(each)) for name, each in sorted(functions.items())]

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
-from tools.stubs.arrays import array_stub, part_stub
+from tools.stubs.arrays import PARTS, array_stub, part_stub
 from tools.stubs.documentation import docstring
 from tools.stubs.script_calls import script_calls
 from tools.stubs.signatures import Overload, overloads
@@ -125,7 +125,7 @@ def surfaces() -> dict[PurePosixPath, str]:
     evaluators = Surface("What type checkers see of `onnxsmith.evaluator`.", defined("onnxsmith.evaluator"))
     files[PACKAGE / "evaluator.pyi"] = write(evaluators)
     files[PACKAGE / "numpy/__init__.pyi"] = array_stub(HEADER)
-    for part in ("fft", "linalg"):
+    for part in PARTS:
         files[PACKAGE / f"numpy/{part}.pyi"] = part_stub(HEADER, part)
     return files
 

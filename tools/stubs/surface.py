@@ -64,6 +64,10 @@ class Surface:
     names: tuple[tuple[str, str], ...]
 
 
+#: Modules that stand behind a name that loads them late.
+LAZY: dict[tuple[str, str], tuple[str, str | None]] = {("onnxsmith.graphs.lazy_ir", "ir"): ("onnx_ir", None)}
+
+
 class Source:
     """A module of ours as it is written: what it defines and what it imports."""
 
@@ -90,7 +94,8 @@ class Source:
                     )
             elif isinstance(each, ast.ImportFrom):
                 for name in each.names:
-                    self.imports[name.asname or name.name] = (str(each.module), name.name)
+                    place = (str(each.module), name.name)
+                    self.imports[name.asname or name.name] = LAZY.get(place, place)
                     if name.asname == name.name:
                         self.exports.append((str(each.module), name.name))
             elif isinstance(each, ast.FunctionDef | ast.ClassDef):

@@ -14,6 +14,7 @@ import numpy as np
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.streams import STANDARD_INPUT, STREAM, read_input
 from onnxsmith.cli.type_text import read_value
+from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import ModelWriteError
 from onnxsmith.graphs.existing_files import refuse
 from onnxsmith.graphs.files import save_bytes
@@ -36,14 +37,23 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
     value = read_value(text)
     if not isinstance(value, str):
         return value
-    path, _, key = (text, "", "") if Path(text).exists() else text.rpartition(":")
+    path, _, key = (text, "", "") if _is_file(text) else text.rpartition(":")
     if not path:
         path, key = text, ""
-    if not Path(path).is_file():
+    if not _is_file(path):
+        shown = clipped(repr(text), 200)
         raise Usage(
-            f"--input {port.name}: there is no file {text!r}; or say random, zeros, ones, or a literal"
+            f"--input {port.name}: there is no file {shown}; or say random, zeros, ones, or a literal"
         )
     return _from_file(port, path, path, key)
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text names a file; one that is too long to be a name does not."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _from_file(port: Port, content: str | io.BytesIO, path: str, key: str) -> Array:

@@ -8,7 +8,7 @@ from onnxsmith.cli.model_output import add_output_arguments, beside, check_outpu
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.streams import load_model, shown
 from onnxsmith.cli.terminal import progress
-from onnxsmith.passes.versions import convert_version
+from onnxsmith.passes.versions.convert import GivenVersion, convert_version
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="VERSION",
-        help="the version that is wanted, or DOMAIN=VERSION for another domain; may be repeated",
+        help="the version that is wanted: a number, newest (that onnx has) or runtime (the newest that ONNX Runtime "
+        "loads); DOMAIN=VERSION for another domain; may be repeated",
     )
     parser.add_argument(
         "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
@@ -44,16 +45,23 @@ def run(options: argparse.Namespace, report: Report) -> int:
         "file": options.model,
         "changes": [str(each) for each in told.edits],
         "verification": told.verification,
+        "notes": told.notes,
     }
-    default = beside(options.model, f"opset{next(iter(versions.values()))}")
+    domain, version = next(iter(versions.items()))
+    default = beside(options.model, f"opset{converted.opset_imports.get(domain, version)}")
     return write_model(converted, options, report, default, said, str(told))
 
 
-def _versions(words: list[str]) -> dict[str, int]:
-    versions: dict[str, int] = {}
+def _versions(words: list[str]) -> dict[str, GivenVersion]:
+    versions: dict[str, GivenVersion] = {}
     for word in words:
-        domain, _, number = word.rpartition("=")
-        if not number.isdecimal():
-            raise Usage(f"--opset takes a version, 21, or one of a domain, ai.onnx.ml=3, and not {word!r}")
-        versions[domain] = int(number)
+        domain, _, version = word.rpartition("=")
+        if version == "newest" or version == "runtime":
+            versions[domain] = version
+        elif version.isdecimal():
+            versions[domain] = int(version)
+        else:
+            raise Usage(
+                f"--opset takes a version, 21, newest or runtime, or one of a domain, ai.onnx.ml=3, and not {word!r}"
+            )
     return versions

@@ -11,9 +11,9 @@ import onnx_ir as ir
 from onnxsmith.decompiling.element_types import ElementTypes
 from onnxsmith.decompiling.layout import Text
 from onnxsmith.decompiling.literals import literal
-from onnxsmith.graphs.beyond import SparseTensor
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.promote import parameter_at, resolve_literals
 from onnxsmith.types.dtypes import DType

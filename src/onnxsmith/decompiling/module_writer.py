@@ -29,9 +29,9 @@ from onnxsmith.decompiling.reading import Given
 from onnxsmith.decompiling.rebuild_calls import WrittenFunction, rebuild_call, rebuild_function_call
 from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
-from onnxsmith.graphs.beyond import SparseTensor
 from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
+from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
 

@@ -16,8 +16,8 @@ from onnxsmith.decompiling.layout import Text, call, dictionary, lines, string
 from onnxsmith.decompiling.literals import says_exactly, tuple_of, type_text, typed_elements
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs import safetensors_file
-from onnxsmith.graphs.beyond import SparseTensor
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.graphs.weights import to_text
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-import onnx_ir as ir
-
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema import registry
 from onnxsmith.schema.attributes import is_limited, read_attribute
 from onnxsmith.schema.bind import check_node

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.core.value import Array
 from onnxsmith.graphs.ir_types import array_to_ir, type_to_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import AttributeContent
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import AttributeReference, AttributeType

@@ -9,40 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.graphs import external_data, files, raw, soundness
 from onnxsmith.graphs.ir_types import proto_of_type
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.types.value_types import AnyValueType
 
 #: Where the stand-in of a sparse tensor says that its data lies; no file is ever called so.
 _MARK = "\0sparse:"
-
-
-class SparseTensor(ir.LazyTensor):
-    """A sparse tensor among dense ones. It is made dense only for who asks for its elements."""
-
-    def __init__(self, proto: onnx.SparseTensorProto) -> None:
-        super().__init__(
-            self._dense,
-            dtype=ir.DataType(proto.values.data_type),
-            shape=ir.Shape(list(proto.dims)),
-            name=proto.values.name,
-            doc_string=proto.values.doc_string or None,
-        )
-        self.proto = proto
-
-    def _dense(self) -> ir.Tensor[Any]:
-        values = onnx.numpy_helper.to_array(self.proto.values)
-        indices = onnx.numpy_helper.to_array(self.proto.indices)
-        dense = np.zeros(tuple(self.proto.dims), values.dtype)
-        if indices.ndim == 1:
-            dense.reshape(-1)[indices] = values
-        else:
-            dense[tuple(indices.T)] = values
-        return ir.Tensor(dense, dtype=self.dtype)
 
 
 @dataclass(slots=True)
@@ -118,6 +93,8 @@ def _stand_in(sparse: onnx.SparseTensorProto, hidden: Hidden) -> onnx.TensorProt
 
 
 def _show_in_ir(model: ir.Model, hidden: Hidden) -> None:
+    from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
+
     roots = [model.graph, *(function.graph for function in model.functions.values())]
     for graph in (each for root in roots for each in (root, *root.subgraphs())):
         for value in graph.initializers.values():
@@ -145,6 +122,8 @@ def _marked(tensor: object, hidden: Hidden) -> onnx.SparseTensorProto | None:
 
 def needs_proto(model: ir.Model, types: dict[str, AnyValueType]) -> bool:
     """Whether a model holds what only a proto can say."""
+    from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
+
     if types:
         return True
     roots = [model.graph, *(function.graph for function in model.functions.values())]
@@ -163,6 +142,8 @@ def needs_proto(model: ir.Model, types: dict[str, AnyValueType]) -> bool:
 
 def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto:
     """The proto of a model with sparse tensors and maps."""
+    from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
+
     hidden = Hidden(types=types)
     roots = [model.graph, *(function.graph for function in model.functions.values())]
     for graph in (each for root in roots for each in (root, *root.subgraphs())):
@@ -189,8 +170,10 @@ def to_proto(model: ir.Model, types: dict[str, AnyValueType]) -> onnx.ModelProto
 
 
 def _ir_stand_in(sparse: onnx.SparseTensorProto, hidden: Hidden, name: str) -> ir.TensorProtocol:
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     result = _stand_in(sparse, hidden)
-    return files.Reference(
+    return Reference(
         result.external_data[0].value,
         None,
         None,

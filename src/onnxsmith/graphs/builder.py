@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.core.forms import forms_cache
@@ -25,6 +24,7 @@ from onnxsmith.errors import InputTypeError
 from onnxsmith.graphs.declaring import declare_outputs
 from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
 from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program, known_of_array, name_of

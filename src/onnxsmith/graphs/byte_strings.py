@@ -11,13 +11,13 @@ from collections.abc import Generator, Iterable, Iterator
 from typing import Any, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.graphs import raw
+from onnxsmith.graphs.lazy_ir import ir
 
 #: No text of a model begins so, and if one does, its number tells it apart.
 _MARK = "\0onnxsmith.bytes:"
-_STRINGS = (ir.AttributeType.STRING, ir.AttributeType.STRINGS)
+_STRINGS = (onnx.AttributeProto.STRING, onnx.AttributeProto.STRINGS)
 
 
 def as_bytes(value: str | bytes) -> bytes:

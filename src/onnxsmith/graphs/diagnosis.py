@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
 from onnxsmith.graphs import files
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 

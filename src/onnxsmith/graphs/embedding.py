@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import Value
@@ -21,6 +20,7 @@ from onnxsmith.graphs.builder import FROM_MODEL_KEY
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody
 from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
 from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir, type_to_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
 from onnxsmith.graphs.version_converter import version_converter

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.errors import AttributeValueError, ExternalDataError
+from onnxsmith.graphs.lazy_ir import ir
 
 #: A folder, for programs whose code one cannot change; the same as `data_root` around everything.
 ROOT_VARIABLE = "ONNXSMITH_DATA_ROOT"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
+import stat
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,14 +17,14 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import byte_strings, external_data
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
-from onnxsmith.graphs.mapped_data import MappedFile, MappedTensor, mapped_file
+from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 
@@ -116,6 +117,8 @@ def to_proto(model: ir.Model) -> onnx.ModelProto:
 @contextlib.contextmanager
 def nothing_beside(model: ir.Model, *, nested_only: bool = False) -> Generator[None]:
     """Tensors that lie in a file are in the model, until the block ends; `nested_only` leaves its own initializers."""
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     with held(model):
         left = (
             {id(each.const_value) for each in model.graph.initializers.values()}
@@ -187,19 +190,19 @@ def all_graphs(model: ir.Model) -> list[ir.Graph]:
     return graphs
 
 
-class Reference(ir.ExternalTensor):
-    """A tensor that stays a reference when the model is serialized: it has just been written beside it."""
-
-
 def reference(
     tensor: ir.TensorProtocol, name: str, data_name: str, offset: int, length: int, folder: Path
-) -> Reference:
+) -> ir.ExternalTensor:
     """A tensor as a reference to its data in a file."""
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     shape: Any = tensor.shape
     return Reference(data_name, offset, length, tensor.dtype, shape=shape, name=name, base_dir=folder)
 
 
 def check_place(place: Path) -> None:
+    """Refuse a place where no file can be written: a folder, a device, one in a folder that there is not."""
+    refuse_special(place)
     if place.is_dir():
         raise ModelWriteError(
             f"cannot write {str(place)!r}: it is a folder", help="name a file in it, m.onnx"
@@ -252,6 +255,7 @@ def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Va
 @contextlib.contextmanager
 def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
+    refuse_special(place)
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
     os.close(handle)
     temporary = Path(name)
@@ -261,6 +265,19 @@ def replacing(place: Path) -> Generator[Path]:
         os.replace(temporary, place)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def refuse_special(place: Path) -> None:
+    """Refuse to write to a device, a pipe or a socket: a file would take its place, for everybody."""
+    try:
+        mode = place.stat().st_mode
+    except OSError:  # there is nothing, or nothing that can be looked at
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ModelWriteError(
+            f"{str(place)!r} is a device or a pipe, and a file would take its place",
+            help="name a file; on the command line `-o -` writes to standard output",
+        )
 
 
 def _mode_for(place: Path) -> int:
@@ -343,6 +360,8 @@ def read(path: str | os.PathLike[str]) -> tuple[onnx.ModelProto, Path]:
 
 def attach(model: ir.Model, folder: Path) -> ir.Model:
     """Say where a model's external data lies, and check that it does; it is mapped, and read when it is first used."""
+    from onnxsmith.graphs.mapped_tensor import MappedTensor  # with onnx-ir, which is heavy
+
     external_data.attach(external_data.external_tensors(all_graphs(model)), folder)
     mapped: dict[str, MappedFile] = {}
     for each in external_data.external_tensors(all_graphs(model)):

@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import onnx_ir as ir
-
 from onnxsmith.core.recording import FunctionHead, RecordedFunction
 from onnxsmith.core.value import Value
 from onnxsmith.errors import FunctionError
 from onnxsmith.graphs.ir_maker import function_to_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.records import AnyFunction, FunctionRecord, NodeRecord

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.graphs.function import FunctionBody, self_contained
 from onnxsmith.graphs.ir_maker import model_to_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import ModelRecord
 
 #: A function that somebody else made.

@@ -7,13 +7,13 @@ its names of dimensions read as the sizes that the inputs give them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.errors import InferenceError, OnnxsmithError, ShapeError
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node
@@ -32,7 +32,7 @@ _MOST_NODES = 200_000
 #: A loop's types are open after as many turns that changed them.
 _TURNS = 3
 
-Functions = Mapping[ir.OperatorIdentifier, ir.Function]
+Functions: TypeAlias = "Mapping[ir.OperatorIdentifier, ir.Function]"
 
 
 #: How a model uses each of its operators.

@@ -10,11 +10,11 @@ import os
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.graphs import files, stamps
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.proto_writer import model_to_proto
 from onnxsmith.graphs.records import AttributeContent, FunctionRecord, ModelRecord, ValueRecord
 from onnxsmith.graphs.session_model import HANDED_OVER, Content, FilePart, SessionModel, SessionWeight
@@ -24,9 +24,9 @@ _SMALL_BYTES = 1024
 #: Integers up to this size stay in the graph where they may be sizes or axes: inference of shapes reads those, and
 #: reads nothing that lies apart.
 _SIZES_BYTES = 1 << 16
-_SIZES = frozenset({ir.DataType.INT64, ir.DataType.INT32})
+_SIZES = frozenset({onnx.TensorProto.INT64, onnx.TensorProto.INT32})
 #: No runtime takes these as values of its own.
-_STAYING = frozenset({ir.DataType.STRING, ir.DataType.COMPLEX64, ir.DataType.COMPLEX128})
+_STAYING = frozenset({onnx.TensorProto.STRING, onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128})
 
 
 def session_model(model: ir.Model) -> SessionModel:
@@ -106,10 +106,10 @@ def _goes_apart(tensor: ir.TensorProtocol) -> bool:
     return not (may_be_sizes and tensor.nbytes <= _SIZES_BYTES)
 
 
-def _stand_in(tensor: ir.TensorProtocol, name: str) -> files.Reference:
-    return files.Reference(
-        HANDED_OVER, None, None, tensor.dtype, shape=ir.Shape(dimensions_of(tensor)), name=name
-    )
+def _stand_in(tensor: ir.TensorProtocol, name: str) -> ir.ExternalTensor:
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
+    return Reference(HANDED_OVER, None, None, tensor.dtype, shape=ir.Shape(dimensions_of(tensor)), name=name)
 
 
 def _part_of(tensor: ir.TensorProtocol) -> FilePart | None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import onnx_ir as ir
-
 from onnxsmith.graphs import beyond, raw
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.value_types import AnyValueType
 

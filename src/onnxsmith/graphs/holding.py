@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 
-import onnx_ir as ir
+from onnxsmith.graphs.lazy_ir import ir
 
 # Tensors are stood in for while a model is serialized; another thread would take the stand-ins for what was there.
 _locks: weakref.WeakKeyDictionary[ir.Model, threading.RLock] = weakref.WeakKeyDictionary()

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import onnx_ir as ir
-
 from onnxsmith.core.recording import FormalAttribute
 from onnxsmith.graphs.attributes import typed_attribute
 from onnxsmith.graphs.ir_types import type_to_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.notes import VARIABLE_KEY, WEIGHT_KEY
 from onnxsmith.graphs.origins import origin_metadata
 from onnxsmith.graphs.records import (

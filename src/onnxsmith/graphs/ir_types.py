@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.errors import InvalidModelError
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,

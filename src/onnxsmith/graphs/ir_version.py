@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 
-import onnx_ir as ir
 from onnx import helper
 
-from onnxsmith.graphs.records import AnyFunction, ModelRecord, element_dtype
+from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.records import AnyFunction, FunctionRecord, ModelRecord, element_dtype
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.types.dtypes import DType
 
@@ -44,11 +44,13 @@ def lowest_ir_version(model: ir.Model | ModelRecord, dtypes: Iterable[DType] | N
         version = max(
             version, _OVERLOADS if function.overload else _FUNCTIONS, _of_opsets(function.opset_imports)
         )
-        if isinstance(function, ir.Function) and any(
+        if not isinstance(function, FunctionRecord) and any(
             each.value is not None for each in function.attributes.values()
         ):
             version = max(version, _ATTRIBUTES_WITH_DEFAULTS)
-    if isinstance(model, ir.Model) and getattr(model, "device_configurations", None):  # since onnx-ir 1.0
+    if not isinstance(model, ModelRecord) and getattr(
+        model, "device_configurations", None
+    ):  # since onnx-ir 1.0
         version = max(version, _DEVICES)
     return version
 

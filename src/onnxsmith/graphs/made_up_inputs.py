@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import onnx_ir as ir
 
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.types.dtypes import DType

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.core.target import ACTIVE, RecordingTarget
-from onnxsmith.diagnostics import did_you_mean, printable
+from onnxsmith.diagnostics import described_type, did_you_mean, printable
 from onnxsmith.errors import (
     AttributeValueError,
     InputTypeError,
@@ -45,6 +44,7 @@ from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
@@ -82,7 +82,14 @@ class Model:
     #: What runs where optional inputs are given, by their names.
     _without_defaults: dict[frozenset[str], Model]
 
+    @boundary
     def __init__(self, model: ir.Model) -> None:
+        if not isinstance(cast(object, model), ir.Model):
+            raise InputTypeError(
+                f"a Model is made of an onnx-ir model, not of {described_type(type(model))}",
+                help="Model.from_proto(proto) takes a ModelProto, and onnxsmith.load(path) a file",
+                culprit=("input", 0),
+            )
         self._hold(model)
 
     def _hold(self, model: ir.Model | ModelRecord) -> None:

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import InvalidModelError
 from onnxsmith.graphs import byte_strings, files, raw
+from onnxsmith.graphs.lazy_ir import ir
 
 #: Tensors with more elements than this are abbreviated, to so many.
 _MOST_ELEMENTS = 64
@@ -64,6 +64,8 @@ def _readable(content: bytes) -> bytes:
 
 def _abbreviated(model: ir.Model) -> onnx.ModelProto:
     """The proto of a model without the content of its large initializers."""
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     large: dict[str, ir.TensorProtocol] = {}
     originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
     try:
@@ -71,7 +73,7 @@ def _abbreviated(model: ir.Model) -> onnx.ModelProto:
             originals.append((value, tensor))
             shape: Any = tensor.shape
             large[str(number)] = tensor
-            value.const_value = files.Reference(
+            value.const_value = Reference(
                 str(number), None, None, tensor.dtype, shape=shape, name=value.name or ""
             )
         proto = files.to_proto(model)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-import onnx_ir as ir
+from onnxsmith.graphs.lazy_ir import ir
 
 Scope = tuple[str, ...]
 _DEEPEST = 16

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.graphs import raw
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.records import ModelRecord, NodeRecord
 
 #: A model, however it is held.
-Counted: TypeAlias = ir.Model | ModelRecord | onnx.ModelProto
+Counted: TypeAlias = "ir.Model | ModelRecord | onnx.ModelProto"
 
 
 def operator_counts(part: Counted | ir.Function) -> Counter[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any, cast
 
-import onnx_ir as ir
+from onnxsmith.graphs.lazy_ir import ir
 
 #: The note of a value under which onnx-ir keeps how it is quantised.
 QUANTIZATION_KEY = "quant_parameter_tensor_names"

@@ -14,8 +14,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import onnx_ir as ir
-
 from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.errors import (
     AttributeValueError,
@@ -23,6 +21,7 @@ from onnxsmith.errors import (
     OpsetConflictError,
     VersionConversionError,
 )
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.same_meaning import Use, range_of_meaning

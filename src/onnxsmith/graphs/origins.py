@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-import onnx_ir as ir
-
 from onnxsmith.claims import claimed_span
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origin_keys import SOURCE_KEY as SOURCE_KEY
 from onnxsmith.graphs.origin_keys import SOURCES_KEY as SOURCES_KEY

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.graphs import files
+from onnxsmith.graphs.lazy_ir import ir
 
 #: Where a weight that travels beside the model says that its data lies; no file is ever called so.
 _MARK = "\0weight:"
@@ -28,6 +28,8 @@ class PackedWeight(NamedTuple):
 
 def pack(model: ir.Model) -> tuple[bytes, list[PackedWeight]]:
     """The bytes of a model, and its weights; nothing is copied but what is small."""
+    from onnxsmith.graphs.file_reference import Reference  # with onnx-ir, which is heavy
+
     weights: list[PackedWeight] = []
     originals: list[tuple[ir.Value, ir.TensorProtocol]] = []
     try:
@@ -35,7 +37,7 @@ def pack(model: ir.Model) -> tuple[bytes, list[PackedWeight]]:
             if tensor.nbytes < _SMALL_BYTES:
                 continue
             originals.append((value, tensor))
-            value.const_value = files.Reference(
+            value.const_value = Reference(
                 f"{_MARK}{len(weights)}",
                 None,
                 None,

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-import onnx_ir as ir
 
 from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.records import AnyFunction, ValueRecord

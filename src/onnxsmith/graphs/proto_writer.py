@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.graphs import files
 from onnxsmith.graphs.attributes import typed_attribute
 from onnxsmith.graphs.ir_maker import formal_attribute
 from onnxsmith.graphs.ir_types import proto_of_type
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.records import (
     AttributeRecord,
@@ -40,7 +40,7 @@ _Pairs: TypeAlias = Any
 
 
 #: What is written in the place of the tensors of initializers.
-StandIns: TypeAlias = Mapping[ValueRecord, ir.TensorProtocol]
+StandIns: TypeAlias = "Mapping[ValueRecord, ir.TensorProtocol]"
 _NONE: StandIns = MappingProxyType({})
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import onnx_ir as ir
-
 from onnxsmith.graphs import files
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.proto_writer import model_to_proto
 from onnxsmith.graphs.records import ModelRecord, ValueRecord
 from onnxsmith.graphs.stream import LARGE_BYTES

@@ -11,33 +11,22 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.core.recording import FormalAttribute, RecordedBody
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Array
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Place
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, MapType, TensorType, ValueType
 
-_Content: TypeAlias = (
-    int
-    | float
-    | str
-    | bytes
-    | Array
-    | Stored
-    | RecordedBody
-    | ir.Graph
-    | onnx.GraphProto
-    | ValueType
-    | onnx.TypeProto
-    | onnx.SparseTensorProto
-)
+_Graph: TypeAlias = "RecordedBody | ir.Graph | onnx.GraphProto"
+_Kind: TypeAlias = "ValueType | onnx.TypeProto"
+_Content: TypeAlias = "int | float | str | bytes | Array | Stored | _Graph | _Kind | onnx.SparseTensorProto"
 #: The value of an attribute in normal form, as `schema.attributes` reads it.
-AttributeContent: TypeAlias = AttributeReference | _Content | tuple[_Content, ...]
+AttributeContent: TypeAlias = "AttributeReference | _Content | tuple[_Content, ...]"
 
 
 class ValueRecord:
@@ -177,7 +166,7 @@ class FunctionRecord:
 
 
 #: A function that was recorded, or one of a finished model that is called.
-AnyFunction: TypeAlias = FunctionRecord | ir.Function
+AnyFunction: TypeAlias = "FunctionRecord | ir.Function"
 
 
 @dataclass(slots=True, eq=False)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs import files
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model import Model, RawModel
 from onnxsmith.graphs.node_counts import operator_counts
 

@@ -12,12 +12,11 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import onnx_ir as ir
-
 from onnxsmith.errors import ModelWriteError, WeightError
 from onnxsmith.graphs import existing_files, files, stamps
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.graphs.mapped_data import MappedTensor, mapped_file
+from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.mapped_data import mapped_file
 from onnxsmith.types.dtypes import DType
 
 #: The format's own name for an element type.
@@ -121,6 +120,8 @@ def _content_key(tensor: ir.TensorProtocol) -> Hashable:
 
 def read(place: Path) -> dict[str, ir.TensorProtocol]:
     """The tensors of a file, by name; their content is mapped, and read when it is first used."""
+    from onnxsmith.graphs.mapped_tensor import MappedTensor  # with onnx-ir, which is heavy
+
     header, begin, size = _read_header(place)
     mapped = mapped_file(str(place))
     metadata: dict[str, str] = header.pop(_METADATA, {})

@@ -6,14 +6,15 @@ Not a checker: onnx has one, and a model that breaks its rules can still be read
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Generator, Iterator
 from typing import Any, cast
 
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import files, raw
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 
 
@@ -66,7 +67,7 @@ def check_proto(proto: onnx.ModelProto, called: str) -> None:
     for tensor in raw.tensors_of(proto):
         # A sparse tensor that is not there is asked for its parts all the same.
         is_there = tensor.dims or tensor.name or tensor.external_data
-        if is_there and tensor.data_type not in _KNOWN_TYPES:
+        if is_there and tensor.data_type not in _known_types():
             raise _no_type(tensor.name, tensor.data_type, called)
 
 
@@ -84,7 +85,9 @@ def _no_type(name: str | None, code: int, called: str) -> UnreadableModelError:
     )
 
 
-_KNOWN_TYPES = frozenset(int(each) for each in ir.DataType) - {0}
+@functools.cache
+def _known_types() -> frozenset[int]:
+    return frozenset(int(each) for each in ir.DataType) - {0}
 
 
 def _texts(proto: onnx.ModelProto) -> Iterator[str | bytes]:

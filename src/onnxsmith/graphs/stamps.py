@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple, cast
 
-import onnx_ir as ir
+from onnxsmith.graphs.lazy_ir import ir
 
 _STAMP = "onnxsmith.stamp"
 

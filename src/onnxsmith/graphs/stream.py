@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 import onnx
-import onnx_ir as ir
+
+from onnxsmith.graphs.lazy_ir import ir
 
 #: Weights from this size on are worth going around protobuf.
 LARGE_BYTES = 1 << 16

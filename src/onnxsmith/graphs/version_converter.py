@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-import onnx_ir as ir
-
 from onnxsmith.core.late_imports import load_module
+from onnxsmith.graphs.lazy_ir import ir
 
 #: A copy of a model in these versions, by domain, which shares the weights. Raises VersionConversionError.
-VersionConverter: TypeAlias = Callable[[ir.Model, Mapping[str, int]], ir.Model]
+VersionConverter: TypeAlias = "Callable[[ir.Model, Mapping[str, int]], ir.Model]"
 
 _registered: VersionConverter | None = None
 

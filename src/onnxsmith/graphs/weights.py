@@ -16,13 +16,13 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
 from onnxsmith.core.stored import Stored
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import UnreadableModelError, WeightError, boundary
 from onnxsmith.graphs import beyond, files, safetensors_file
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import caller_frame
 from onnxsmith.types.dtypes import DType
@@ -173,6 +173,8 @@ def from_text(name: str, kind: TensorType, content: Any) -> ir.TensorProtocol:
 
 def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorProtocol:
     """A sparse tensor: its type, with the elements that are not zero and where they are."""
+    from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
+
     try:
         values, indices = (from_text(f"{name}.{part}", *parts[part]) for part in ("values", "indices"))
     except (KeyError, TypeError):
@@ -184,7 +186,7 @@ def _sparse(name: str, kind: TensorType, parts: Mapping[str, Any]) -> ir.TensorP
     proto.values.CopyFrom(ir.to_proto(values))
     proto.values.name = parts.get("name", "")
     proto.indices.CopyFrom(ir.to_proto(indices))
-    return beyond.SparseTensor(proto)
+    return SparseTensor(proto)
 
 
 def _from_bytes(name: str, dtype: DType, shape: tuple[int, ...], text: str) -> ir.TensorProtocol:

@@ -18,7 +18,7 @@ from typing import Any
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name not in ("__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(name)
-    if name in ("linalg", "fft"):
+    if name in ("linalg", "fft", "random", "special"):
         return importlib.import_module(f"onnxsmith.numpy.{name}")
     # A module of this package that another one imports needs no names: they would be asked for before they are there.
     is_loading = "onnxsmith.numpy.namespace" not in sys.modules

@@ -17,6 +17,8 @@ from numpy import uint64 as uint64
 from numpy import uint8 as uint8
 from onnxsmith.numpy import fft as fft
 from onnxsmith.numpy import linalg as linalg
+from onnxsmith.numpy import random as random
+from onnxsmith.numpy import special as special
 from onnxsmith.numpy.array import Array as Array
 from onnxsmith.numpy.choosing import choose as choose
 from onnxsmith.numpy.choosing import compress as compress
@@ -134,6 +136,8 @@ from onnxsmith.numpy.polynomials import polymul as polymul
 from onnxsmith.numpy.polynomials import polysub as polysub
 from onnxsmith.numpy.polynomials import polyval as polyval
 from onnxsmith.numpy.polynomials import vander as vander
+from onnxsmith.numpy.positions import ravel_multi_index as ravel_multi_index
+from onnxsmith.numpy.positions import unravel_index as unravel_index
 from onnxsmith.numpy.quantiles import median as median
 from onnxsmith.numpy.quantiles import nanmedian as nanmedian
 from onnxsmith.numpy.quantiles import nanpercentile as nanpercentile
@@ -206,6 +210,7 @@ from onnxsmith.numpy.sorting import lexsort as lexsort
 from onnxsmith.numpy.sorting import partition as partition
 from onnxsmith.numpy.sorting import searchsorted as searchsorted
 from onnxsmith.numpy.sorting import sort as sort
+from onnxsmith.numpy.sorting import sort_complex as sort_complex
 from onnxsmith.numpy.statistics import average as average
 from onnxsmith.numpy.statistics import mean as mean
 from onnxsmith.numpy.statistics import std as std

@@ -14,16 +14,22 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics import dimensions
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.registry import FUNCTIONS, REFUSED, UFUNCS
+from onnxsmith.numpy.refused import REFUSED
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
 Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
+
+_Numpys: TypeAlias = np.ndarray[Any, np.dtype[Any]] | np.generic
+#: What numpy takes for an array: one of ours or of numpy's, a number, lists of these.
+ArrayLike: TypeAlias = "Array | _Numpys | Number | bool | int | float | complex | Sequence[ArrayLike]"
 
 _NDARRAY = np.ndarray
 #: Why an array without dimensions that a function gave cannot be written to.
@@ -296,7 +302,7 @@ class Array:
     def __getitem__(self, index: Any, /) -> Array:
         return _called("_getitem", self, index)
 
-    def __setitem__(self, index: Any, value: Any, /) -> None:
+    def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
         _called("_setitem", self, index, value)
 
     def __len__(self) -> int:
@@ -309,7 +315,7 @@ class Array:
             raise TypeError("an array without dimensions has no elements to go through")
         return iter([self[k] for k in range(_whole(self.shape[0], "a loop"))])
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: ArrayLike) -> bool:
         return bool(_called("any", _called_ufunc("equal", self, item)))
 
     # -- numpy's methods -------------------------------------------------------------------------------
@@ -324,7 +330,6 @@ class Array:
     choose = _method("choose")
     clip = _method("clip")
     conj = conjugate = _method("conj")
-    copy = _method("copy")
     cumprod = _method("cumprod")
     cumsum = _method("cumsum")
     diagonal = _method("diagonal")
@@ -346,7 +351,7 @@ class Array:
     trace = _method("trace")
     var = _method("var")
 
-    def compress(self, condition: Any, axis: int | None = None, out: Array | None = None) -> Array:
+    def compress(self, condition: ArrayLike, axis: int | None = None, out: Array | None = None) -> Array:
         """`xp.compress` of it."""
         return _called("compress", condition, self, axis, out)
 
@@ -360,11 +365,15 @@ class Array:
         order = None if not axes else axes[0] if len(axes) == 1 else axes
         return _called("transpose", self, order)
 
+    def copy(self, order: str = "C") -> Array:
+        """An array of its own with the same elements."""
+        return _called("copy", self, order)
+
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy."""
-        return _called("copy", _called("ravel", self, order))
+        return _called("copy", _called("ravel", self, order), "C")
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: ArrayLike) -> None:
         """Write one value to all places."""
         self[...] = value
 
@@ -372,7 +381,7 @@ class Array:
         """Put the elements in ascending order along an axis, in place."""
         self[...] = _called("sort", self, axis=axis)
 
-    def partition(self, kth: Any, axis: int = -1) -> None:
+    def partition(self, kth: int | Sequence[int], axis: int = -1) -> None:
         """Put the elements in order around some places, in place."""
         self[...] = _called("partition", self, kth, axis=axis)
 
@@ -396,7 +405,7 @@ class Array:
         return _called("real", self)
 
     @real.setter
-    def real(self, value: Any) -> None:
+    def real(self, value: ArrayLike) -> None:
         self.real[...] = value
 
     @property
@@ -405,7 +414,7 @@ class Array:
         return _called("imag", self)
 
     @imag.setter
-    def imag(self, value: Any) -> None:
+    def imag(self, value: ArrayLike) -> None:
         self.imag[...] = value
 
     @property
@@ -413,14 +422,14 @@ class Array:
         """Where the elements are."""
         return "cpu"
 
-    def to_device(self, device: str, /, *, stream: object = None) -> Array:
+    def to_device(self, device: str, /, *, stream: None = None) -> Array:
         """The array on a device; there is one."""
         return _called("_on_device", self, device, stream)
 
     def __dlpack__(
         self,
         *,
-        stream: object = None,
+        stream: None = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
@@ -456,7 +465,7 @@ class Array:
     def __index__(self) -> int:
         return self._known("an index").__index__()
 
-    def item(self, *place: Any) -> bool | int | float | complex:
+    def item(self, *place: int) -> bool | int | float | complex:
         """One element, as a Python number."""
         return self._known("item()").item(*place)
 
@@ -498,10 +507,10 @@ class Array:
         raise TypeError("an array has no hash")
 
     def __copy__(self) -> Array:
-        return _called("copy", self)
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return _called("copy", self)
+        return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Array, (self._known("pickle"),)

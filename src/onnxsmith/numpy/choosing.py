@@ -13,6 +13,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, TensorIndexError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -45,7 +46,9 @@ def _where(condition: Array, x: Array, y: Array) -> Array:
 
 @public("where")
 @quick(3)
-def where(condition: object, x: object = None, y: object = None, /) -> Array | tuple[Array, ...]:
+def where(
+    condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None, /
+) -> Array | tuple[Array, ...]:
     """Elements of `x` where a condition holds, else of `y`; without them, where it holds.
 
     >>> import onnxsmith.numpy as xp
@@ -73,7 +76,7 @@ def _compressed(x: Array, condition: Array, axis: int) -> Array:
 
 
 @public("compress")
-def compress(condition: object, a: object, axis: int | None = None, out: Array | None = None) -> Array:
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Array | None = None) -> Array:
     """The slices along an axis where a vector is true.
 
     >>> import onnxsmith.numpy as xp
@@ -94,7 +97,7 @@ def compress(condition: object, a: object, axis: int | None = None, out: Array |
 
 
 @public("extract")
-def extract(condition: object, arr: object) -> Array:
+def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
     """The elements where a condition of the same shape is true, in a row."""
     test, x = flattened(array_of(condition), None)[0], flattened(array_of(arr), None)[0]
     return compress(test, x, 0)
@@ -118,7 +121,7 @@ def _chosen(index: Array, choices: list[Array], mode: str) -> Array:
 
 
 @public("choose")
-def choose(a: object, choices: object, out: Array | None = None, mode: str = "raise") -> Array:
+def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str = "raise") -> Array:
     """Elements of several arrays, as an array of indices says.
 
     >>> import onnxsmith.numpy as xp
@@ -161,7 +164,7 @@ def _selected(conditions: list[Array], choices: list[Array], default: Array) -> 
 
 
 @public("select")
-def select(condlist: Sequence[object], choicelist: Sequence[object], default: object = 0) -> Array:
+def select(condlist: Sequence[object], choicelist: Sequence[object], default: ArrayLike = 0) -> Array:
     """Elements of the array that belongs to the first condition that holds, or the default.
 
     >>> import onnxsmith.numpy as xp
@@ -183,7 +186,9 @@ def select(condlist: Sequence[object], choicelist: Sequence[object], default: ob
 
 
 @public("piecewise")
-def piecewise(x: object, condlist: object, funclist: Sequence[object], *args: Any, **kwargs: Any) -> Array:
+def piecewise(
+    x: ArrayLike, condlist: ArrayLike, funclist: Sequence[object], *args: Any, **kwargs: Any
+) -> Array:
     """Functions of an array, each where its condition holds; one more is for where none does.
 
     The functions are called on the whole array.

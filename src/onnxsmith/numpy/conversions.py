@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +14,7 @@ from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_lik
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.errors import InputTypeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -51,9 +53,35 @@ def _stacked(items: list[Any]) -> Array:
 
 def constant_of(value: object, dtype: NumpyDType) -> Array:
     """A value that is assigned to elements of a type: Python numbers take it, arrays are converted as numpy does."""
-    if dtypes.is_scalar(value):
-        return Array(np.asarray(cast(Any, value)).astype(dtype))
+    if is_plain(value):
+        return Array(elements_of(value, dtype))
     return as_type(array_of(value), dtype)
+
+
+def is_plain(value: object) -> bool:
+    """Whether a value is made of Python numbers alone, in lists or not."""
+    if isinstance(value, list | tuple):
+        return all(is_plain(each) for each in cast("list[object]", value))
+    return dtypes.is_scalar(value)
+
+
+def elements_of(
+    value: object, dtype: NumpyDType, make: Callable[[Any, NumpyDType], np.ndarray[Any, Any]] = np.array
+) -> np.ndarray[Any, Any]:
+    """Python numbers in an element type; refused, as numpy does, where the type does not hold them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # as an older numpy says it
+            return make(value, dtype)
+    except (OverflowError, DeprecationWarning) as error:
+        raise OutOfBoundsError(
+            f"a Python number is out of bounds for {dtype.name}: {error}",
+            help="convert the array to a type that holds it: x.astype(xp.int64)",
+        ) from None
+    except ValueError as error:
+        raise AttributeValueError(f"these numbers are no elements of {dtype.name}: {error}") from None
+    except TypeError as error:
+        raise InputTypeError(f"these numbers are no elements of {dtype.name}: {error}") from None
 
 
 @recorded()

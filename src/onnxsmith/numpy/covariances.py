@@ -10,6 +10,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -90,13 +91,13 @@ def _correlation(c: Field) -> Field:
 
 
 def _made(
-    m: object,
-    y: object,
+    m: ArrayLike,
+    y: ArrayLike | None,
     rowvar: bool,
     ddof: float,
-    fweights: object,
-    aweights: object,
-    dtype: object,
+    fweights: ArrayLike | None,
+    aweights: ArrayLike | None,
+    dtype: DTypeLike | None,
     *,
     is_scaled: bool,
 ) -> Array:
@@ -134,15 +135,15 @@ def _weights(given: object, name: str) -> Array | None:
 
 @public("cov")
 def cov(
-    m: object,
-    y: object = None,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
-    fweights: object = None,
-    aweights: object = None,
+    fweights: ArrayLike | None = None,
+    aweights: ArrayLike | None = None,
     *,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """The covariances of variables, which are rows, or columns without `rowvar`.
 
@@ -158,7 +159,9 @@ def cov(
 
 
 @public("corrcoef")
-def corrcoef(m: object, y: object = None, rowvar: bool = True, *, dtype: object = None) -> Array:
+def corrcoef(
+    m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None
+) -> Array:
     """The correlations of variables, which are rows, or columns without `rowvar`.
 
     >>> import onnxsmith.numpy as xp

@@ -1,5 +1,8 @@
 """Arrays of what is not one yet: of numbers, lists, numpy's arrays, tensors; of zeros, ranges, grids."""
 
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
 from __future__ import annotations
 
 from typing import Any, cast
@@ -9,8 +12,9 @@ import numpy as np
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.conversions import array_of, as_type, constant_of, is_plain
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.runtime.tensor import EagerTensor
@@ -18,7 +22,7 @@ from onnxsmith.runtime.tensor import EagerTensor
 
 @public("asarray")
 def asarray(
-    obj: object, /, dtype: object = None, *, device: object = None, copy: bool | None = None
+    obj: ArrayLike, /, dtype: DTypeLike | None = None, *, device: Device = None, copy: bool | None = None
 ) -> Array:
     """An array of numbers, lists, numpy arrays or a tensor; an array as it is, unless `copy` is True.
 
@@ -26,6 +30,8 @@ def asarray(
     Array([1. , 2.5])
     """
     check_device(device)
+    if dtype is not None and is_plain(obj):
+        return constant_of(obj, dtypes.read(dtype))
     made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
     if made is not obj and isinstance(obj, np.ndarray) and copy is False:
         raise AttributeValueError(
@@ -59,7 +65,7 @@ def _crossed_over(tensor: Tensor) -> Array:
     return made
 
 
-def check_device(device: object) -> None:
+def check_device(device: Device) -> None:
     """Refuse devices other than the one there is."""
     if device not in (None, "cpu"):
         raise AttributeValueError(
@@ -68,13 +74,21 @@ def check_device(device: object) -> None:
 
 
 @public("copy")
-def copy(x: object, order: str = "K") -> Array:
+def copy(x: ArrayLike, order: str = "K") -> Array:
     """An array with the same elements, that shares them with none."""
-    return detached(array_of(x))
+    if order not in ("C", "F", "A", "K"):
+        raise AttributeValueError(
+            f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")
+        )
+    given = array_of(x)
+    is_plain = order == "C" or (given._is_plain and order != "F") or given.ndim <= 1
+    return detached(given, is_plain=is_plain)
 
 
 @public("array")
-def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin: int = 0) -> Array:
+def array(
+    obj: ArrayLike, dtype: DTypeLike | None = None, *, copy: bool | None = True, ndmin: int = 0
+) -> Array:
     """An array of its own, of numbers, lists, or another.
 
     >>> array([[1, 2]])
@@ -85,7 +99,7 @@ def array(obj: object, dtype: object = None, *, copy: bool | None = True, ndmin:
 
 
 @public("_on_device")
-def on_device(x: Array, device: object, stream: object) -> Array:
+def on_device(x: Array, device: Device, stream: None) -> Array:
     """`x.to_device(device)`"""
     check_device(device)
     if stream is not None:
@@ -94,7 +108,7 @@ def on_device(x: Array, device: object, stream: object) -> Array:
 
 
 @public("_dlpack")
-def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool | None) -> object:
+def dlpack(x: Array, stream: None, device: tuple[int, int] | None, copy: bool | None) -> object:
     """`x.__dlpack__()`: a copy, since elements are never changed."""
     if stream is not None or device not in (None, (1, 0)):
         raise BufferError("arrays are on the cpu")
@@ -104,7 +118,7 @@ def dlpack(x: Array, stream: object, device: tuple[int, int] | None, copy: bool 
 
 
 @public("from_dlpack")
-def from_dlpack(x: object, /, *, device: object = None, copy: bool | None = None) -> Array:
+def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = None) -> Array:
     """An array of another library's, through dlpack."""
     check_device(device)
     if isinstance(x, Array):

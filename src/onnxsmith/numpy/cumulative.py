@@ -7,6 +7,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.complex_numbers.products import running_product
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -48,9 +49,9 @@ def _product(x: Field, axis: int) -> Field:
 
 
 def _made(
-    a: object,
+    a: ArrayLike,
     axis: int | None,
-    dtype: object,
+    dtype: DTypeLike | None,
     out: Array | None,
     *,
     is_product: bool,
@@ -64,7 +65,9 @@ def _made(
 
 @public("cumsum")
 @quick()
-def cumsum(a: object, axis: int | None = None, dtype: object = None, out: Array | None = None) -> Array:
+def cumsum(
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
+) -> Array:
     """The sum of all elements up to each along an axis, or of all in a row.
 
     >>> import onnxsmith.numpy as xp
@@ -76,7 +79,9 @@ def cumsum(a: object, axis: int | None = None, dtype: object = None, out: Array 
 
 @public("cumprod")
 @quick()
-def cumprod(a: object, axis: int | None = None, dtype: object = None, out: Array | None = None) -> Array:
+def cumprod(
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
+) -> Array:
     """The product of all elements up to each along an axis, or of all in a row.
 
     >>> import onnxsmith.numpy as xp
@@ -87,19 +92,29 @@ def cumprod(a: object, axis: int | None = None, dtype: object = None, out: Array
 
 
 @public("nancumsum")
-def nancumsum(a: object, axis: int | None = None, dtype: object = None, out: Array | None = None) -> Array:
+def nancumsum(
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
+) -> Array:
     """`cumsum` with zeros in the place of NaN."""
     return _made(a, axis, dtype, out, is_product=False, ignores_nan=True)
 
 
 @public("nancumprod")
-def nancumprod(a: object, axis: int | None = None, dtype: object = None, out: Array | None = None) -> Array:
+def nancumprod(
+    a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
+) -> Array:
     """`cumprod` with ones in the place of NaN."""
     return _made(a, axis, dtype, out, is_product=True, ignores_nan=True)
 
 
 def _standard(
-    x: object, axis: int | None, dtype: object, out: Array | None, include_initial: bool, *, is_product: bool
+    x: ArrayLike,
+    axis: int | None,
+    dtype: DTypeLike | None,
+    out: Array | None,
+    include_initial: bool,
+    *,
+    is_product: bool,
 ) -> Array:
     array = array_of(x)
     if array.ndim == 0:
@@ -117,11 +132,11 @@ def _standard(
 @public("cumulative_sum")
 @quick()
 def cumulative_sum(
-    x: object,
+    x: ArrayLike,
     /,
     *,
     axis: int | None = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     include_initial: bool = False,
 ) -> Array:
@@ -137,11 +152,11 @@ def cumulative_sum(
 @public("cumulative_prod")
 @quick()
 def cumulative_prod(
-    x: object,
+    x: ArrayLike,
     /,
     *,
     axis: int | None = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     include_initial: bool = False,
 ) -> Array:

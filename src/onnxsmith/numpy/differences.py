@@ -11,12 +11,13 @@ from onnxsmith.algorithms.complex_numbers.field import Field, joined, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.reductions import MISSING, summed
+from onnxsmith.numpy.reductions import MISSING, Missing, summed
 from onnxsmith.numpy.registry import UFUNCS, public
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
@@ -61,7 +62,13 @@ def _as_end(end: Field, x: Field, axis: int) -> Field:
 
 
 @public("diff")
-def diff(a: object, n: int = 1, axis: int = -1, prepend: object = MISSING, append: object = MISSING) -> Array:
+def diff(
+    a: ArrayLike,
+    n: int = 1,
+    axis: int = -1,
+    prepend: ArrayLike | Missing = MISSING,
+    append: ArrayLike | Missing = MISSING,
+) -> Array:
     """Each element less the one before it along an axis, `n` times.
 
     >>> import onnxsmith.numpy as xp
@@ -87,7 +94,7 @@ def diff(a: object, n: int = 1, axis: int = -1, prepend: object = MISSING, appen
 
 
 @public("ediff1d")
-def ediff1d(ary: object, to_end: object = None, to_begin: object = None) -> Array:
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
     """The differences of all elements in a row, with something before and behind them.
 
     >>> import onnxsmith.numpy as xp
@@ -136,7 +143,7 @@ def _area(y: Array, step: Array, axis: int, is_given: bool) -> Array:
 
 
 @public("trapezoid")
-def trapezoid(y: object, x: object = None, dx: object = 1.0, axis: int = -1) -> Array:
+def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The area below points along an axis, by straight lines between them.
 
     >>> import onnxsmith.numpy as xp
@@ -204,7 +211,7 @@ def _slope(f: Array, step: Array, axis: int, dtype: NumpyDType, edge_order: int)
 
 @public("gradient")
 def gradient(
-    f: object, *varargs: object, axis: Axes = None, edge_order: int = 1
+    f: ArrayLike, *varargs: ArrayLike, axis: Axes = None, edge_order: int = 1
 ) -> Array | tuple[Array, ...]:
     """The slopes along axes: one distance for all, one for each axis, or the coordinates along each.
 
@@ -247,7 +254,7 @@ def _is_same(a: object, b: object) -> bool:
 
 
 @public("unwrap")
-def unwrap(p: object, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> Array:
+def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> Array:
     """Angles without jumps: where a step is more than half a period, whole periods are added."""
     x = array_of(p)
     along = axis_of(axis, x.ndim)

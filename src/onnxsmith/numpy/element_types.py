@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
+
+#: A kind of element types by its name, an element type, or several of these.
+Kind: TypeAlias = "str | DTypeLike | tuple[Kind, ...]"
 
 _KINDS = {
     "bool": "b",
@@ -28,7 +32,13 @@ _KINDS = {
 
 @public("astype")
 def astype(
-    x: object, dtype: object, /, *, copy: bool = True, device: object = None, casting: str = "unsafe"
+    x: ArrayLike,
+    dtype: DTypeLike | None,
+    /,
+    *,
+    copy: bool = True,
+    device: Device = None,
+    casting: str = "unsafe",
 ) -> Array:
     """The elements in another type, as numpy converts them.
 
@@ -53,7 +63,7 @@ def _dtype_of(value: object) -> NumpyDType:
 
 
 @public("result_type")
-def result_type(*arrays_and_dtypes: object) -> NumpyDType:
+def result_type(*arrays_and_dtypes: ArrayLike) -> NumpyDType:
     """The element type that all go into; Python numbers only have a kind."""
     scalars = [type(each) for each in arrays_and_dtypes if dtypes.is_scalar(each)]
     others = [
@@ -69,23 +79,23 @@ def result_type(*arrays_and_dtypes: object) -> NumpyDType:
 
 
 @public("promote_types")
-def promote_types(type1: object, type2: object) -> NumpyDType:
+def promote_types(type1: DTypeLike | None, type2: DTypeLike | None) -> NumpyDType:
     """The element type that two go into."""
     return np.promote_types(dtypes.read(type1), dtypes.read(type2))
 
 
 @public("can_cast")
-def can_cast(from_: object, to: object, /, casting: str = "safe") -> bool:
+def can_cast(from_: DTypeLike | None, to: DTypeLike | None, /, casting: str = "safe") -> bool:
     """Whether one element type goes into another."""
     return bool(np.can_cast(_dtype_of(from_), dtypes.read(to), cast(Any, casting)))
 
 
 @public("isdtype")
-def isdtype(dtype: object, kind: object) -> bool:
+def isdtype(dtype: DTypeLike | None, kind: Kind) -> bool:
     """Whether an element type is of a kind, such as 'real floating', or is another."""
     given = dtypes.read(dtype)
     if isinstance(kind, tuple):
-        return any(isdtype(given, each) for each in cast("tuple[object, ...]", kind))
+        return any(isdtype(given, each) for each in kind)
     if isinstance(kind, str):
         if kind not in _KINDS:
             raise AttributeValueError(
@@ -98,7 +108,7 @@ def isdtype(dtype: object, kind: object) -> bool:
 
 
 @public("issubdtype")
-def issubdtype(arg1: object, arg2: object) -> bool:
+def issubdtype(arg1: DTypeLike | None, arg2: DTypeLike | None) -> bool:
     """numpy's own, on element types."""
     return bool(np.issubdtype(cast(Any, arg1), cast(Any, arg2)))
 
@@ -123,7 +133,7 @@ class FloatLimits:
 
 
 @public("finfo")
-def finfo(dtype: object, /) -> FloatLimits:
+def finfo(dtype: DTypeLike | None, /) -> FloatLimits:
     """The limits of a type of floats; of the parts of a complex one."""
     given = _dtype_of(dtype)
     if given.kind not in "fc":
@@ -132,7 +142,7 @@ def finfo(dtype: object, /) -> FloatLimits:
 
 
 @public("iinfo")
-def iinfo(dtype: object, /) -> np.iinfo[Any]:
+def iinfo(dtype: DTypeLike | None, /) -> np.iinfo[Any]:
     """The limits of a type of integers."""
     given = _dtype_of(dtype)
     if given.kind not in "iu":
@@ -154,7 +164,7 @@ class NamespaceInfo:
         """Where arrays are unless somebody says otherwise."""
         return "cpu"
 
-    def default_dtypes(self, *, device: object = None) -> dict[str, NumpyDType]:
+    def default_dtypes(self, *, device: Device = None) -> dict[str, NumpyDType]:
         """The element types of Python numbers."""
         check_device(device)
         return {
@@ -164,7 +174,7 @@ class NamespaceInfo:
             "indexing": dtypes.INT64,
         }
 
-    def dtypes(self, *, device: object = None, kind: object = None) -> dict[str, NumpyDType]:
+    def dtypes(self, *, device: Device = None, kind: Kind | None = None) -> dict[str, NumpyDType]:
         """The element types by name, all or of a kind."""
         check_device(device)
         # float16 is there, but the standard does not know it.

@@ -12,14 +12,16 @@ from onnxsmith.algorithms.special.bessel import i0 as modified_i0
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.types.dtypes import DType
 
 
-def _ufunc(name: str, *args: object) -> Array:
+def _ufunc(name: str, *args: ArrayLike) -> Array:
     return cast(Array, UFUNCS[name](*args))
 
 
@@ -27,20 +29,20 @@ def _written(made: Array, out: Array | None) -> Array:
     """A result, or the array that it was to be written to."""
     if out is None:
         return made
-    sharing.replace(out, as_type(made, out.dtype))
+    sharing.replace(out, fitted(as_type(made, out.dtype), out))
     return out
 
 
 @public("clip")
 def clip(
-    x: object,
+    x: ArrayLike,
     /,
-    min: object = None,
-    max: object = None,
+    min: ArrayLike | None = None,
+    max: ArrayLike | None = None,
     out: Array | None = None,
     *,
-    a_min: object = None,
-    a_max: object = None,
+    a_min: ArrayLike | None = None,
+    a_max: ArrayLike | None = None,
 ) -> Array:
     """The elements held between two bounds, which numpy also calls `a_min` and `a_max`.
 
@@ -79,7 +81,7 @@ def _rounded(x: Array, decimals: int) -> Array:
 
 @public("around")
 @public("round")
-def round(x: object, /, decimals: int = 0, out: Array | None = None) -> Array:
+def round(x: ArrayLike, /, decimals: int = 0, out: Array | None = None) -> Array:
     """The elements rounded to a number of decimals, halves to even."""
     array = array_of(x)
     if array.dtype.kind == "b":
@@ -95,14 +97,14 @@ def round(x: object, /, decimals: int = 0, out: Array | None = None) -> Array:
 
 
 @public("fix")
-def fix(x: object, out: Array | None = None) -> Array:
+def fix(x: ArrayLike, out: Array | None = None) -> Array:
     """Rounded towards zero."""
     return _written(_ufunc("trunc", array_of(x)), out)
 
 
 @public("nan_to_num")
 def nan_to_num(
-    x: object,
+    x: ArrayLike,
     copy: bool = True,
     nan: float = 0.0,
     posinf: float | None = None,
@@ -130,7 +132,7 @@ def _without_infinities(x: Array, nan: float, most: float | None, least: float |
 
 
 @public("angle")
-def angle(z: object, deg: bool = False) -> Array:
+def angle(z: ArrayLike, deg: bool = False) -> Array:
     """The angle of complex numbers, in radians or degrees."""
     array = array_of(z)
     if array.dtype.kind == "c":
@@ -142,7 +144,7 @@ def angle(z: object, deg: bool = False) -> Array:
 
 
 @public("sinc")
-def sinc(x: object) -> Array:
+def sinc(x: ArrayLike) -> Array:
     """sin(pi x) / (pi x), 1 at 0."""
     array = array_of(x)
     return _sinc(array if array.dtype.kind in "fc" else as_type(array, dtypes.FLOAT64))
@@ -157,7 +159,7 @@ def _sinc(x: Array) -> Array:
 
 
 @public("i0")
-def i0(x: object) -> Array:
+def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     array = array_of(x)
     return _i0(array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64))
@@ -176,7 +178,7 @@ def _i0(x: Array) -> Array:
 
 @public("isclose")
 def isclose(
-    a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Array:
     """Where two numbers are near: |a - b| is at most atol + rtol |b|."""
     x, y = array_of(a), array_of(b)
@@ -196,14 +198,14 @@ def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Arr
 
 @public("allclose")
 def allclose(
-    a: object, b: object, rtol: object = 1e-05, atol: object = 1e-08, equal_nan: bool = False
+    a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Array:
     """Whether all numbers are near."""
     return cast(Array, isclose(a, b, rtol, atol, equal_nan).all())
 
 
 @public("array_equal")
-def array_equal(a1: object, a2: object, equal_nan: bool = False) -> Array:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """Whether two arrays have the same shape and elements."""
     x, y = array_of(a1), array_of(a2)
     if x.ndim != y.ndim or not _same_sizes(x, y):
@@ -221,7 +223,7 @@ def _same_sizes(x: Array, y: Array) -> bool:
 
 
 @public("array_equiv")
-def array_equiv(a1: object, a2: object) -> Array:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Whether two arrays have the same elements once they are broadcast."""
     x, y = array_of(a1), array_of(a2)
     try:
@@ -230,7 +232,7 @@ def array_equiv(a1: object, a2: object) -> Array:
         return Array(np.array(False))
 
 
-def _is_infinite(x: object, sign: float, out: Array | None) -> Array:
+def _is_infinite(x: ArrayLike, sign: float, out: Array | None) -> Array:
     array = array_of(x)
     if array.dtype.kind == "c":
         raise AttributeValueError("complex numbers have no sign")
@@ -238,55 +240,55 @@ def _is_infinite(x: object, sign: float, out: Array | None) -> Array:
 
 
 @public("isposinf")
-def isposinf(x: object, out: Array | None = None) -> Array:
+def isposinf(x: ArrayLike, out: Array | None = None) -> Array:
     """Where the elements are infinite and above 0."""
     return _is_infinite(x, 1, out)
 
 
 @public("isneginf")
-def isneginf(x: object, out: Array | None = None) -> Array:
+def isneginf(x: ArrayLike, out: Array | None = None) -> Array:
     """Where the elements are infinite and below 0."""
     return _is_infinite(x, -1, out)
 
 
 @public("iscomplex")
-def iscomplex(x: object) -> Array:
+def iscomplex(x: ArrayLike) -> Array:
     """Where the imaginary part is not 0."""
     return _ufunc("not_equal", array_of(x).imag, 0)
 
 
 @public("isreal")
-def isreal(x: object) -> Array:
+def isreal(x: ArrayLike) -> Array:
     """Where the imaginary part is 0."""
     return _ufunc("equal", array_of(x).imag, 0)
 
 
 @public("iscomplexobj")
-def iscomplexobj(x: object) -> bool:
+def iscomplexobj(x: ArrayLike) -> bool:
     """Whether the element type is complex."""
     return array_of(x).dtype.kind == "c"
 
 
 @public("isrealobj")
-def isrealobj(x: object) -> bool:
+def isrealobj(x: ArrayLike) -> bool:
     """Whether the element type is not complex."""
     return array_of(x).dtype.kind != "c"
 
 
 @public("ndim")
-def ndim(a: object) -> int:
+def ndim(a: ArrayLike) -> int:
     """How many dimensions there are."""
     return array_of(a).ndim
 
 
 @public("shape")
-def shape(a: object) -> tuple[object, ...]:
+def shape(a: ArrayLike) -> tuple[object, ...]:
     """The dimensions: ints, and numbers of the model where that decides."""
     return array_of(a).shape
 
 
 @public("size")
-def size(a: object, axis: int | None = None) -> int:
+def size(a: ArrayLike, axis: int | None = None) -> int:
     """How many elements there are, in all or along an axis."""
     array = array_of(a)
     return array.size if axis is None else array.shape[axis]

@@ -14,8 +14,9 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, elements_of, is_plain, tensors_of
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import counted
@@ -36,21 +37,23 @@ def _filled(value: Array, shape: tuple[Size, ...]) -> Array:
 def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
     sizes = shape_of(shape)
     check_not_negative(sizes)
-    element = array_of(value)
     if dtype is None:
-        dtype = dtypes.default_of(type(value)) if dtypes.is_scalar(value) else element.dtype
-    element = as_type(element, dtype)
+        element = array_of(value)
+    elif is_plain(value):  # numpy casts here what it would not assign
+        element = Array(elements_of(value, dtype, lambda given, kind: np.full(np.shape(given), given, kind)))
+    else:
+        element = as_type(array_of(value), dtype)
     if is_known(sizes) and not element.is_symbolic:
         return Array(np.full(known(sizes), np.asarray(element)))
     return detached(_filled(element, sizes))
 
 
-def _dtype(dtype: object, default: NumpyDType) -> NumpyDType:
+def _dtype(dtype: DTypeLike | None, default: NumpyDType) -> NumpyDType:
     return default if dtype is None else dtypes.read(dtype)
 
 
 @public("zeros")
-def zeros(shape: ShapeLike, dtype: object = None, *, device: object = None) -> Array:
+def zeros(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
     """Zeros.
 
     >>> zeros((2, 2))
@@ -62,33 +65,35 @@ def zeros(shape: ShapeLike, dtype: object = None, *, device: object = None) -> A
 
 
 @public("ones")
-def ones(shape: ShapeLike, dtype: object = None, *, device: object = None) -> Array:
+def ones(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
     """Ones."""
     check_device(device)
     return _full(shape, 1, _dtype(dtype, dtypes.FLOAT64))
 
 
 @public("empty")
-def empty(shape: ShapeLike, dtype: object = None, *, device: object = None) -> Array:
+def empty(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
     """An array whose elements are yet to be written; zeros until then."""
     return zeros(shape, dtype, device=device)
 
 
 @public("full")
-def full(shape: ShapeLike, fill_value: object, dtype: object = None, *, device: object = None) -> Array:
+def full(
+    shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, device: Device = None
+) -> Array:
     """An array of one value, or of values that broadcast."""
     check_device(device)
     return _full(shape, fill_value, None if dtype is None else dtypes.read(dtype))
 
 
-def _like(x: object, value: object, dtype: object, shape: ShapeLike | None) -> Array:
+def _like(x: ArrayLike, value: object, dtype: DTypeLike | None, shape: ShapeLike | None) -> Array:
     array = array_of(x)
     return _full(array.shape if shape is None else shape, value, _dtype(dtype, array.dtype))
 
 
 @public("zeros_like")
 def zeros_like(
-    x: object, /, dtype: object = None, *, shape: ShapeLike | None = None, device: object = None
+    x: ArrayLike, /, dtype: DTypeLike | None = None, *, shape: ShapeLike | None = None, device: Device = None
 ) -> Array:
     """Zeros in an array's shape and element type."""
     check_device(device)
@@ -97,7 +102,7 @@ def zeros_like(
 
 @public("ones_like")
 def ones_like(
-    x: object, /, dtype: object = None, *, shape: ShapeLike | None = None, device: object = None
+    x: ArrayLike, /, dtype: DTypeLike | None = None, *, shape: ShapeLike | None = None, device: Device = None
 ) -> Array:
     """Ones in an array's shape and element type."""
     check_device(device)
@@ -106,7 +111,7 @@ def ones_like(
 
 @public("empty_like")
 def empty_like(
-    x: object, /, dtype: object = None, *, shape: ShapeLike | None = None, device: object = None
+    x: ArrayLike, /, dtype: DTypeLike | None = None, *, shape: ShapeLike | None = None, device: Device = None
 ) -> Array:
     """An array in another's shape and element type, whose elements are yet to be written."""
     check_device(device)
@@ -115,13 +120,13 @@ def empty_like(
 
 @public("full_like")
 def full_like(
-    x: object,
+    x: ArrayLike,
     /,
-    fill_value: object,
-    dtype: object = None,
+    fill_value: ArrayLike,
+    dtype: DTypeLike | None = None,
     *,
     shape: ShapeLike | None = None,
-    device: object = None,
+    device: Device = None,
 ) -> Array:
     """An array of one value in another's shape and element type."""
     check_device(device)
@@ -133,7 +138,13 @@ def full_like(
 
 @public("eye")
 def eye(
-    n_rows: object, n_cols: object = None, /, k: int = 0, dtype: object = None, *, device: object = None
+    n_rows: SizeLike,
+    n_cols: SizeLike | None = None,
+    /,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Device = None,
 ) -> Array:
     """Ones on a diagonal, zeros elsewhere."""
     check_device(device)
@@ -147,7 +158,7 @@ def eye(
 
 
 @public("identity")
-def identity(n: object, dtype: object = None) -> Array:
+def identity(n: SizeLike, dtype: DTypeLike | None = None) -> Array:
     """The identity matrix."""
     return eye(n, dtype=dtype)
 
@@ -159,7 +170,7 @@ def _diagonal_ones(rows: Size, columns: Size, k: Size) -> Array:
 
 
 @public("tri")
-def tri(n: object, m: object = None, k: int = 0, dtype: object = float) -> Array:
+def tri(n: SizeLike, m: ArrayLike | None = None, k: int = 0, dtype: DTypeLike | None = float) -> Array:
     """Ones at and below a diagonal."""
     rows = size_of(n, "N")
     return tril(ones((rows, rows if m is None else size_of(m, "M")), dtype), k=k)
@@ -172,18 +183,18 @@ def _triangle(x: Array, k: Size, upper: bool) -> Array:
 
 
 @public("tril")
-def tril(x: object, /, k: int = 0) -> Array:
+def tril(x: ArrayLike, /, k: int = 0) -> Array:
     """The elements at and below a diagonal, zeros elsewhere."""
     return _triangle(_matrix(x), k, False)
 
 
 @public("triu")
-def triu(x: object, /, k: int = 0) -> Array:
+def triu(x: ArrayLike, /, k: int = 0) -> Array:
     """The elements at and above a diagonal, zeros elsewhere."""
     return _triangle(_matrix(x), k, True)
 
 
-def _matrix(x: object) -> Array:
+def _matrix(x: ArrayLike) -> Array:
     array = array_of(x)
     if array.ndim == 1:
         size = array.shape[0]
@@ -195,7 +206,7 @@ def _matrix(x: object) -> Array:
 
 @public("meshgrid")
 def meshgrid(
-    *arrays: object, indexing: str = "xy", sparse: bool = False, copy: bool = True
+    *arrays: ArrayLike, indexing: str = "xy", sparse: bool = False, copy: bool = True
 ) -> tuple[Array, ...]:
     """Coordinates of a grid, one array for each vector."""
     if indexing not in ("xy", "ij"):

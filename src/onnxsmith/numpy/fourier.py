@@ -14,6 +14,7 @@ from onnxsmith.algorithms.fourier import half_transform, real_transform, transfo
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, ShapeLike, SizeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -88,7 +89,14 @@ def _transformed(
 
 
 def _transform(
-    x: object, sizes: object, axes: Axes, norm: str | None, kind: Kind, inverse: bool, *, default_axes: Axes
+    x: ArrayLike,
+    sizes: object,
+    axes: Axes,
+    norm: str | None,
+    kind: Kind,
+    inverse: bool,
+    *,
+    default_axes: Axes,
 ) -> Array:
     array = array_of(x)
     if norm not in (None, "backward", "ortho", "forward"):
@@ -126,7 +134,9 @@ def _counts(x: Array, given: tuple[Size, ...] | None, axes: tuple[int, ...], kin
 
 
 def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
-    def function(x: object, /, n: object = None, axis: int = -1, norm: str | None = None) -> Array:
+    def function(
+        x: ArrayLike, /, n: SizeLike | None = None, axis: int = -1, norm: str | None = None
+    ) -> Array:
         array = array_of(x)
         place = axis_of(axis, array.ndim)
         sizes = None if n is None else (size_of(n, "n"),)
@@ -138,7 +148,9 @@ def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
 
 
 def _several(name: str, kind: Kind, inverse: bool, default_axes: Axes) -> Callable[..., Array]:
-    def function(x: object, /, s: object = None, axes: Axes = default_axes, norm: str | None = None) -> Array:
+    def function(
+        x: ArrayLike, /, s: ShapeLike | None = None, axes: Axes = default_axes, norm: str | None = None
+    ) -> Array:
         return _transform(x, s, axes, norm, kind, inverse, default_axes=default_axes)
 
     function.__name__ = name
@@ -165,7 +177,9 @@ for _name, _kind, _inverse in (
 # -- frequencies -----------------------------------------------------------------------------------------
 
 
-def _frequencies(n: object, d: float, dtype: object, count: Callable[[int], np.ndarray[Any, Any]]) -> Array:
+def _frequencies(
+    n: object, d: float, dtype: DTypeLike | None, count: Callable[[int], np.ndarray[Any, Any]]
+) -> Array:
     size = size_of(n, "n")
     wanted = dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)
     if wanted.kind not in "f":
@@ -176,30 +190,34 @@ def _frequencies(n: object, d: float, dtype: object, count: Callable[[int], np.n
 
 
 @public("fft.fftfreq")
-def fftfreq(n: object, /, d: float = 1.0, dtype: object = None, *, device: object = None) -> Array:
+def fftfreq(
+    n: SizeLike, /, d: float = 1.0, dtype: DTypeLike | None = None, *, device: Device = None
+) -> Array:
     """The frequencies of a transform of `n` numbers, `d` apart."""
     check_device(device)
     return _frequencies(n, d, dtype, lambda size: np.fft.fftfreq(size, d))
 
 
 @public("fft.rfftfreq")
-def rfftfreq(n: object, /, d: float = 1.0, dtype: object = None, *, device: object = None) -> Array:
+def rfftfreq(
+    n: SizeLike, /, d: float = 1.0, dtype: DTypeLike | None = None, *, device: Device = None
+) -> Array:
     """The frequencies of a transform of `n` real numbers, `d` apart."""
     check_device(device)
     return _frequencies(n, d, dtype, lambda size: np.fft.rfftfreq(size, d))
 
 
 @public("fft.fftshift")
-def fftshift(x: object, /, axes: Axes = None) -> Array:
+def fftshift(x: ArrayLike, /, axes: Axes = None) -> Array:
     """The zero frequency in the middle."""
     array = array_of(x)
     places = axes_of(axes, array.ndim, "axes")
-    return roll(array, tuple(cast(Size, array.shape[each]) // 2 for each in places), places)
+    return roll(array, tuple(cast(Size, array.shape[each] // 2) for each in places), places)
 
 
 @public("fft.ifftshift")
-def ifftshift(x: object, /, axes: Axes = None) -> Array:
+def ifftshift(x: ArrayLike, /, axes: Axes = None) -> Array:
     """The zero frequency back at the start."""
     array = array_of(x)
     places = axes_of(axes, array.ndim, "axes")
-    return roll(array, tuple(-(cast(Size, array.shape[each]) // 2) for each in places), places)
+    return roll(array, tuple(cast(Size, -(array.shape[each] // 2)) for each in places), places)

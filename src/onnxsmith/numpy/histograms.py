@@ -14,6 +14,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -52,7 +53,7 @@ def _edges_between(low: Array, high: Array, bins: Size, dtype: NumpyDType) -> Ar
     return cast(Array, linspace(low, high, cast(Size, bins + 1), dtype=dtype))
 
 
-def _ends(given: object) -> Ends | None:
+def _ends(given: ArrayLike | None) -> Ends | None:
     if given is None:
         return None
     low, high = (float(each) for each in cast("Sequence[float]", given))
@@ -155,9 +156,9 @@ def _counted(
     made = made.cast(DType.DOUBLE)
     every = totals.total(made, list(range(len(sizes))), False)
     for axis, edge in enumerate(edges):
-        at = values.converted(tensor_of(edge), DType.DOUBLE)
+        at = tensor_of(edge)
         width = op.Sub(op.Slice(at, [1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [-1]))
-        column = values.as_column(width, axis, len(sizes))
+        column = values.as_column(values.converted(width, DType.DOUBLE), axis, len(sizes))
         made = made.map(lambda part, by=column: op.Div(part, by))
     return array_from(made / every)
 
@@ -170,7 +171,11 @@ def _real(x: Array) -> Array:
 
 @public("histogram")
 def histogram(
-    a: object, bins: object = 10, range: object = None, density: bool | None = None, weights: object = None
+    a: ArrayLike,
+    bins: ArrayLike = 10,
+    range: ArrayLike | None = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Array, Array]:
     """How many elements fall into each bin, or the sums of their weights there; and the edges of the bins.
 
@@ -192,18 +197,20 @@ def histogram(
 
 
 @public("histogram_bin_edges")
-def histogram_bin_edges(a: object, bins: object = 10, range: object = None, weights: object = None) -> Array:
+def histogram_bin_edges(
+    a: ArrayLike, bins: ArrayLike = 10, range: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> Array:
     """The edges of the bins that `histogram` counts in."""
     return _edges(flat(_real(array_of(a))), bins, _ends(range))
 
 
 @public("histogramdd")
 def histogramdd(
-    sample: object,
-    bins: object = 10,
+    sample: ArrayLike,
+    bins: ArrayLike = 10,
     range: Sequence[object] | None = None,
     density: bool | None = None,
-    weights: object = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Array, list[Array]]:
     """How many points, the rows of `sample`, fall into each box; and the edges of the boxes along each coordinate."""
     points = _coordinates(sample)
@@ -244,18 +251,17 @@ def _for_each(bins: object, count: int, name: str) -> list[object]:
 
 @public("histogram2d")
 def histogram2d(
-    x: object,
-    y: object,
-    bins: object = 10,
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: ArrayLike = 10,
     range: Sequence[object] | None = None,
     density: bool | None = None,
-    weights: object = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array]:
     """How many points fall into each rectangle; and the edges along both coordinates."""
-    pair: object = [bins, bins]
+    pair: ArrayLike = [bins, bins]
     if isinstance(bins, list | tuple):
-        items = cast("Sequence[object]", bins)
-        pair = items if len(items) == 2 else [array_of(items)] * 2
+        pair = bins if len(bins) == 2 else [array_of(bins)] * 2
     counts, (first, second) = histogramdd([x, y], pair, range, density, weights)
     return counts, first, second
 
@@ -274,7 +280,7 @@ def _occurrences(x: Array, weights: Array | None, least: Size) -> Array:
 
 
 @public("bincount")
-def bincount(x: object, /, weights: object = None, minlength: object = 0) -> Array:
+def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: ArrayLike = 0) -> Array:
     """How often each whole number from 0 on stands in a vector, or the sums of the weights there.
 
     >>> import onnxsmith.numpy as xp

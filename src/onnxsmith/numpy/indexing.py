@@ -21,8 +21,9 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import TensorIndexError
+from onnxsmith.errors import OnnxsmithError, ShapeError, TensorIndexError
 from onnxsmith.numpy import sharing
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
@@ -73,7 +74,7 @@ def _read_bound(bound: object) -> object:
 
 
 @public("_getitem")
-def get(x: Array, index: object) -> Array:
+def get(x: Array, index: ArrayLike) -> Array:
     """`x[index]`"""
     parts = read_index(index)
     _check_places(x, parts)
@@ -81,22 +82,45 @@ def get(x: Array, index: object) -> Array:
         return take(sharing.detached(x), parts)  # one element is a number
     if any(isinstance(each, Array) for each in parts):
         taken = take(sharing.detached(x), parts)
-        taken._is_plain = False  # numpy puts the elements in the order of the index
+        taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
         return taken
     return sharing.view(
         x,
         lambda base: take(base, parts),
         lambda base, part: put(base, parts, part),
+        lambda layout: layout[cast(Any, parts)],
         is_plain=x._is_plain and _keeps_order(x, parts),
     )
 
 
 @public("_setitem")
-def set(x: Array, index: object, value: object) -> None:
+def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
     """`x[index] = value`"""
     parts = read_index(index)
     _check_places(x, parts)
-    sharing.replace(x, put(sharing.detached(x), parts, constant_of(value, x.dtype)))
+    given = constant_of(value, x.dtype)
+    try:
+        made = put(sharing.detached(x), parts, given)
+    except OnnxsmithError as error:
+        raise _unfitting(x, parts, given) or error from None
+    sharing.replace(x, made)
+
+
+def _unfitting(x: Array, parts: tuple[Part, ...], value: Array) -> ShapeError | None:
+    """The error for a value that does not fit where it is written to, if that is why."""
+    index = tuple(each.held if isinstance(each, Array) else each for each in parts)
+    if x.is_symbolic or value.is_symbolic or any(isinstance(each, Tensor | Complex) for each in index):
+        return None
+    place = np.empty(x.shape, np.bool_)[cast(Any, index)].shape
+    given: tuple[int, ...] = value.shape
+    while len(given) > len(place) and given[0] == 1:
+        given = given[1:]
+    try:
+        if np.broadcast_shapes(given, place) == place:
+            return None
+    except ValueError:
+        pass  # they do not go together at all
+    return ShapeError(f"a value of shape {value.shape} does not fit into {place}, the shape of the place")
 
 
 def _check_places(x: Array, parts: Sequence[Part]) -> None:

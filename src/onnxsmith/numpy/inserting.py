@@ -12,6 +12,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes, sharing
+from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -25,7 +26,7 @@ from onnxsmith.numpy.sizes import product, shape_of
 
 
 @public("insert")
-def insert(arr: object, obj: object, values: object, axis: int | None = None) -> Array:
+def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """An array with values before a place along an axis."""
     array = array_of(arr)
     if axis is None:
@@ -51,7 +52,7 @@ def insert(arr: object, obj: object, values: object, axis: int | None = None) ->
 
 
 @public("copyto")
-def copyto(dst: Array, src: object, casting: str = "same_kind", where: object = True) -> None:
+def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
     """Write elements to an array, all or where a condition holds."""
     given = array_of(src)
     if not np.can_cast(given.dtype, dst.dtype, cast(Any, casting)):
@@ -60,12 +61,11 @@ def copyto(dst: Array, src: object, casting: str = "same_kind", where: object = 
     if where is True:
         dst[...] = typed
         return
-    chosen = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
-    dst[...] = chosen
+    dst[...] = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
 
 
 @public("putmask")
-def putmask(a: Array, mask: object, values: object) -> None:
+def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     """Write elements where a condition holds; values repeat, by the place in the array."""
     given = reshape(as_type(array_of(values), a.dtype), -1)
     index = cast(Array, arange(a.size) % given.shape[0])
@@ -74,7 +74,7 @@ def putmask(a: Array, mask: object, values: object) -> None:
 
 
 @public("fill_diagonal")
-def fill_diagonal(a: Array, val: object) -> None:
+def fill_diagonal(a: Array, val: ArrayLike) -> None:
     """Write to the diagonal of a matrix."""
     if a.ndim != 2:
         raise ShapeError("a diagonal is written to in a matrix")
@@ -86,7 +86,7 @@ def fill_diagonal(a: Array, val: object) -> None:
 
 
 @public("ix_")
-def ix_(*args: object) -> tuple[Array, ...]:
+def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Vectors as an open mesh, to index with."""
     made: list[Array] = []
     for place, each in enumerate(args):
@@ -102,28 +102,28 @@ def ix_(*args: object) -> tuple[Array, ...]:
 
 
 @public("tril_indices_from")
-def tril_indices_from(arr: object, k: int = 0) -> tuple[Array, ...]:
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     """Where the elements at and below a diagonal are."""
     array = array_of(arr)
     return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](tril(ones(tuple(array.shape), bool), k)))
 
 
 @public("triu_indices_from")
-def triu_indices_from(arr: object, k: int = 0) -> tuple[Array, ...]:
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     """Where the elements at and above a diagonal are."""
     array = array_of(arr)
     return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](triu(ones(tuple(array.shape), bool), k)))
 
 
 @public("diag_indices_from")
-def diag_indices_from(arr: object) -> tuple[Array, ...]:
+def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Where the diagonal of a square array is."""
     array = array_of(arr)
     return (arange(array.shape[0]),) * array.ndim
 
 
 @public("resize")
-def resize(a: object, new_shape: object) -> Array:
+def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
     """An array of another size, its elements again and again."""
     flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
     places = arange(product(sizes)) % flat.shape[0]
@@ -134,7 +134,7 @@ def resize(a: object, new_shape: object) -> Array:
 
 
 @public("einsum")
-def einsum(subscripts: str, /, *operands: object, optimize: object = False) -> Array:
+def einsum(subscripts: str, /, *operands: ArrayLike, optimize: ArrayLike = False) -> Array:
     """The sum of products that letters describe.
 
     >>> import onnxsmith.numpy as xp

@@ -14,6 +14,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
@@ -25,7 +26,7 @@ from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
-Arrays = Sequence[object] | Array
+Arrays = Sequence[ArrayLike] | Array
 
 
 def _given(arrays: Arrays) -> list[Array]:
@@ -36,7 +37,7 @@ def _given(arrays: Arrays) -> list[Array]:
     return given
 
 
-def _common(arrays: Sequence[Array], dtype: object) -> list[Array]:
+def _common(arrays: Sequence[Array], dtype: DTypeLike | None) -> list[Array]:
     wanted = dtypes.promoted([each.dtype for each in arrays]) if dtype is None else dtypes.read(dtype)
     return [as_type(each, wanted) for each in arrays]
 
@@ -49,7 +50,7 @@ def _joined(arrays: list[Array], axis: int) -> Array:
 @public("concat")
 @public("concatenate")
 def concat(
-    arrays: Arrays, /, axis: int | None = 0, *, dtype: object = None, casting: str = "same_kind"
+    arrays: Arrays, /, axis: int | None = 0, *, dtype: DTypeLike | None = None, casting: str = "same_kind"
 ) -> Array:
     """Arrays one after the other along an axis; all flat when it is None.
 
@@ -82,7 +83,9 @@ def _check_sizes(arrays: Sequence[Array], axis: int | None) -> None:
 
 
 @public("stack")
-def stack(arrays: Arrays, /, axis: int = 0, *, dtype: object = None, casting: str = "same_kind") -> Array:
+def stack(
+    arrays: Arrays, /, axis: int = 0, *, dtype: DTypeLike | None = None, casting: str = "same_kind"
+) -> Array:
     """Arrays of one shape along a new axis."""
     given = _given(arrays)
     rank = given[0].ndim
@@ -94,13 +97,13 @@ def stack(arrays: Arrays, /, axis: int = 0, *, dtype: object = None, casting: st
 
 
 @public("vstack")
-def vstack(arrays: Arrays, *, dtype: object = None, casting: str = "same_kind") -> Array:
+def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays below each other; vectors are rows."""
     return concat([cast(Array, atleast_2d(each)) for each in arrays], axis=0, dtype=dtype)
 
 
 @public("hstack")
-def hstack(arrays: Arrays, *, dtype: object = None, casting: str = "same_kind") -> Array:
+def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays beside each other: along the second axis, vectors along the first."""
     given = [cast(Array, atleast_1d(each)) for each in arrays]
     return concat(given, axis=0 if given and given[0].ndim == 1 else 1, dtype=dtype)
@@ -122,13 +125,13 @@ def column_stack(arrays: Arrays) -> Array:
 
 
 @public("append")
-def append(x: object, values: object, axis: int | None = None) -> Array:
+def append(x: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """Arrays one after the other; all flat when no axis is given."""
     return concat([x, values], axis=axis)
 
 
 @public("block")
-def block(arrays: object) -> Array:
+def block(arrays: ArrayLike) -> Array:
     """An array of blocks, in nested lists as they lie."""
     depth = _depth(arrays)
     rank = max([depth, *(each.ndim for each in _leaves(arrays))])
@@ -166,7 +169,7 @@ def _block(arrays: object, depth: int, rank: int, level: int) -> Array:
 
 
 @public("unstack")
-def unstack(x: object, /, *, axis: int = 0) -> tuple[Array, ...]:
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The parts along an axis, without it: views."""
     array = array_of(x)
     place = axis_of(axis, array.ndim)
@@ -181,7 +184,7 @@ def unstack(x: object, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 @public("array_split")
-def array_split(x: object, indices_or_sections: object, axis: int = 0) -> list[Array]:
+def array_split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[Array]:
     """Parts along an axis, as even as they can be: views."""
     array = array_of(x)
     place = axis_of(axis, array.ndim)
@@ -209,7 +212,7 @@ def array_split(x: object, indices_or_sections: object, axis: int = 0) -> list[A
 
 
 @public("split")
-def split(x: object, indices_or_sections: object, axis: int = 0) -> list[Array]:
+def split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[Array]:
     """Even parts along an axis, or those between indices: views."""
     array = array_of(x)
     size = array.shape[axis_of(axis, array.ndim)]
@@ -219,20 +222,20 @@ def split(x: object, indices_or_sections: object, axis: int = 0) -> list[Array]:
 
 
 @public("hsplit")
-def hsplit(x: object, indices_or_sections: object) -> list[Array]:
+def hsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
     """Parts along the second axis, of a vector along the first."""
     array = array_of(x)
     return split(array, indices_or_sections, axis=1 if array.ndim > 1 else 0)
 
 
 @public("vsplit")
-def vsplit(x: object, indices_or_sections: object) -> list[Array]:
+def vsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
     """Parts along the first axis."""
     return split(x, indices_or_sections, axis=0)
 
 
 @public("dsplit")
-def dsplit(x: object, indices_or_sections: object) -> list[Array]:
+def dsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
     """Parts along the third axis."""
     return split(x, indices_or_sections, axis=2)
 
@@ -247,7 +250,7 @@ def _tiled(x: Array, repetitions: tuple[Size, ...]) -> Array:
 
 
 @public("tile")
-def tile(x: object, reps: object, /) -> Array:
+def tile(x: ArrayLike, reps: ShapeLike, /) -> Array:
     """An array repeated along its dimensions, and along new ones before them."""
     array = array_of(x)
     counts = shape_of(reps, "reps")
@@ -258,7 +261,7 @@ def tile(x: object, reps: object, /) -> Array:
 
 
 @public("repeat")
-def repeat(x: object, repeats: object, /, axis: int | None = None) -> Array:
+def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Array:
     """Elements repeated, each as often as is said for all or for each, along an axis or flat."""
     array = array_of(x)
     if axis is None:
@@ -267,11 +270,14 @@ def repeat(x: object, repeats: object, /, axis: int | None = None) -> Array:
     counts = array_of(repeats)
     if counts.dtype.kind not in "iub":
         raise InputTypeError(f"repeats are integers, not {counts.dtype.name}")
-    if counts.ndim == 0 or (counts.ndim == 1 and counts.shape[0] == 1):
+    if counts.ndim > 1:
+        raise ShapeError(f"repeats are one number or a vector, not of {counts.ndim} dimensions")
+    given = counts.shape[0] if counts.ndim else 1
+    if isinstance(given, int) and given == 1:
         return _repeated(array, reshape(counts, ()), place)
     size = array.shape[place]
-    if isinstance(size, int) and isinstance(counts.shape[0], int) and size != counts.shape[0]:
-        raise ShapeError(f"{counts.shape[0]} repeats for {size} elements along dimension {place}")
+    if isinstance(size, int) and isinstance(given, int) and size != given:
+        raise ShapeError(f"{given} repeats for {size} elements along dimension {place}")
     return _repeated_each(array, as_type(counts, dtypes.INT64), place)
 
 
@@ -291,7 +297,9 @@ def _repeated(x: Array, count: Array, axis: int) -> Array:
 @recorded()
 def _repeated_each(x: Array, counts: Array, axis: int) -> Array:
     """A mark where the copies of an element end: the marks up to a place say which element it is from."""
-    times = tensor_of(counts)
+    sizes = op.Unsqueeze(values.cast(values.size_of(tensors_of(x).re, axis), DType.INT64), [0])
+    # One count is for all elements; where there are others, their number is that of the elements, or the model says so.
+    times = op.Reshape(op.Expand(tensor_of(counts), sizes), sizes, allowzero=1)
     ends = op.CumSum(times, np.int64(0))
     total = values.converted(op.ReduceSum(times, keepdims=0), DType.INT64)
     behind = op.Unsqueeze(op.Add(total, np.int64(1)), [0])

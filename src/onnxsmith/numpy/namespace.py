@@ -16,6 +16,7 @@ from onnxsmith.numpy import creation as creation
 from onnxsmith.numpy import cumulative as cumulative
 from onnxsmith.numpy import differences as differences
 from onnxsmith.numpy import dispatch as dispatch
+from onnxsmith.numpy import drawing as drawing
 from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
@@ -26,6 +27,7 @@ from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
+from onnxsmith.numpy import positions as positions
 from onnxsmith.numpy import quantiles as quantiles
 from onnxsmith.numpy import ranges as ranges
 from onnxsmith.numpy import rearranging as rearranging
@@ -35,6 +37,7 @@ from onnxsmith.numpy import searching as searching
 from onnxsmith.numpy import sets as sets
 from onnxsmith.numpy import signals as signals
 from onnxsmith.numpy import sorting as sorting
+from onnxsmith.numpy import special_functions as special_functions
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy import without_nan as without_nan

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import as_type
+from onnxsmith.numpy.conversions import array_from, as_type, tensors_of
+from onnxsmith.numpy.recorded import recorded
 
 
 def written(result: Array, out: object) -> Array:
@@ -20,8 +23,23 @@ def written(result: Array, out: object) -> Array:
         raise InputTypeError(f"a result of {result.dtype.name} does not go into out= of {out.dtype.name}")
     if not _fits(result, out):
         raise ShapeError(f"out= has the shape {out.shape}, and the result {result.shape}")
-    sharing.replace(out, as_type(result, out.dtype))
+    sharing.replace(out, fitted(as_type(result, out.dtype), out))
     return out
+
+
+def fitted(result: Array, out: Array) -> Array:
+    """A result that goes into an array: where sizes are open, the model refuses one that does not fit."""
+    if not result.is_symbolic and not out.is_symbolic:
+        return result
+    mine, theirs = (values.dimensions_of(tensors_of(each).re) for each in (result, out))
+    return result if mine == theirs and None not in mine else _in_shape_of(result, sharing.detached(out))
+
+
+@recorded()
+def _in_shape_of(x: Array, out: Array) -> Array:
+    shape = op.Shape(tensors_of(out).re)
+    # Broadcast, it has as many elements as that shape only if it has that shape.
+    return array_from(tensors_of(x).map(lambda part: op.Reshape(op.Expand(part, shape), shape, allowzero=1)))
 
 
 def _fits(result: Array, out: Array) -> bool:

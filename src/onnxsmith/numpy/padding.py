@@ -11,6 +11,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.joining import concat
@@ -41,13 +42,13 @@ def _pairs(widths: object, rank: int, name: str) -> list[tuple[object, object]]:
 
 @public("pad")
 def pad(
-    array: object,
-    pad_width: object,
+    array: ArrayLike,
+    pad_width: ArrayLike,
     mode: str = "constant",
     *,
-    constant_values: object = 0,
+    constant_values: ArrayLike = 0,
     reflect_type: str = "even",
-    stat_length: object = None,
+    stat_length: ArrayLike | None = None,
 ) -> Array:
     """An array with more elements before and behind, along each axis.
 

@@ -14,6 +14,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, SizeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.filling import zeros
@@ -26,7 +27,7 @@ from onnxsmith.numpy.reshaping import atleast_1d, reshape
 from onnxsmith.numpy.sizes import Size, size_of
 
 
-def _coefficients(p: object) -> Array:
+def _coefficients(p: ArrayLike) -> Array:
     array = cast(Array, atleast_1d(p))
     if array.ndim != 1:
         raise ShapeError(f"the coefficients of a polynomial are a vector, not {array.ndim} dimensions")
@@ -51,7 +52,7 @@ def _horner(p: Array, x: Array) -> Array:
 
 
 @public("polyval")
-def polyval(p: object, x: object) -> Array:
+def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     """A polynomial at places.
 
     >>> import onnxsmith.numpy as xp
@@ -63,7 +64,7 @@ def polyval(p: object, x: object) -> Array:
     return _horner(as_type(coefficients, dtype), as_type(at, dtype))
 
 
-def _combined(a1: object, a2: object, ufunc: str) -> Array:
+def _combined(a1: ArrayLike, a2: ArrayLike, ufunc: str) -> Array:
     x, y = _coefficients(a1), _coefficients(a2)
     longer, shorter = cast(Size, x.shape[0]), cast(Size, y.shape[0])
     rest = longer - shorter
@@ -77,25 +78,25 @@ def _combined(a1: object, a2: object, ufunc: str) -> Array:
 
 
 @public("polyadd")
-def polyadd(a1: object, a2: object) -> Array:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of polynomials."""
     return _combined(a1, a2, "add")
 
 
 @public("polysub")
-def polysub(a1: object, a2: object) -> Array:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of polynomials."""
     return _combined(a1, a2, "subtract")
 
 
 @public("polymul")
-def polymul(a1: object, a2: object) -> Array:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The product of polynomials."""
     return cast(Array, FUNCTIONS["convolve"](_coefficients(a1), _coefficients(a2)))
 
 
 @public("polyder")
-def polyder(p: object, m: int = 1) -> Array:
+def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The derivative of a polynomial, `m` times."""
     if m < 0:
         raise AttributeValueError(
@@ -108,7 +109,7 @@ def polyder(p: object, m: int = 1) -> Array:
 
 
 @public("polyint")
-def polyint(p: object, m: int = 1, k: object = None) -> Array:
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
     """The integral of a polynomial, `m` times, with constants."""
     if m < 0:
         raise AttributeValueError(
@@ -129,7 +130,7 @@ def polyint(p: object, m: int = 1, k: object = None) -> Array:
 
 
 @public("vander")
-def vander(x: object, N: object = None, increasing: bool = False) -> Array:
+def vander(x: ArrayLike, N: SizeLike | None = None, increasing: bool = False) -> Array:
     """The powers of numbers, a column each, the highest first unless they are `increasing`."""
     array = array_of(x)
     if array.ndim != 1:
@@ -145,7 +146,7 @@ def vander(x: object, N: object = None, increasing: bool = False) -> Array:
 
 
 @public("polyfit")
-def polyfit(x: object, y: object, deg: int) -> Array:
+def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Array:
     """The polynomial of a degree that is nearest to points, by least squares."""
     places, values_ = array_of(x), array_of(y)
     if places.ndim != 1 or values_.ndim not in (1, 2):

@@ -8,6 +8,7 @@ from onnxsmith.algorithms import quantiles, totals, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, TensorIndexError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
@@ -28,7 +29,7 @@ def _median(x: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool, 
     return array_from(totals.with_axes(found, axes, keepdims))
 
 
-def _middle(a: object, axis: Axes, out: Array | None, keepdims: bool, *, ignores_nan: bool) -> Array:
+def _middle(a: ArrayLike, axis: Axes, out: Array | None, keepdims: bool, *, ignores_nan: bool) -> Array:
     x = array_of(a)
     if x.dtype.kind == "c":
         raise InputTypeError("the median of complex numbers is not there")
@@ -39,7 +40,7 @@ def _middle(a: object, axis: Axes, out: Array | None, keepdims: bool, *, ignores
 @public("median")
 @quick()
 def median(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     overwrite_input: bool = False,
@@ -57,7 +58,7 @@ def median(
 @public("nanmedian")
 @quick()
 def nanmedian(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     overwrite_input: bool = False,
@@ -100,13 +101,13 @@ def _quantile(
 
 
 def _found(
-    a: object,
-    q: object,
+    a: ArrayLike,
+    q: ArrayLike,
     axis: Axes,
     out: Array | None,
     method: str,
     keepdims: bool,
-    weights: object,
+    weights: ArrayLike | None,
     *,
     is_percent: bool,
     ignores_nan: bool,
@@ -159,15 +160,15 @@ def _found(
 @public("quantile")
 @quick()
 def quantile(
-    a: object,
-    q: object,
+    a: ArrayLike,
+    q: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: object = None,
+    weights: ArrayLike | None = None,
 ) -> Array:
     """Quantiles over axes, for fractions between 0 and 1; several of them are the first dimension.
 
@@ -181,15 +182,15 @@ def quantile(
 @public("percentile")
 @quick()
 def percentile(
-    a: object,
-    q: object,
+    a: ArrayLike,
+    q: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: object = None,
+    weights: ArrayLike | None = None,
 ) -> Array:
     """Quantiles over axes, for percentages between 0 and 100.
 
@@ -203,15 +204,15 @@ def percentile(
 @public("nanquantile")
 @quick()
 def nanquantile(
-    a: object,
-    q: object,
+    a: ArrayLike,
+    q: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: object = None,
+    weights: ArrayLike | None = None,
 ) -> Array:
     """`quantile` with NaN left out."""
     return _found(a, q, axis, out, method, keepdims, weights, is_percent=False, ignores_nan=True)
@@ -220,15 +221,15 @@ def nanquantile(
 @public("nanpercentile")
 @quick()
 def nanpercentile(
-    a: object,
-    q: object,
+    a: ArrayLike,
+    q: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
     *,
-    weights: object = None,
+    weights: ArrayLike | None = None,
 ) -> Array:
     """`percentile` with NaN left out."""
     return _found(a, q, axis, out, method, keepdims, weights, is_percent=True, ignores_nan=True)

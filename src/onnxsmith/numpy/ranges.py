@@ -13,6 +13,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.creation import check_device
@@ -34,7 +35,13 @@ def counted(count: Size, dtype: DType = DType.INT64) -> TensorValue:
 
 @public("arange")
 def arange(
-    start: object, /, stop: object = None, step: object = 1, dtype: object = None, *, device: object = None
+    start: ArrayLike,
+    /,
+    stop: ArrayLike | None = None,
+    step: ArrayLike = 1,
+    dtype: DTypeLike | None = None,
+    *,
+    device: Device = None,
 ) -> Array:
     """Evenly spaced numbers from `start` on, before `stop`.
 
@@ -92,16 +99,16 @@ def _tensor(value: RangeNumber, dtype: DType) -> TensorValue:
 
 @public("linspace")
 def linspace(
-    start: object,
-    stop: object,
+    start: ArrayLike,
+    stop: ArrayLike,
     /,
-    num: object = 50,
+    num: SizeLike = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     axis: int = 0,
     *,
-    device: object = None,
+    device: Device = None,
 ) -> Any:
     """As many numbers as are asked for, evenly spaced from `start` to `stop`."""
     check_device(device)

@@ -11,6 +11,8 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError, TensorIndexError
+from onnxsmith.numpy import sharing
+from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
@@ -23,7 +25,7 @@ from onnxsmith.types.dtypes import DType
 
 
 @public("flip")
-def flip(x: object, /, axis: Axes = None) -> Array:
+def flip(x: ArrayLike, /, axis: Axes = None) -> Array:
     """The elements in reverse order along axes, all unless they are named: a view."""
     array = array_of(x)
     axes = axes_of(axis, array.ndim)
@@ -31,18 +33,18 @@ def flip(x: object, /, axis: Axes = None) -> Array:
 
 
 @public("fliplr")
-def fliplr(x: object) -> Array:
+def fliplr(x: ArrayLike) -> Array:
     """The columns in reverse order: a view."""
     return flip(_of_rank(x, 2), 1)
 
 
 @public("flipud")
-def flipud(x: object) -> Array:
+def flipud(x: ArrayLike) -> Array:
     """The rows in reverse order: a view."""
     return flip(_of_rank(x, 1), 0)
 
 
-def _of_rank(x: object, rank: int) -> Array:
+def _of_rank(x: ArrayLike, rank: int) -> Array:
     array = array_of(x)
     if array.ndim < rank:
         raise ShapeError(f"the array has {array.ndim} dimensions, and {rank} are needed")
@@ -50,7 +52,7 @@ def _of_rank(x: object, rank: int) -> Array:
 
 
 @public("rot90")
-def rot90(x: object, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
+def rot90(x: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """Turned by a quarter, `k` times, in the plane of two axes: a view."""
     array = _of_rank(x, 2)
     first, second = axes_of(axes, array.ndim, "axes")
@@ -65,7 +67,7 @@ def rot90(x: object, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 
 @public("roll")
-def roll(x: object, /, shift: object, axis: Axes = None) -> Array:
+def roll(x: ArrayLike, /, shift: ShapeLike, axis: Axes = None) -> Array:
     """The elements moved along axes; those that leave at one end come in at the other."""
     array = array_of(x)
     shifts = shape_of(shift, "shift")
@@ -103,7 +105,7 @@ def _rolled(x: Array, places: Size, axis: int) -> Array:
 
 
 @public("delete")
-def delete(x: object, obj: object, axis: int | None = None) -> Array:
+def delete(x: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
     """An array without the elements that an index names along an axis."""
     array = array_of(x)
     if axis is None:
@@ -158,19 +160,25 @@ def _diagonal(x: Array, offset: Size) -> Array:
 
 
 @public("diagonal")
-def diagonal(x: object, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The diagonals of the matrices in two dimensions; it cannot be written to, as numpy's."""
+def diagonal(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """The diagonals of the matrices in two dimensions; a view that cannot be written to, as numpy's."""
     array = _of_rank(x, 2)
     first, second = axis_of(axis1, array.ndim, "axis1"), axis_of(axis2, array.ndim, "axis2")
     if first == second:
         raise AttributeValueError("a diagonal is in two different dimensions")
-    made = _diagonal(moveaxis(array, (first, second), (-2, -1)), offset)
+    made = sharing.view(
+        moveaxis(array, (first, second), (-2, -1)),
+        lambda base: _diagonal(base, offset),
+        lambda base, part: base,  # it is never written to
+        lambda layout: layout.diagonal(offset, -2, -1),
+        is_plain=False,
+    )
     made.lock("it is a diagonal")
     return made
 
 
 @public("linalg.diagonal")
-def matrix_diagonal(x: object, /, *, offset: int = 0) -> Array:
+def matrix_diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """The diagonals of the matrices in the last two dimensions."""
     return diagonal(x, offset, -2, -1)
 
@@ -194,7 +202,7 @@ def _diagonal_matrix(x: Array, k: Size) -> Array:
 
 
 @public("diag")
-def diag(v: object, k: int = 0) -> Array:
+def diag(v: ArrayLike, k: int = 0) -> Array:
     """The diagonal of a matrix, or the matrix with a diagonal."""
     array = array_of(v)
     if array.ndim == 2:
@@ -205,6 +213,6 @@ def diag(v: object, k: int = 0) -> Array:
 
 
 @public("diagflat")
-def diagflat(v: object, k: int = 0) -> Array:
+def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """The matrix with all elements on a diagonal."""
     return diag(reshape(v, -1), k)

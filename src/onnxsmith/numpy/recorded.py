@@ -79,7 +79,7 @@ class Recorded:
         try:
             prepared = self.prepared(args, kwargs)
             if prepared is None:
-                return _as_numbers(self._function(*args, **kwargs))
+                return _as_results(self._function(*args, **kwargs), all(_plain_inputs(args)))
             run, feeds = prepared
             result = run(feeds, all(_plain_inputs(args)))
             observed = OBSERVED.get()
@@ -110,13 +110,16 @@ class Recorded:
         return place in self._positions or place in self._numbers
 
 
-def _as_numbers(result: Any) -> Any:
-    """Results without dimensions are numbers, as they are where elements are known."""
+def _as_results(result: Any, is_plain: bool) -> Any:
+    """Results that belong to a graph, as they are where elements are known: numbers if they have no dimensions."""
     if result.__class__ is Array:
-        return cast(Array, result).as_number()
+        array = cast(Array, result).as_number()
+        if array.ndim > 1 and not is_plain:
+            array._is_plain = False  # numpy may keep the order of what it was given
+        return array
     if isinstance(result, tuple | list):
         for each in cast("Sequence[Any]", result):
-            _as_numbers(each)
+            _as_results(each, is_plain)
     return cast(Any, result)
 
 

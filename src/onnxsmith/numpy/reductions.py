@@ -12,6 +12,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
@@ -34,7 +35,7 @@ class Missing:
 MISSING: Final = Missing()
 
 
-def mask_of(where: object) -> Array | None:
+def mask_of(where: ArrayLike) -> Array | None:
     """The elements that count, where not all do."""
     if where is True or where is MISSING:
         return None
@@ -88,7 +89,10 @@ def summed(
     if field.dtype is DType.BOOL:
         found = totals.any_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.Or(found, first.re))
-    added = totals.total(field, axes, keepdims, is_long=is_long)
+    if field.dtype in (DType.INT64, DType.UINT64):
+        added = Field(totals.total_of_whole(field.re, axes, keepdims))
+    else:
+        added = totals.total(field, axes, keepdims, is_long=is_long)
     return array_from(added if first is None else first + added)
 
 
@@ -117,13 +121,13 @@ def _initial(initial: object, dtype: NumpyDType) -> Array | None:
 @public("sum")
 @quick()
 def sum(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The sum over axes, or of all elements; small integers are added in 64 bits.
 
@@ -141,13 +145,13 @@ def sum(
 @public("prod")
 @quick()
 def prod(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The product over axes, or of all elements; small integers are multiplied in 64 bits.
 
@@ -198,7 +202,14 @@ def check_not_empty(x: Array, axes: Sequence[int], what: str) -> None:
 
 
 def _extreme(
-    a: object, axis: Axes, out: Array | None, keepdims: bool, initial: object, where: object, *, is_max: bool
+    a: ArrayLike,
+    axis: Axes,
+    out: Array | None,
+    keepdims: bool,
+    initial: object,
+    where: ArrayLike,
+    *,
+    is_max: bool,
 ) -> Array:
     x = array_of(a)
     axes = axes_of(axis, x.ndim)
@@ -218,12 +229,12 @@ def _extreme(
 @public("amax")
 @quick()
 def max(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The greatest element over axes, or of all; NaN is greater than everything.
 
@@ -238,12 +249,12 @@ def max(
 @public("amin")
 @quick()
 def min(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The least element over axes, or of all; NaN is less than everything.
 
@@ -263,7 +274,7 @@ def _spread(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 @public("ptp")
 @quick()
-def ptp(a: object, axis: Axes = None, out: Array | None = None, keepdims: bool = False) -> Array:
+def ptp(a: ArrayLike, axis: Axes = None, out: Array | None = None, keepdims: bool = False) -> Array:
     """How far the greatest element is from the least, over axes."""
     x = array_of(a)
     axes = axes_of(axis, x.ndim)
@@ -287,7 +298,12 @@ def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: 
 @public("all")
 @quick()
 def all_(
-    a: object, axis: Axes = None, out: Array | None = None, keepdims: bool = False, *, where: object = True
+    a: ArrayLike,
+    axis: Axes = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike = True,
 ) -> Array:
     """Whether all elements over axes are true.
 
@@ -302,7 +318,12 @@ def all_(
 @public("any")
 @quick()
 def any_(
-    a: object, axis: Axes = None, out: Array | None = None, keepdims: bool = False, *, where: object = True
+    a: ArrayLike,
+    axis: Axes = None,
+    out: Array | None = None,
+    keepdims: bool = False,
+    *,
+    where: ArrayLike = True,
 ) -> Array:
     """Whether any element over axes is true.
 
@@ -322,7 +343,7 @@ def _count(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 @public("count_nonzero")
 @quick()
-def count_nonzero(a: object, axis: Axes = None, *, keepdims: bool = False) -> Array:
+def count_nonzero(a: ArrayLike, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """How many elements over axes are not zero.
 
     >>> import onnxsmith.numpy as xp

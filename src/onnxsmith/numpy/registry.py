@@ -21,8 +21,6 @@ class AnyUfunc(Protocol):
 
 #: numpy's universal functions.
 UFUNCS: dict[str, AnyUfunc] = {}
-#: Those of numpy's that are not there, and why.
-REFUSED: dict[str, str] = {"isnat": "arrays hold numbers and truth values, and no dates"}
 #: All others, under their names in numpy, with dots: `linalg.solve`.
 FUNCTIONS: dict[str, Callable[..., object]] = {}
 

@@ -16,6 +16,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.numpy import sharing
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -27,7 +28,7 @@ from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known,
 
 
 @public("reshape")
-def reshape(x: object, /, shape: ShapeLike, order: str = "C", *, copy: bool | None = None) -> Array:
+def reshape(x: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool | None = None) -> Array:
     """The same elements in another shape; one size may be -1. A view where numpy's is one.
 
     >>> import onnxsmith.numpy as xp
@@ -36,22 +37,44 @@ def reshape(x: object, /, shape: ShapeLike, order: str = "C", *, copy: bool | No
            [3, 4, 5]])
     """
     array = array_of(x)
+    if order == "A":
+        order = _order_of(array)
     if order == "F":
-        reverse = transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
-        reverse._is_plain = False
-        return reverse
-    if order not in ("C", "A", "K"):
+        return transpose(reshape(transpose(array), shape_of(shape)[::-1], copy=copy))
+    if order != "C":
         raise AttributeValueError(f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order"))
     sizes = _resolved(array, shape_of(shape))
     if copy:
         return sharing.detached(reshaped(sharing.detached(array), sizes))
     before = tuple(array.shape)
+    is_plain = is_view = array._is_plain
+    layout = None if is_plain else sharing.layout_of(array)
+    if layout is not None:
+        wanted = layout.reshape(cast("tuple[int, ...]", sizes))
+        is_plain, is_view = wanted.flags.c_contiguous, np.may_share_memory(wanted, layout)
+        if not is_view:
+            return sharing.detached(reshaped(sharing.detached(array), sizes), is_plain=True)
     return sharing.view(
         array,
         lambda base: reshaped(base, sizes),
-        (lambda base, part: reshaped(part, before)) if array._is_plain else None,
-        is_plain=array._is_plain,
+        (lambda base, part: reshaped(part, before)) if is_view else None,
+        lambda layout: layout.reshape(cast("tuple[int, ...]", sizes)),
+        is_plain=is_plain,
     )
+
+
+def _order_of(x: Array) -> str:
+    """What order "A" means: "F" where the first dimension is the fastest."""
+    if x._is_plain:
+        return "C"
+    layout = sharing.layout_of(x)
+    if layout is None:
+        raise AttributeValueError(
+            "order 'A' depends on how the elements lie, and that is not known",
+            culprit=("attribute", "order"),
+            help="say which: 'C' or 'F'",
+        )
+    return "F" if layout.flags.fnc else "C"
 
 
 def _resolved(x: Array, shape: tuple[Size, ...]) -> tuple[Size, ...]:
@@ -90,9 +113,16 @@ def reshaped(x: Array, shape: tuple[Size, ...]) -> Array:
 
 
 @public("ravel")
-def ravel(x: object, order: str = "C") -> Array:
+def ravel(x: ArrayLike, order: str = "C") -> Array:
     """All elements in one dimension: a view where numpy's is one."""
-    return reshape(x, (-1,), order) if array_of(x).ndim != 1 else array_of(x)[:]
+    array = array_of(x)
+    if array._is_plain and order in ("A", "K"):
+        order = "C"
+    layout = None if array._is_plain and order == "C" else sharing.layout_of(array)
+    if layout is not None and not np.may_share_memory(layout, layout.ravel("F" if order == "F" else "C")):
+        # Unlike `reshape`, it makes a copy of elements that do not lie side by side.
+        return sharing.detached(reshape(array, (-1,), order), is_plain=True)
+    return reshape(array, (-1,), order)
 
 
 # -- the order of dimensions -----------------------------------------------------------------------------
@@ -105,7 +135,7 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
 
 @public("permute_dims")
 @public("transpose")
-def transpose(x: object, /, axes: Axes = None) -> Array:
+def transpose(x: ArrayLike, /, axes: Axes = None) -> Array:
     """The dimensions in another order, reversed unless it is given: a view."""
     array = array_of(x)
     rank = array.ndim
@@ -120,13 +150,14 @@ def transpose(x: object, /, axes: Axes = None) -> Array:
         array,
         lambda base: _permuted(base, order),
         lambda base, part: _permuted(part, back),
+        lambda layout: layout.transpose(order),
         is_plain=array._is_plain and is_same,
     )
 
 
 @public("matrix_transpose")
 @public("linalg.matrix_transpose")
-def matrix_transpose(x: object, /) -> Array:
+def matrix_transpose(x: ArrayLike, /) -> Array:
     """The last two dimensions exchanged."""
     array = array_of(x)
     if array.ndim < 2:
@@ -135,7 +166,7 @@ def matrix_transpose(x: object, /) -> Array:
 
 
 @public("swapaxes")
-def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
+def swapaxes(x: ArrayLike, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
     """Two dimensions in each other's place: a view."""
     array = array_of(x)
     order = list(range(array.ndim))
@@ -145,7 +176,7 @@ def swapaxes(x: object, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
 
 
 @public("moveaxis")
-def moveaxis(x: object, source: Axes, destination: Axes, /) -> Array:
+def moveaxis(x: ArrayLike, source: Axes, destination: Axes, /) -> Array:
     """Dimensions in other places, the others in their order: a view."""
     array = array_of(x)
     taken = axes_of(source, array.ndim, "source")
@@ -159,7 +190,7 @@ def moveaxis(x: object, source: Axes, destination: Axes, /) -> Array:
 
 
 @public("rollaxis")
-def rollaxis(x: object, axis: int, start: int = 0) -> Array:
+def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Array:
     """A dimension moved to before another: a view."""
     array = array_of(x)
     rank = array.ndim
@@ -183,7 +214,7 @@ def unsqueezed(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 @public("squeeze")
-def squeeze(x: object, /, axis: Axes = None) -> Array:
+def squeeze(x: ArrayLike, /, axis: Axes = None) -> Array:
     """Without dimensions of size 1, all or those that are named: a view."""
     array = array_of(x)
     shape = tuple(array.shape)
@@ -203,12 +234,13 @@ def squeeze(x: object, /, axis: Axes = None) -> Array:
         array,
         lambda base: _squeezed(base, axes),
         lambda base, part: unsqueezed(part, axes),
+        lambda layout: layout.squeeze(axes),
         is_plain=array._is_plain,
     )
 
 
 @public("expand_dims")
-def expand_dims(x: object, /, axis: Axes = 0) -> Array:
+def expand_dims(x: ArrayLike, /, axis: Axes = 0) -> Array:
     """New dimensions of size 1: a view."""
     array = array_of(x)
     count = 1 if isinstance(axis, SupportsIndex) or axis is None else len(axis)
@@ -217,6 +249,7 @@ def expand_dims(x: object, /, axis: Axes = 0) -> Array:
         array,
         lambda base: unsqueezed(base, axes),
         lambda base, part: _squeezed(part, axes),
+        lambda layout: np.expand_dims(layout, axes),
         is_plain=array._is_plain,
     )
 
@@ -231,7 +264,7 @@ def _expanded(x: Array, shape: tuple[Size, ...]) -> Array:
 
 
 @public("broadcast_to")
-def broadcast_to(x: object, /, shape: ShapeLike) -> Array:
+def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Array:
     """Broadcast to a shape: a view that cannot be written to."""
     array = array_of(x)
     sizes = shape_of(shape)
@@ -242,7 +275,13 @@ def broadcast_to(x: object, /, shape: ShapeLike) -> Array:
     for mine, wanted in zip(before[::-1], sizes[::-1], strict=False):
         if isinstance(mine, int) and isinstance(wanted, int) and mine not in (1, wanted):
             raise ShapeError(f"an array of shape {before} does not broadcast to {sizes}")
-    made = sharing.view(array, lambda base: _expanded(base, sizes), lambda base, part: base, is_plain=False)
+    made = sharing.view(
+        array,
+        lambda base: _expanded(base, sizes),
+        lambda base, part: base,
+        lambda layout: np.broadcast_to(layout, cast("tuple[int, ...]", sizes)),
+        is_plain=False,
+    )
     made.lock("it is broadcast, and its elements stand for several")
     return made
 
@@ -288,7 +327,7 @@ def _wider(a: Size, b: Size) -> values.Size:
 
 
 @public("broadcast_arrays")
-def broadcast_arrays(*arrays: object) -> tuple[Array, ...]:
+def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
     """All arrays in the shape that they broadcast to."""
     given = [array_of(each) for each in arrays]
     if not given:
@@ -297,7 +336,7 @@ def broadcast_arrays(*arrays: object) -> tuple[Array, ...]:
     return tuple(broadcast_to(each, shape) for each in given)
 
 
-def _at_least(x: object, rank: int) -> Array:
+def _at_least(x: ArrayLike, rank: int) -> Array:
     array = array_of(x)
     missing = rank - array.ndim
     if missing <= 0:
@@ -308,25 +347,25 @@ def _at_least(x: object, rank: int) -> Array:
     return expand_dims(array, {1: (2,), 2: (0, 2), 3: (0, 1, 2)}[missing])
 
 
-def _each(arrays: tuple[object, ...], rank: int) -> Array | tuple[Array, ...]:
+def _each(arrays: tuple[ArrayLike, ...], rank: int) -> Array | tuple[Array, ...]:
     made = tuple(_at_least(each, rank) for each in arrays)
     return made[0] if len(made) == 1 else made
 
 
 @public("atleast_1d")
-def atleast_1d(*arrays: object) -> Array | tuple[Array, ...]:
+def atleast_1d(*arrays: ArrayLike) -> Array | tuple[Array, ...]:
     """With one dimension at least."""
     return _each(arrays, 1)
 
 
 @public("atleast_2d")
-def atleast_2d(*arrays: object) -> Array | tuple[Array, ...]:
+def atleast_2d(*arrays: ArrayLike) -> Array | tuple[Array, ...]:
     """With two dimensions at least."""
     return _each(arrays, 2)
 
 
 @public("atleast_3d")
-def atleast_3d(*arrays: object) -> Array | tuple[Array, ...]:
+def atleast_3d(*arrays: ArrayLike) -> Array | tuple[Array, ...]:
     """With three dimensions at least."""
     return _each(arrays, 3)
 
@@ -348,13 +387,13 @@ def _with_part(x: Array, part: Array, which: str) -> Array:
 
 
 @public("real")
-def real(x: object) -> Array:
+def real(x: ArrayLike) -> Array:
     """The real parts: a view; a real array is its own."""
     return _viewed_part(array_of(x), "real")
 
 
 @public("imag")
-def imag(x: object) -> Array:
+def imag(x: ArrayLike) -> Array:
     """The imaginary parts: a view; zeros for a real array."""
     return _viewed_part(array_of(x), "imag")
 
@@ -371,6 +410,7 @@ def _viewed_part(array: Array, which: str) -> Array:
         array,
         lambda base: _part(base, which),
         lambda base, part: _with_part(base, part, which),
+        lambda layout: np.real(layout) if which == "real" else np.imag(layout),
         is_plain=False,
     )
 

@@ -8,6 +8,7 @@ from onnxsmith.algorithms import totals, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import ShapeError
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
@@ -35,7 +36,7 @@ def _place(x: Array, axis: int | None, keepdims: bool, is_max: bool, ignores_nan
 
 
 def _found(
-    a: object, axis: object, out: Array | None, keepdims: bool, *, is_max: bool, ignores_nan: bool = False
+    a: ArrayLike, axis: object, out: Array | None, keepdims: bool, *, is_max: bool, ignores_nan: bool = False
 ) -> Array:
     x = array_of(a)
     along = None if axis is None else axis_of(axis, x.ndim) if x.ndim else _of_scalar(axis)
@@ -57,7 +58,9 @@ def _of_scalar(axis: object) -> None:
 
 @public("argmax")
 @quick()
-def argmax(a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
+def argmax(
+    a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+) -> Array:
     """Where the first greatest element stands along an axis, or among all; NaN is greater than everything.
 
     >>> import onnxsmith.numpy as xp
@@ -69,7 +72,9 @@ def argmax(a: object, axis: int | None = None, out: Array | None = None, *, keep
 
 @public("argmin")
 @quick()
-def argmin(a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False) -> Array:
+def argmin(
+    a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+) -> Array:
     """Where the first least element stands along an axis, or among all; NaN is less than everything.
 
     >>> import onnxsmith.numpy as xp
@@ -81,7 +86,7 @@ def argmin(a: object, axis: int | None = None, out: Array | None = None, *, keep
 
 @public("nanargmax")
 def nanargmax(
-    a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+    a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
 ) -> Array:
     """Where the first greatest element stands, NaN left out."""
     return _found(a, axis, out, keepdims, is_max=True, ignores_nan=True)
@@ -89,7 +94,7 @@ def nanargmax(
 
 @public("nanargmin")
 def nanargmin(
-    a: object, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+    a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
 ) -> Array:
     """Where the first least element stands, NaN left out."""
     return _found(a, axis, out, keepdims, is_max=False, ignores_nan=True)
@@ -107,7 +112,7 @@ def _nonzero(x: Array) -> tuple[Array, ...]:
 
 @public("nonzero")
 @quick()
-def nonzero(a: object) -> tuple[Array, ...]:
+def nonzero(a: ArrayLike) -> tuple[Array, ...]:
     """Where elements are not zero: their places along each dimension.
 
     >>> import onnxsmith.numpy as xp
@@ -133,7 +138,7 @@ def _places(x: Array) -> Array:
 
 @public("argwhere")
 @quick()
-def argwhere(a: object) -> Array:
+def argwhere(a: ArrayLike) -> Array:
     """Where elements are not zero: a row for each.
 
     >>> import onnxsmith.numpy as xp
@@ -146,6 +151,6 @@ def argwhere(a: object) -> Array:
 
 @public("flatnonzero")
 @quick()
-def flatnonzero(a: object) -> Array:
+def flatnonzero(a: ArrayLike) -> Array:
     """Where elements are not zero, all counted in a row."""
     return nonzero(flat(array_of(a)))[0]

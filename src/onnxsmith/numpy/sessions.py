@@ -130,12 +130,15 @@ def _disassemble(result: Any, outputs: list[Any]) -> Callable[[Iterator[Elements
         held = cast(Array, result).held
         if not cast(Array, result).ndim:
             return _disassembled_number(cast(Array, result), outputs)
+        is_line = cast(Array, result).ndim == 1  # which has no other order
         if isinstance(held, Complex):
             outputs += [held.real, held.imag]
             dtype = cast(Array, result).dtype
-            return lambda given, is_plain: Array(_joined(next(given), next(given), dtype), is_plain)
+            return lambda given, is_plain: Array(
+                _joined(next(given), next(given), dtype), is_plain or is_line
+            )
         outputs.append(held)
-        return lambda given, is_plain: Array(next(given), is_plain)
+        return lambda given, is_plain: Array(next(given), is_plain or is_line)
     if isinstance(result, tuple | list):
         items = [_disassemble(each, outputs) for each in cast("Sequence[Any]", result)]
         make = cast(Any, type(cast(object, result)))

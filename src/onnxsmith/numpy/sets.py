@@ -12,6 +12,7 @@ from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -93,7 +94,7 @@ def _distinct_slices(
 @public("unique")
 @quick()
 def unique(
-    ar: object,
+    ar: ArrayLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -118,26 +119,26 @@ def unique(
 
 
 @public("unique_all")
-def unique_all(x: object, /) -> UniqueAllResult:
+def unique_all(x: ArrayLike, /) -> UniqueAllResult:
     """The distinct elements, each NaN one of its own; where each stood first, which each is, and how often."""
     return UniqueAllResult(*_distinct(array_of(x), True, True, True, False))
 
 
 @public("unique_counts")
-def unique_counts(x: object, /) -> UniqueCountsResult:
+def unique_counts(x: ArrayLike, /) -> UniqueCountsResult:
     """The distinct elements, each NaN one of its own, and how often each stands."""
     return UniqueCountsResult(*_distinct(array_of(x), False, False, True, False))
 
 
 @public("unique_inverse")
-def unique_inverse(x: object, /) -> UniqueInverseResult:
+def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
     """The distinct elements, each NaN one of its own, and which of them each element is."""
     return UniqueInverseResult(*_distinct(array_of(x), False, True, False, False))
 
 
 @public("unique_values")
 @quick()
-def unique_values(x: object, /) -> Array:
+def unique_values(x: ArrayLike, /) -> Array:
     """The distinct elements, each NaN one of its own."""
     return _distinct(array_of(x), False, False, False, False)[0]
 
@@ -157,8 +158,8 @@ def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
 @public("isin")
 @quick(2)
 def isin(
-    element: object,
-    test_elements: object,
+    element: ArrayLike,
+    test_elements: ArrayLike,
     assume_unique: bool = False,
     invert: bool = False,
     *,
@@ -176,7 +177,7 @@ def isin(
     return _is_in(x, others, np.promote_types(x.dtype, others.dtype), bool(invert))
 
 
-def _sets(ar1: object, ar2: object) -> tuple[Array, Array]:
+def _sets(ar1: ArrayLike, ar2: ArrayLike) -> tuple[Array, Array]:
     first, second = array_of(ar1), array_of(ar2)
     dtype = np.promote_types(first.dtype, second.dtype)
     return as_type(first, dtype), as_type(second, dtype)
@@ -197,7 +198,7 @@ def _union(first: Array, second: Array) -> Array:
 
 
 @public("union1d")
-def union1d(ar1: object, ar2: object) -> Array:
+def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
     """The distinct elements of two arrays together, in order.
 
     >>> import onnxsmith.numpy as xp
@@ -217,7 +218,7 @@ def _difference(x: Array, others: Array, dtype: NumpyDType, is_unique: bool) -> 
 
 
 @public("setdiff1d")
-def setdiff1d(ar1: object, ar2: object, assume_unique: bool = False) -> Array:
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
     """The distinct elements of one array that are not in another, in order.
 
     >>> import onnxsmith.numpy as xp
@@ -239,7 +240,7 @@ def _in_one(first: Array, second: Array, dtype: NumpyDType, is_unique: bool) -> 
 
 
 @public("setxor1d")
-def setxor1d(ar1: object, ar2: object, assume_unique: bool = False) -> Array:
+def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Array:
     """The elements that are in one of two arrays alone, in order.
 
     >>> import onnxsmith.numpy as xp
@@ -277,7 +278,7 @@ def _common(
 
 @public("intersect1d")
 def intersect1d(
-    ar1: object, ar2: object, assume_unique: bool = False, return_indices: bool = False
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
 ) -> Array | tuple[Array, ...]:
     """The distinct elements that two arrays share, in order; with `return_indices`, where each stood first in both.
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
+
+import numpy as np
 
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import TensorAssignmentError
@@ -21,6 +23,10 @@ from onnxsmith.numpy.array import Array, Held
 Take: TypeAlias = Callable[[Array], Array]
 #: Gives what a base holds, with a part replaced.
 PutBack: TypeAlias = Callable[[Array, Array], Array]
+#: A numpy array whose elements lie in memory as those of an array would in numpy; what they are means nothing.
+Layout: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+#: Takes the same part of a numpy array, to see how that lies.
+TakeLayout: TypeAlias = Callable[[Layout], Layout]
 
 
 @dataclass(slots=True)
@@ -34,6 +40,7 @@ class View:
     base: Array
     take: Take
     put_back: PutBack | None
+    take_layout: TakeLayout
     #: The base's version that the elements were taken from.
     seen: int
 
@@ -50,20 +57,36 @@ class View:
         return array._value
 
 
-def detached(array: Array) -> Array:
+def detached(array: Array, *, is_plain: bool | None = None) -> Array:
     """An array with the same elements, which shares them with none."""
-    return Array(array.held, array._is_plain)
+    return Array(array.held, array._is_plain if is_plain is None else is_plain)
 
 
-def view(base: Array, take: Take, put_back: PutBack | None, *, is_plain: bool) -> Array:
+def view(
+    base: Array, take: Take, put_back: PutBack | None, take_layout: TakeLayout, *, is_plain: bool
+) -> Array:
     """A part of an array, sharing its elements."""
     made = Array(take(detached(base)).held, is_plain)
     if base.is_number:
         return made  # numpy makes an array of a number, and the two have nothing in common
-    made._view = View(base, take, put_back, base._version)
+    made._view = View(base, take, put_back, take_layout, base._version)
     made._locked = base._locked
     made._recording = base._recording
     return made
+
+
+def layout_of(array: Array) -> Layout | None:
+    """How numpy would have the elements in memory; None where that is not known.
+
+    Asked of numpy itself, and only by who has to tell a view from a copy.
+    """
+    if array.is_symbolic:
+        return None
+    if array._is_plain:
+        return np.empty(array.shape, array.dtype)
+    part = cast("View | None", array._view)
+    whole = None if part is None else layout_of(part.base)
+    return None if part is None or whole is None else part.take_layout(whole)
 
 
 def replace(array: Array, new: Array) -> None:

@@ -10,6 +10,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -55,7 +56,7 @@ def _part(n: TensorValue, m: TensorValue, mode: str, is_correlation: bool) -> tu
     return half, more
 
 
-def _vectors(a: object, v: object, mode: str) -> tuple[Array, Array]:
+def _vectors(a: ArrayLike, v: ArrayLike, mode: str) -> tuple[Array, Array]:
     first, second = array_of(a), array_of(v)
     if first.ndim > 1 or second.ndim > 1:
         raise ShapeError("what is convolved has one dimension")
@@ -80,7 +81,7 @@ def _row(x: Array) -> Array:
 
 
 @public("convolve")
-def convolve(a: object, v: object, mode: str = "full") -> Array:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Array:
     """The convolution of two vectors: all of it, as long as the longer one, or where they overlap wholly.
 
     >>> import onnxsmith.numpy as xp
@@ -92,7 +93,7 @@ def convolve(a: object, v: object, mode: str = "full") -> Array:
 
 
 @public("correlate")
-def correlate(a: object, v: object, mode: str = "valid") -> Array:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
     """The cross-correlation of two vectors.
 
     >>> import onnxsmith.numpy as xp
@@ -132,7 +133,12 @@ def _periodic(points: Array, heights: Array, period: float) -> tuple[Array, Arra
 
 @public("interp")
 def interp(
-    x: object, xp: object, fp: object, left: object = None, right: object = None, period: float | None = None
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+    period: float | None = None,
 ) -> Array:
     """What lies at `x` on straight lines between points, whose places `xp` rise.
 

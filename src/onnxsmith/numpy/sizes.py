@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import SupportsIndex, TypeAlias, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, SupportsIndex, TypeAlias, cast
+
+import numpy as np
 
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number
@@ -13,8 +15,10 @@ from onnxsmith.numpy.array import Array
 
 #: One size: known now, or a number of the model.
 Size: TypeAlias = int | Number
-#: A shape as it is given.
-ShapeLike: TypeAlias = object
+#: One size as it is given.
+SizeLike: TypeAlias = int | np.integer[Any] | Number | Array
+#: A shape as it is given: one size, or several.
+ShapeLike: TypeAlias = SizeLike | Sequence[SizeLike] | np.ndarray[Any, np.dtype[Any]]
 
 
 def size_of(value: object, name: str = "shape") -> Size:
@@ -32,7 +36,7 @@ def size_of(value: object, name: str = "shape") -> Size:
     )
 
 
-def shape_of(shape: ShapeLike, name: str = "shape") -> tuple[Size, ...]:
+def shape_of(shape: object, name: str = "shape") -> tuple[Size, ...]:
     """A shape: one size, or several."""
     if isinstance(shape, Dimensions):
         return tuple(size_of(each, name) for each in shape)

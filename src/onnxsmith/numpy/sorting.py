@@ -11,9 +11,10 @@ from onnxsmith.algorithms import ordering, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
@@ -59,10 +60,10 @@ def order_of(x: Array, axis: int, descending: bool = False) -> Array:
 @public("sort")
 @quick()
 def sort(
-    a: object,
+    a: ArrayLike,
     axis: int | None = -1,
     kind: str | None = None,
-    order: object = None,
+    order: ArrayLike | None = None,
     *,
     stable: bool | None = None,
     descending: bool = False,
@@ -81,10 +82,10 @@ def sort(
 @public("argsort")
 @quick()
 def argsort(
-    a: object,
+    a: ArrayLike,
     axis: int | None = -1,
     kind: str | None = None,
-    order: object = None,
+    order: ArrayLike | None = None,
     *,
     stable: bool | None = None,
     descending: bool = False,
@@ -110,7 +111,7 @@ def _ordered_by(keys: list[Array], axis: int) -> Array:
 
 
 @public("lexsort")
-def lexsort(keys: object, axis: int = -1) -> Array:
+def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
     """The order by several keys, the last of which decides first.
 
     >>> import onnxsmith.numpy as xp
@@ -130,6 +131,14 @@ def lexsort(keys: object, axis: int = -1) -> Array:
     return _ordered_by(given, axis_of(axis, given[0].ndim))
 
 
+@public("sort_complex")
+def sort_complex(a: ArrayLike) -> Array:
+    """The elements in order along the last axis, as complex numbers."""
+    x = sort(a)
+    narrow = x.dtype.kind in "iu" and x.dtype.itemsize <= 2  # as numpy has it
+    return x if x.dtype.kind == "c" else as_type(x, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
+
+
 def _check_places(x: Array, kth: object, axis: int) -> None:
     size = x.shape[axis]
     for each in np.asarray(kth).reshape(-1):
@@ -141,7 +150,11 @@ def _check_places(x: Array, kth: object, axis: int) -> None:
 
 @public("partition")
 def partition(
-    a: object, kth: object, axis: int | None = -1, kind: str = "introselect", order: object = None
+    a: ArrayLike,
+    kth: ArrayLike,
+    axis: int | None = -1,
+    kind: str = "introselect",
+    order: ArrayLike | None = None,
 ) -> Array:
     """The elements with those at `kth` in their places, and no greater one before them: all in order, here."""
     _check_kind(None, order)
@@ -152,7 +165,11 @@ def partition(
 
 @public("argpartition")
 def argpartition(
-    a: object, kth: object, axis: int | None = -1, kind: str = "introselect", order: object = None
+    a: ArrayLike,
+    kth: ArrayLike,
+    axis: int | None = -1,
+    kind: str = "introselect",
+    order: ArrayLike | None = None,
 ) -> Array:
     """Where the elements stand that `partition` puts in place."""
     _check_kind(None, order)
@@ -176,7 +193,7 @@ def places_in(rows: Array, given: Array, dtype: NumpyDType, right: bool, order: 
 
 @public("searchsorted")
 @quick(2)
-def searchsorted(a: object, v: object, side: str = "left", sorter: object = None) -> Array:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Array:
     """Where elements would go into a vector in order: before equal ones, or behind them with `side="right"`.
 
     >>> import onnxsmith.numpy as xp
@@ -198,7 +215,7 @@ def searchsorted(a: object, v: object, side: str = "left", sorter: object = None
 
 
 @public("digitize")
-def digitize(x: object, bins: object, right: bool = False) -> Array:
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
     """The bin that each element falls into, between edges that rise or fall.
 
     >>> import onnxsmith.numpy as xp

@@ -12,6 +12,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorOrArray
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
@@ -19,7 +20,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.reductions import MISSING, is_long, mask_of, masked
+from onnxsmith.numpy.reductions import MISSING, Missing, is_long, mask_of, masked
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
 
@@ -72,13 +73,13 @@ def averaged(
 @public("mean")
 @quick()
 def mean(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     keepdims: bool = False,
     *,
-    where: object = True,
+    where: ArrayLike = True,
 ) -> Array:
     """The mean over axes, or of all elements.
 
@@ -119,13 +120,13 @@ def spread(
 
 
 def _spread(
-    a: object,
+    a: ArrayLike,
     axis: Axes,
-    dtype: object,
+    dtype: DTypeLike | None,
     out: Array | None,
     ddof: float,
     keepdims: bool,
-    where: object,
+    where: ArrayLike,
     mean: object,
     correction: object,
     *,
@@ -158,16 +159,16 @@ def _number(value: object, name: str) -> float:
 @public("var")
 @quick()
 def var(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: object = True,
-    mean: object = MISSING,
-    correction: object = MISSING,
+    where: ArrayLike = True,
+    mean: ArrayLike | Missing = MISSING,
+    correction: ArrayLike | Missing = MISSING,
 ) -> Array:
     """The variance over axes, or of all elements; `ddof`, or `correction`, is taken from the number of elements.
 
@@ -181,16 +182,16 @@ def var(
 @public("std")
 @quick()
 def std(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: object = True,
-    mean: object = MISSING,
-    correction: object = MISSING,
+    where: ArrayLike = True,
+    mean: ArrayLike | Missing = MISSING,
+    correction: ArrayLike | Missing = MISSING,
 ) -> Array:
     """The standard deviation over axes, or of all elements: the square root of the variance.
 
@@ -228,7 +229,12 @@ def _weighted(
 
 @public("average")
 def average(
-    a: object, axis: Axes = None, weights: object = None, returned: bool = False, *, keepdims: bool = False
+    a: ArrayLike,
+    axis: Axes = None,
+    weights: ArrayLike | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
 ) -> Array | tuple[Array, Array]:
     """The mean over axes with weights; with `returned`, the sum of the weights, too.
 

@@ -10,6 +10,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, ShapeError, TensorIndexError
 from onnxsmith.numpy import sharing
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.choosing import check_mode
@@ -21,7 +22,7 @@ from onnxsmith.numpy.sorting import flat, flattened
 from onnxsmith.types.dtypes import DType
 
 
-def _index(indices: object, name: str = "indices") -> Array:
+def _index(indices: ArrayLike, name: str = "indices") -> Array:
     index = array_of(indices)
     if index.dtype.kind == "f" and not index.is_symbolic and 0 in index.shape:
         return Array(np.zeros(index.shape, np.int64))  # an empty list has no element type of its own
@@ -60,8 +61,8 @@ def _taken(x: Array, index: Array, axis: int, mode: str) -> Array:
 
 @public("take")
 def take(
-    a: object,
-    indices: object,
+    a: ArrayLike,
+    indices: ArrayLike,
     /,
     axis: int | None = None,
     out: Array | None = None,
@@ -124,7 +125,7 @@ def _check_along(x: Array, index: Array, axis: int) -> bool:
 
 
 @public("take_along_axis")
-def take_along_axis(arr: object, indices: object, /, axis: int | None = -1) -> Array:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, /, axis: int | None = -1) -> Array:
     """Elements at places along an axis, for each place across it: what `argsort` gives brings them in order.
 
     >>> import onnxsmith.numpy as xp
@@ -154,7 +155,7 @@ def _put_along(x: Array, index: Array, new: Array, axis: int) -> Array:
 
 
 @public("put_along_axis")
-def put_along_axis(arr: Array, indices: object, values: object, axis: int | None) -> None:
+def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
     """Write elements at places along an axis, in place."""
     if not isinstance(arr, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(arr).__name__}")
@@ -198,7 +199,7 @@ def _put(x: Array, index: Array, new: Array, mode: str) -> Array:
 
 
 @public("put")
-def put(a: Array, ind: object, v: object, mode: str = "raise") -> None:
+def put(a: Array, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """Write elements at places, all counted in a row, in place; the values are repeated if they are fewer."""
     if not isinstance(a, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(a).__name__}")

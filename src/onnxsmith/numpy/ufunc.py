@@ -18,6 +18,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, CallError, InputTypeError, ShapeError, boundary
 from onnxsmith.numpy import dtypes, sharing, ufunc_outputs
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axes_of, axis_of
 from onnxsmith.numpy.conversions import array_of, as_type
@@ -100,13 +101,13 @@ class Ufunc(UfuncCall):
     @boundary
     def reduce(
         self,
-        array: object,
+        array: ArrayLike,
         axis: object = 0,
-        dtype: object = None,
+        dtype: DTypeLike | None = None,
         out: object = None,
         keepdims: bool = False,
         initial: object = None,
-        where: object = True,
+        where: ArrayLike = True,
     ) -> Array:
         """Combine all elements along axes: `add.reduce` sums up.
 
@@ -136,7 +137,9 @@ class Ufunc(UfuncCall):
         return ufunc_outputs.written(result, target, None)
 
     @boundary
-    def accumulate(self, array: object, axis: object = 0, dtype: object = None, out: object = None) -> Array:
+    def accumulate(
+        self, array: ArrayLike, axis: object = 0, dtype: DTypeLike | None = None, out: object = None
+    ) -> Array:
         """Combine the elements along an axis, and keep what stands after each: `add.accumulate` is a running sum."""
         x, target = self._prepared("accumulate", array, out)
         result = self._accumulated(x, axis_of(axis, x.ndim), self._dtypes_along(x, dtype, target))
@@ -144,7 +147,12 @@ class Ufunc(UfuncCall):
 
     @boundary
     def reduceat(
-        self, array: object, indices: object, axis: object = 0, dtype: object = None, out: object = None
+        self,
+        array: ArrayLike,
+        indices: ArrayLike,
+        axis: object = 0,
+        dtype: DTypeLike | None = None,
+        out: object = None,
     ) -> Array:
         """Reductions of parts of an axis: from each place to the next; one element where that lies before."""
         x, target = self._prepared("reduceat", array, out)
@@ -165,7 +173,7 @@ class Ufunc(UfuncCall):
         return ufunc_outputs.written(result, target, None)
 
     @boundary
-    def outer(self, a: object, b: object, /, **kwargs: object) -> Any:
+    def outer(self, a: ArrayLike, b: ArrayLike, /, **kwargs: object) -> Any:
         """Each element of one array with each of another."""
         if self.nin != 2 or self.signature is not None:
             raise CallError(f"{self.__name__} has no outer: it is for functions of two elements")
@@ -174,7 +182,7 @@ class Ufunc(UfuncCall):
         return self(spread, y, **kwargs)
 
     @boundary
-    def at(self, a: object, indices: object, b: object = None, /) -> None:
+    def at(self, a: ArrayLike, indices: ArrayLike, b: ArrayLike | None = None, /) -> None:
         """Compute in place where an index points, as often as it points there: `add.at(x, [0, 0], 1)` adds 2."""
         if not isinstance(a, Array):
             raise InputTypeError(f"{self.__name__}.at writes to an array, not to {type(a).__name__}")
@@ -186,7 +194,7 @@ class Ufunc(UfuncCall):
         loop = self.dtypes_of_arrays([a.dtype, *[each.dtype for each in given]], a.dtype)
         sharing.replace(a, self._put(sharing.detached(a), read_index(indices), given, loop))
 
-    def _prepared(self, method: str, array: object, out: object) -> tuple[Array, Array | None]:
+    def _prepared(self, method: str, array: ArrayLike, out: object) -> tuple[Array, Array | None]:
         if self.nin != 2 or self.nout != 1 or self.signature is not None:
             raise CallError(
                 f"{self.__name__} has no {method}: it is for functions of two elements that give one"
@@ -194,7 +202,7 @@ class Ufunc(UfuncCall):
         target = read_out(f"{self.__name__}.{method}", out, 1)
         return array_of(array), None if target is None else target[0]
 
-    def _dtypes_along(self, x: Array, dtype: object, out: Array | None) -> tuple[Any, ...]:
+    def _dtypes_along(self, x: Array, dtype: DTypeLike | None, out: Array | None) -> tuple[Any, ...]:
         """The element types of a reduction: numpy sums small integers up in 64 bits."""
         wanted = None if dtype is None else dtypes.read(dtype)
         begin = out.dtype if out is not None and wanted is None else None

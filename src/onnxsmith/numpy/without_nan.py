@@ -12,13 +12,14 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.reductions import MISSING, check_not_empty, mask_of
+from onnxsmith.numpy.reductions import MISSING, Missing, check_not_empty, mask_of
 from onnxsmith.numpy.reductions import max as plain_max
 from onnxsmith.numpy.reductions import min as plain_min
 from onnxsmith.numpy.reductions import prod as plain_prod
@@ -47,13 +48,13 @@ def _without(a: object, value: float) -> Array:
 
 @public("nansum")
 def nansum(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The sum over axes with zeros in the place of NaN.
 
@@ -66,13 +67,13 @@ def nansum(
 
 @public("nanprod")
 def nanprod(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The product over axes with ones in the place of NaN."""
     return plain_prod(_without(a, 1), axis, dtype, out, keepdims, initial, where)
@@ -101,7 +102,14 @@ def _extreme(
 
 
 def _reduced(
-    a: object, axis: Axes, out: Array | None, keepdims: bool, initial: object, mask: object, *, is_max: bool
+    a: ArrayLike,
+    axis: Axes,
+    out: Array | None,
+    keepdims: bool,
+    initial: ArrayLike | Missing,
+    mask: ArrayLike,
+    *,
+    is_max: bool,
 ) -> Array:
     x = array_of(a)
     if x.dtype.kind not in "fc":
@@ -118,12 +126,12 @@ def _reduced(
 
 @public("nanmax")
 def nanmax(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The greatest element over axes, NaN left out; NaN where there is nothing else."""
     return _reduced(a, axis, out, keepdims, initial, where, is_max=True)
@@ -131,12 +139,12 @@ def nanmax(
 
 @public("nanmin")
 def nanmin(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
     out: Array | None = None,
     keepdims: bool = False,
-    initial: object = MISSING,
-    where: object = True,
+    initial: ArrayLike | Missing = MISSING,
+    where: ArrayLike = True,
 ) -> Array:
     """The least element over axes, NaN left out; NaN where there is nothing else."""
     return _reduced(a, axis, out, keepdims, initial, where, is_max=False)
@@ -174,13 +182,13 @@ def _averaged(
 
 @public("nanmean")
 def nanmean(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     keepdims: bool = False,
     *,
-    where: object = True,
+    where: ArrayLike = True,
 ) -> Array:
     """The mean over axes, NaN left out.
 
@@ -224,13 +232,13 @@ def _spread(
 def _varied(
     a: object,
     axis: Axes,
-    dtype: object,
+    dtype: DTypeLike | None,
     out: Array | None,
     ddof: float,
     keepdims: bool,
-    mask: object,
-    mean: object,
-    correction: object,
+    mask: ArrayLike,
+    mean: ArrayLike | Missing,
+    correction: ArrayLike | Missing,
     *,
     is_root: bool,
 ) -> Array:
@@ -254,16 +262,16 @@ def _varied(
 
 @public("nanvar")
 def nanvar(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: object = True,
-    mean: object = MISSING,
-    correction: object = MISSING,
+    where: ArrayLike = True,
+    mean: ArrayLike | Missing = MISSING,
+    correction: ArrayLike | Missing = MISSING,
 ) -> Array:
     """The variance over axes, NaN left out."""
     return _varied(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=False)
@@ -271,16 +279,16 @@ def nanvar(
 
 @public("nanstd")
 def nanstd(
-    a: object,
+    a: ArrayLike,
     axis: Axes = None,
-    dtype: object = None,
+    dtype: DTypeLike | None = None,
     out: Array | None = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
-    where: object = True,
-    mean: object = MISSING,
-    correction: object = MISSING,
+    where: ArrayLike = True,
+    mean: ArrayLike | Missing = MISSING,
+    correction: ArrayLike | Missing = MISSING,
 ) -> Array:
     """The standard deviation over axes, NaN left out."""
     return _varied(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=True)

@@ -29,7 +29,7 @@ from onnxsmith.passes.cleanup.constants import (
     lift_initializers,
     share_constants,
 )
-from onnxsmith.passes.cleanup.folding import fold
+from onnxsmith.passes.cleanup.folding import fold, kept_transposes
 from onnxsmith.passes.cleanup.invariants import lift_invariants
 from onnxsmith.passes.cleanup.layouts import LAYOUTS
 from onnxsmith.passes.cleanup.loops import LOOPS
@@ -203,6 +203,7 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
                 break
         if not report.operators_before.get("Attention", 0) and _has_open_attention(changed):
             report.notes.append("Attention, which was not in it, takes no batch and no sequence of size 0")
+        report.notes += kept_transposes(edit)
         types.restore()
         drop_unused_imports(changed)
         settle_ir_version(changed, given)

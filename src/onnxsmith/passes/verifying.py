@@ -24,6 +24,8 @@ from onnxsmith.passes.edits import CONVERSION, noted
 from onnxsmith.passes.surgery.adding_outputs import with_outputs
 from onnxsmith.passes.surgery.holding import read, values_by_name
 from onnxsmith.passes.values import Array, is_random
+from onnxsmith.runtime.model_session import load_session
+from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.types.dtypes import DType
 
 #: Inputs by name, or in order.
@@ -95,8 +97,33 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
             return Verdict(False, difference)
         arrays = {name: each for name, each in inputs.items() if isinstance(each, np.ndarray)}
         shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
-        return Verdict(True, f"verified: equal results for {shapes}" if shapes else "verified: equal results")
+        told = f"equal results for {shapes}" if shapes else "equal results"
+        return Verdict(True, _verified(after, told))
     return Verdict(None, f"not verified: the model cannot run as it was: {reason}")
+
+
+def _verified(after: Model, told: str) -> str:
+    """That the results are equal, and by what it was found where ONNX Runtime cannot load the model as it is."""
+    limit = runtime_limit(after)
+    if limit is None:
+        return f"verified: {told}"
+    is_retold = load_session(after.handed_over()).source == "onnxruntime"
+    by = (
+        f"ONNX Runtime on the same model in opset {default_opset_version()}"
+        if is_retold
+        else "the reference evaluator"
+    )
+    return f"verified by {by}: {told}; {limit}"
+
+
+def runtime_limit(model: Model) -> str | None:
+    """That a model is of a later opset than the installed ONNX Runtime loads; None where it is not."""
+    last = default_opset_version()
+    return (
+        f"the installed ONNX Runtime loads up to opset {last}"
+        if model.opset_imports.get("", 0) > last
+        else None
+    )
 
 
 def verify_passes(

@@ -109,7 +109,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
         or hasattr(value, "SerializeToString")
     ):
         return value
-    if isinstance(value, bool | numbers.Integral):
+    if isinstance(value, bool | numbers.Integral) and not getattr(value, "is_symbolic", False):
         return int(value)
     if isinstance(value, float | np.floating):
         return float(cast(Any, value))

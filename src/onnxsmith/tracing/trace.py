@@ -21,7 +21,8 @@ from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.carried_conditions import put_into
+from onnxsmith.graphs.carried_conditions import carry, put_into
+from onnxsmith.graphs.declared_sizes import conditions_of, declared_in, ranges_of
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
@@ -30,7 +31,9 @@ from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.opset.module import standard_version
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.inference import symbolic
 from onnxsmith.source import Span, code_span
+from onnxsmith.tracing.host_state import refusing
 from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import ValueType
 
@@ -80,11 +83,14 @@ def trace(
     scope = GraphTarget(program)
     definition = definition_span(function)
     arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
-    token = ACTIVE.set(scope)
+    sizes = declared_in(kinds)
+    carry(program.shared, conditions_of(sizes), {each.name: each.name for each in sizes})
+    token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges_of(sizes))
     try:
         result = _called(function, arguments)
         outputs = _outputs(scope, result, definition)
     finally:
+        symbolic.DECLARED.reset(declared)
         ACTIVE.reset(token)
     graph = scope.finish(outputs, name or _graph_name(function))
     if output_names is not None:
@@ -100,7 +106,7 @@ def trace(
 
 def _called(function: Callable[..., Any], arguments: Sequence[Value]) -> UserValue:
     try:
-        return function(*arguments)
+        return refusing(function, lambda: function(*arguments))
     except AttributeError as error:
         raise unknown_method(error) or error from None
 
@@ -154,6 +160,11 @@ def _outputs(scope: GraphTarget, result: UserValue, definition: Span | None) -> 
             raise TraceError(
                 f"result {position} of the function is a {type(value).__name__} inside a tuple",
                 help="a model's outputs are a flat tuple of tensors: return (a, *rest)",
+            ).locate(definition)
+        if hasattr(value, "__array_namespace__") and not isinstance(value, Value | np.ndarray | np.generic):
+            which = "the function returns" if len(values) == 1 else f"result {position} of the function is"
+            raise TraceError(
+                f"{which} an array of another namespace, not a tensor", help="return its tensor: x.tensor"
             ).locate(definition)
         if isinstance(value, float):
             value = np.float32(value)  # Python floats are FLOAT, as everywhere in ONNX

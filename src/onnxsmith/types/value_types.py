@@ -30,20 +30,33 @@ GivenDimension: TypeAlias = "Dim | SupportsIndex | str | types.EllipsisType | No
 class Dim:
     """A named dimension, for annotations in code that type checkers read: `N = Dim("N")`, then `FLOAT[N, 4]`.
 
+    `min` and `max` declare its sizes: `trace` decides by them what a function asks of a size (`if len(x) < 1:`), and
+    the model refuses to run on others.
+
     >>> N = Dim("N")
     >>> N + 1
     Dim('N+1')
+    >>> Dim("batch", min=1)
+    Dim('batch', min=1)
     """
 
     name: str
+    min: int = 0
+    max: int | None = None
 
     @boundary
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
             raise AnnotationError(f"a dimension's name is a non-empty string, not {self.name!r}")
+        for limit in (self.min, 0 if self.max is None else self.max):
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+                raise AnnotationError(f"the smallest and the largest size are ints from 0 on, not {limit!r}")
+        if self.max is not None and self.max < self.min:
+            raise AnnotationError(f"no size is at least {self.min} and at most {self.max}")
 
     def __repr__(self) -> str:
-        return f"Dim({self.name!r})"
+        limits = f", min={self.min}" * (self.min > 0) + f", max={self.max}" * (self.max is not None)
+        return f"Dim({self.name!r}{limits})"
 
     def __str__(self) -> str:
         return self.name
@@ -66,6 +79,21 @@ class Dim:
 
     def __floordiv__(self, other: Dim | int) -> Dim:
         return self._combine("//", other)
+
+
+class RangedName(str):
+    """The name of a dimension with the sizes that `Dim` declares for it; to all else it is the name."""
+
+    __slots__ = ("declared",)
+    declared: Dim
+
+    def __new__(cls, declared: Dim) -> RangedName:
+        made = super().__new__(cls, declared.name)
+        made.declared = declared
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.declared,)
 
 
 class ValueType:
@@ -125,7 +153,7 @@ class TensorType(ValueType):
 
     def _dimension(self, part: GivenDimension, position: int, parts: tuple[GivenDimension, ...]) -> Dimension:
         if isinstance(part, Dim):
-            return part.name
+            return RangedName(part) if part.min or part.max is not None else part.name
         if part is None or (isinstance(part, str) and part.strip()):
             return part
         # numpy integers and the like say that they are integers through __index__; True is no dimension.

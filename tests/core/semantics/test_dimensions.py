@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -103,3 +104,14 @@ def test_without_a_rank_it_is_a_tensor() -> None:
     model = trace(lambda x: x.shape[0] * 2, FLOAT[...])
     assert model.outputs[0].type == INT64
     assert model(np.zeros((3, 2), np.float32)) == 6
+
+
+def test_a_size_is_an_integer_to_those_who_ask_for_its_class():
+    def function(x):
+        size = x.shape[0]
+        assert isinstance(size, numbers.Integral)
+        assert isinstance(size + 1, numbers.Integral)
+        assert not isinstance(size / 2, numbers.Integral)
+        return x
+
+    trace(function, FLOAT["N"])

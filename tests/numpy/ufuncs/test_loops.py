@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from onnxsmith.numpy.registry import REFUSED, UFUNCS
+from onnxsmith.numpy.refused import REFUSED
+from onnxsmith.numpy.registry import UFUNCS
 from tests.numpy.ufuncs.comparing import agrees, wider
 from tests.numpy.ufuncs.drawing import Elements, joined, operands
 

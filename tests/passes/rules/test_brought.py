@@ -247,3 +247,20 @@ def test_captured_attributes_go_into_a_script_of_a_pattern() -> None:
     result = rewrite(trace(lambda x: op.Relu(x / 4.0), FLOAT["N"]), rule)
     assert operators(result) == ["Relu", "Mul"]
     np.testing.assert_allclose(run(result, X), np.maximum(X, 0) / 4)
+
+
+def test_what_a_rule_made_is_no_place_where_it_did_not_apply() -> None:
+    @script
+    def silu(x: Tensor):
+        return x * op.Sigmoid(x)
+
+    rule = Rule(
+        lambda x: x * op.Sigmoid(x), lambda x: silu(x), when=lambda match: match["x"].rank == 2, name="silu"
+    )
+    result = rewrite(trace(lambda x: x * op.Sigmoid(x), FLOAT["N", 4]), rule)
+    assert operators(result) == ["silu"]
+    assert result.report.notes == []
+    both = rewrite(
+        trace(lambda x, y: (x * op.Sigmoid(x), y * op.Sigmoid(y)), FLOAT["N", 4], FLOAT["N"]), rule
+    )
+    assert both.report.notes == ["rule 'silu' did not apply at 1 node: its condition says no"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import onnxsmith
@@ -229,3 +230,12 @@ def test_inputs_to_verify_with_are_checked_before_anything_is_made() -> None:
     model = trace(lambda x: op.Relu(op.Relu(x)), FLOAT["N"])
     with pytest.raises(onnxsmith.errors.ModelInputError, match="no value for the input 'x'"):
         rewrite(model, FEWER, verify={"typo": np.zeros(2, np.float32)})
+
+
+def test_a_function_that_calls_itself_is_left_alone() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21, "d" : 1]>
+    g (float[N] x) => (float[N] y) { z = Relu(x) y = d.f(z) }
+    <domain: "d", opset_import: ["" : 21, "d" : 1]> f (x) => (y) { y = d.f(x) }"""
+    rule = Rule(lambda x: op.Relu(x), lambda x: op.Abs(x))
+    made = rewrite(Model.from_proto(onnx.parser.parse_model(text)), rule)
+    assert [node.op_type for node in made.ir.graph] == ["Abs", "f"]

@@ -11,9 +11,11 @@ from onnx import helper, parser
 
 import onnxsmith
 from onnxsmith import FLOAT, INT64, Model, convert_version, errors, opset11, opset13, opset21, script, trace
+from onnxsmith.passes import verifying
 from onnxsmith.passes.versions import step as step_module
 from onnxsmith.passes.versions.step import Answer, Step
-from onnxsmith.schema import same_meaning
+from onnxsmith.schema import registry, same_meaning
+from onnxsmith.schema.default_version import default_opset_version
 
 X = np.float32([[1, -2, 3, 4]])
 
@@ -167,7 +169,7 @@ def test_other_domains_stay_unless_they_are_named() -> None:
     [
         (0, errors.AttributeValueError, "opset 0 is not there"),
         (999, errors.AttributeValueError, "opset 999 is not there"),
-        ("21", errors.AttributeTypeError, "an int, and this is '21'"),
+        ("21", errors.AttributeTypeError, 'an int, "newest" or "runtime", and this is \'21\''),
         ({"nobody": 1}, errors.AttributeValueError, "nothing is known of the domain 'nobody'"),
     ],
 )
@@ -421,3 +423,40 @@ def test_quantised_types_of_opset_21_are_refused_before(kind: str) -> None:
     """)
     with pytest.raises(errors.VersionConversionError, match="which DequantizeLinear takes since opset 21"):
         model.convert_version(20)
+
+
+def test_the_newest_version_and_that_of_the_runtime_by_name() -> None:
+    model = trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])
+    newest = model.convert_version("newest")
+    assert newest.opset_imports[""] == registry.latest_version("")
+    assert newest.convert_version("runtime").opset_imports[""] == default_opset_version()
+    assert model.convert_version({"": "runtime"}).opset_imports[""] == default_opset_version()
+    with pytest.raises(
+        errors.AttributeValueError, match=r"ai\.onnx\.ml the installed ONNX Runtime loads is not known"
+    ):
+        model.convert_version({"ai.onnx.ml": "runtime"})
+    with pytest.raises(errors.AttributeTypeError, match="'latest'"):
+        model.convert_version("latest")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("is_on_runtime", [True, False])
+def test_a_version_that_the_runtime_does_not_load_is_said(
+    monkeypatch: pytest.MonkeyPatch, is_on_runtime: bool
+) -> None:
+    """What it was verified by is said as well: nobody shall think that the file runs here."""
+    monkeypatch.setattr(verifying, "default_opset_version", lambda: 20)
+    if not is_on_runtime:
+        with onnxsmith.runtime.using(runtime="reference"):
+            newer = _squeezed().convert_version(21, verify=True)
+    else:
+        newer = _squeezed().convert_version(21, verify=True)
+    by = "ONNX Runtime on the same model in opset 20" if is_on_runtime else "the reference evaluator"
+    limit = "the installed ONNX Runtime loads up to opset 20"
+    assert newer.report.verification == f"verified by {by}: equal results for x [1, 2]; {limit}"
+    assert newer.report.notes == []
+    assert _squeezed().convert_version(21).report.notes == [limit]
+    assert _squeezed().convert_version(20).report.notes == []
+
+
+def _squeezed() -> Model:
+    return trace(lambda x: opset11.Squeeze(x, axes=[0]), FLOAT[1, "N"])

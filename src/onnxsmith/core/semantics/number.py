@@ -6,6 +6,7 @@ true division, and `x * n` takes the element type of `x`. So they do when they a
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, cast
 
@@ -25,6 +26,8 @@ from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from typing_extensions import TypeIs
 
     from onnxsmith.core.target import Target
@@ -61,6 +64,14 @@ class Number(Tensor, NumberValue):
 
     __slots__ = ("is_natural", "kind", "tensor")
     is_symbolic: ClassVar[bool] = True
+
+    # What a number is made of stands at `__init__`, which subclasses have of their own.
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """An `Integral` or `Real` of the module `numbers`, so that libraries that ask see what they see eagerly."""
+        if cls is not Number:
+            return object.__new__(cls)
+        kind: NumberKind = named["kind"] if "kind" in named else given[1]
+        return cast("Self", object.__new__(RealNumber if kind == "float" else IntegralNumber))
 
     def __init__(self, tensor: TensorValue, kind: NumberKind, *, is_natural: bool = False) -> None:
         self.tensor = tensor
@@ -155,6 +166,21 @@ class Number(Tensor, NumberValue):
     def __repr__(self) -> str:
         return f"<symbolic {self.kind} {self.name}>"
 
+
+class IntegralNumber(Number):
+    """One that is an int or a truth value."""
+
+    __slots__ = ()
+
+
+class RealNumber(Number):
+    """One that is a float."""
+
+    __slots__ = ()
+
+
+numbers.Integral.register(IntegralNumber)
+numbers.Real.register(RealNumber)
 
 #: A Python number, known or not.
 AnyNumber: TypeAlias = Number | bool | int | float

@@ -50,8 +50,13 @@ def write(
     indexed, axes = items[:cut], sum(map(consumed, items[:cut]))
     if not indexed:
         new = value if reduction == "none" else _COMBINE[reduction](op, x, value)
+        may_grow = _may_exceed(shape_of(new), shape)
         new = _broadcast(op, new, shape, lambda: dimensions_tensor(op, x, 0))
-        return x if new is None else _as_tensor(op, new, x)
+        if new is None:
+            return x
+        made = _as_tensor(op, new, x)
+        # A tensor is never broadcast to the value that is written to it: with more elements, the model fails.
+        return portable.reshape(op, made, dimensions_tensor(op, x, 0)) if may_grow else made
     if reduction != "none" and not _can_reduce(op, reduction):
         if not _is_unique(indexed, shape[:axes]):
             raise OperatorNotInOpsetError(
@@ -286,6 +291,14 @@ def _broadcast(
             return np.broadcast_to(value, sizes).copy()
         return op.Expand(value, portable.integers(sizes))
     return op.Expand(value, shape_tensor())
+
+
+def _may_exceed(own: Shape | None, shape: Shape) -> bool:
+    """Whether a value may turn out to be larger than the place it goes to, in a dimension."""
+    if own is None:
+        return True
+    aligned = zip(reversed(own), reversed(shape), strict=False)
+    return any(mine != 1 and not symbolic.is_same(mine, there) for mine, there in aligned)
 
 
 def _without_leading_ones(

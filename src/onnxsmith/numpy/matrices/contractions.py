@@ -8,6 +8,7 @@ from typing import Any, cast
 from onnxsmith.algorithms.linalg.powers import cross as crossed
 from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -26,12 +27,12 @@ def _multiplied(x: Array, y: Array) -> Array:
     return cast(Array, UFUNCS["multiply"](x, y))
 
 
-def _sum(x: Array, axis: int, dtype: object = None) -> Array:
+def _sum(x: Array, axis: int, dtype: DTypeLike | None = None) -> Array:
     return cast(Array, FUNCTIONS["sum"](x, axis=axis, dtype=dtype))
 
 
 @public("dot")
-def dot(a: object, b: object) -> Array:
+def dot(a: ArrayLike, b: ArrayLike) -> Array:
     """numpy's `dot`: over the last dimension of one and the last but one of the other.
 
     >>> import onnxsmith.numpy as xp
@@ -45,7 +46,7 @@ def dot(a: object, b: object) -> Array:
 
 
 @public("inner")
-def inner(a: object, b: object) -> Array:
+def inner(a: ArrayLike, b: ArrayLike) -> Array:
     """Over the last dimensions of both."""
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
@@ -54,7 +55,7 @@ def inner(a: object, b: object) -> Array:
 
 
 @public("vdot")
-def vdot(a: object, b: object) -> Array:
+def vdot(a: ArrayLike, b: ArrayLike) -> Array:
     """Of all elements, those of the first conjugate."""
     x, y = reshape(a, -1), reshape(b, -1)
     return dot(cast(Array, UFUNCS["conjugate"](x)), y)
@@ -62,14 +63,14 @@ def vdot(a: object, b: object) -> Array:
 
 @public("linalg.outer")
 @public("outer")
-def outer(a: object, b: object) -> Array:
+def outer(a: ArrayLike, b: ArrayLike) -> Array:
     """All products of an element of one and an element of the other."""
     return _multiplied(reshape(reshape(a, -1), (-1, 1)), reshape(reshape(b, -1), (1, -1)))
 
 
 @public("linalg.tensordot")
 @public("tensordot")
-def tensordot(a: object, b: object, /, axes: Any = 2) -> Array:
+def tensordot(a: ArrayLike, b: ArrayLike, /, axes: Any = 2) -> Array:
     """The sum of products over some dimensions of each."""
     x, y = array_of(a), array_of(b)
     if isinstance(axes, int):
@@ -104,7 +105,7 @@ def _crossed(x: Array, y: Array, axis: int) -> Array:
 
 
 @public("linalg.cross")
-def vector_cross(x1: object, x2: object, /, *, axis: int = -1) -> Array:
+def vector_cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The vectors at right angles to two, along an axis of three."""
     x, y = broadcast_arrays(x1, x2)
     place = axis_of(axis, x.ndim)
@@ -118,7 +119,7 @@ def vector_cross(x1: object, x2: object, /, *, axis: int = -1) -> Array:
 
 @public("cross")
 def cross(
-    a: object, b: object, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
     """numpy's `cross`, of vectors of three."""
     if axis is not None:
@@ -129,7 +130,7 @@ def cross(
 
 
 @public("kron")
-def kron(a: object, b: object) -> Array:
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """All products of elements, as blocks of the second."""
     x, y = array_of(a), array_of(b)
     rank = max(x.ndim, y.ndim)
@@ -143,13 +144,15 @@ def kron(a: object, b: object) -> Array:
 
 
 @public("trace")
-def trace(x: object, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: object = None) -> Array:
+def trace(
+    x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None
+) -> Array:
     """The sums of diagonals."""
     return _sum(diagonal(x, offset, axis1, axis2), -1, dtype)
 
 
 @public("linalg.trace")
-def matrix_trace(x: object, /, *, offset: int = 0, dtype: object = None) -> Array:
+def matrix_trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """The sums of the diagonals of matrices."""
     return trace(x, offset, -2, -1, dtype)
 
@@ -164,13 +167,13 @@ def multi_dot(arrays: Sequence[object]) -> Array:
 
 
 @public("linalg.matmul")
-def matmul(x1: object, x2: object, /) -> Array:
+def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The product of matrices."""
     return _matmul(array_of(x1), array_of(x2))
 
 
 @public("linalg.vecdot")
-def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> Array:
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The products of vectors along an axis, those of the first conjugate."""
     x, y = array_of(x1), array_of(x2)
     if axis != -1:

@@ -13,9 +13,10 @@ from onnxsmith.algorithms.linalg.schur import schur
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type
-from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, working
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, scaled, working
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 
@@ -60,7 +61,7 @@ def _cholesky(a: Array, upper: bool) -> tuple[Array, Array]:
 
 
 @public("linalg.cholesky")
-def cholesky(x: object, /, *, upper: bool = False) -> Array:
+def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
     """The triangular factor of Hermitian matrices that are positive definite."""
     a = matrices(x, square=True)
     made, faults = _cholesky(a, bool(upper))
@@ -70,12 +71,14 @@ def cholesky(x: object, /, *, upper: bool = False) -> Array:
 
 @recorded()
 def _qr(a: Array, mode: Literal["reduced", "complete", "r"]) -> tuple[Array, Array]:
-    q, r = householder.factored(working(a), mode)
+    z, scale = scaled(working(a))
+    q, r = householder.factored(z, mode)
+    r = r.map(lambda part: op.Mul(part, scale))
     return array_from(r if q is None else q), array_from(r)
 
 
 @public("linalg.qr")
-def qr(x: object, /, mode: str = "reduced") -> QRResult | Array:
+def qr(x: ArrayLike, /, mode: str = "reduced") -> QRResult | Array:
     """Q with orthonormal columns and the upper triangular R of A = Q R."""
     if mode not in ("reduced", "complete", "r"):
         raise AttributeValueError(
@@ -90,7 +93,9 @@ def qr(x: object, /, mode: str = "reduced") -> QRResult | Array:
 
 @recorded()
 def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
-    u, found, v = jacobi.svd(working(a), full)
+    z, scale = scaled(working(a))
+    u, found, v = jacobi.svd(z, full)
+    found = op.Mul(found, op.Squeeze(scale, [-1]))
     assert u is not None  # vectors were asked for
     assert v is not None
     return array_from(u), array_from(found), array_from(v.adjoint())
@@ -98,12 +103,13 @@ def _svd(a: Array, full: bool) -> tuple[Array, Array, Array]:
 
 @recorded()
 def _singular_values(a: Array) -> Array:
-    return array_from(jacobi.singular_values(working(a)))
+    z, scale = scaled(working(a))
+    return array_from(op.Mul(jacobi.singular_values(z), op.Squeeze(scale, [-1])))
 
 
 @public("linalg.svd")
 def svd(
-    x: object, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    x: ArrayLike, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult | Array:
     """U, the singular values from the largest, and Vᴴ of A = U diag(S) Vᴴ."""
     if not compute_uv:
@@ -114,7 +120,7 @@ def svd(
 
 
 @public("linalg.svdvals")
-def svdvals(x: object, /) -> Array:
+def svdvals(x: ArrayLike, /) -> Array:
     """The singular values, from the largest."""
     a = matrices(x)
     return as_type(_singular_values(a), part_dtype(a.dtype))
@@ -122,7 +128,9 @@ def svdvals(x: object, /) -> Array:
 
 @recorded()
 def _eigh(a: Array, upper: bool) -> tuple[Array, Array]:
-    found, vectors = jacobi.eigh(jacobi.symmetric(working(a), upper))
+    z, scale = scaled(working(a))
+    found, vectors = jacobi.eigh(jacobi.symmetric(z, upper))
+    found = op.Mul(found, op.Squeeze(scale, [-1]))
     return array_from(found), array_from(vectors)
 
 
@@ -133,7 +141,7 @@ def _triangle(name: str) -> bool:
 
 
 @public("linalg.eigh")
-def eigh(x: object, /, UPLO: str = "L") -> EighResult:
+def eigh(x: ArrayLike, /, UPLO: str = "L") -> EighResult:
     """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
     a = matrices(x, square=True)
     found, vectors = _eigh(a, _triangle(UPLO))
@@ -141,25 +149,28 @@ def eigh(x: object, /, UPLO: str = "L") -> EighResult:
 
 
 @public("linalg.eigvalsh")
-def eigvalsh(x: object, /, UPLO: str = "L") -> Array:
+def eigvalsh(x: ArrayLike, /, UPLO: str = "L") -> Array:
     """Eigenvalues of Hermitian matrices, from the smallest."""
     return eigh(x, UPLO).eigenvalues
 
 
 @recorded()
 def _eig(a: Array) -> tuple[Array, Array]:
-    found, vectors = eigen(working(a))
+    z, scale = scaled(working(a))
+    found, vectors = eigen(z)
+    found = found.map(lambda part: op.Mul(part, op.Squeeze(scale, [-1])))
     return array_from(found), array_from(vectors)
 
 
 @recorded()
 def _eigvals(a: Array) -> Array:
-    made: Field = diagonal(schur(working(a))[0])
-    return array_from(made)
+    z, scale = scaled(working(a))
+    made: Field = diagonal(schur(z)[0])
+    return array_from(made.map(lambda part: op.Mul(part, op.Squeeze(scale, [-1]))))
 
 
 @public("linalg.eig")
-def eig(x: object, /) -> EigResult:
+def eig(x: ArrayLike, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; both are complex."""
     a = matrices(x, square=True)
     found, vectors = _eig(a)
@@ -168,7 +179,7 @@ def eig(x: object, /) -> EigResult:
 
 
 @public("linalg.eigvals")
-def eigvals(x: object, /) -> Array:
+def eigvals(x: ArrayLike, /) -> Array:
     """Eigenvalues of square matrices; they are complex."""
     a = matrices(x, square=True)
     return as_type(_eigvals(a), dtypes.complex_of(a.dtype))

@@ -10,6 +10,7 @@ from onnxsmith.algorithms.linalg.norms import MatrixOrder, condition, matrix_len
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
@@ -20,7 +21,7 @@ from onnxsmith.numpy.reshaping import reshape
 from onnxsmith.types.dtypes import DType
 
 
-def _floats(x: object) -> Array:
+def _floats(x: ArrayLike) -> Array:
     array = array_of(x)
     return array if array.dtype.kind in "fc" else as_type(array, dtypes.FLOAT64)
 
@@ -38,7 +39,7 @@ def _vector_norm(x: Array, order: float, axes: tuple[int, ...], keepdims: bool) 
 
 
 @public("linalg.vector_norm")
-def vector_norm(x: object, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
+def vector_norm(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Array:
     """The length of vectors along axes; of all elements unless they are named.
 
     >>> import onnxsmith.numpy as xp
@@ -65,7 +66,7 @@ def _order(order: object) -> MatrixOrder:
 
 
 @public("linalg.matrix_norm")
-def matrix_norm(x: object, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Array:
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Array:
     """A norm of matrices."""
     a = matrices(x)
     rank = a.ndim
@@ -73,7 +74,7 @@ def matrix_norm(x: object, /, *, keepdims: bool = False, ord: float | str | None
 
 
 @public("linalg.norm")
-def norm(x: object, ord: float | str | None = None, axis: Axes = None, keepdims: bool = False) -> Array:
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axes = None, keepdims: bool = False) -> Array:
     """A norm of vectors or matrices, as numpy chooses between the two."""
     array = _floats(x)
     if axis is None:
@@ -100,7 +101,7 @@ def _condition(x: Array, order: MatrixOrder | None) -> Array:
 
 
 @public("linalg.cond")
-def cond(x: object, p: float | str | None = None) -> Array:
+def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """How much a system of equations makes of an error."""
     a = matrices(x, square=p not in (None, 2, -2))
     return as_type(_condition(a, None if p is None else _order(p)), part_dtype(a.dtype))

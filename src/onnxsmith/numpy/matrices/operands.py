@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, LinearAlgebraError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -28,7 +31,7 @@ def part_dtype(dtype: NumpyDType) -> NumpyDType:
     return dtypes.part(dtype)
 
 
-def matrices(x: object, *, square: bool = False) -> Array:
+def matrices(x: ArrayLike, *, square: bool = False) -> Array:
     """One or more matrices, in an element type of linear algebra."""
     array = array_of(x)
     if array.ndim < 2:
@@ -42,6 +45,17 @@ def matrices(x: object, *, square: bool = False) -> Array:
 def working(x: Array) -> Field:
     """The tensors of matrices in the precision that factors are computed in."""
     return tensors_of(x).cast(DType.DOUBLE)
+
+
+def scaled(z: Field) -> tuple[Field, TensorValue]:
+    """Matrices whose squares neither overflow nor vanish, and what each was divided by: 1 unless it is far out."""
+    largest = op.ReduceMax(z.size(), [-2, -1], keepdims=1)
+    is_far = op.Or(
+        op.And(op.Less(largest, np.float64(1e-100)), op.Greater(largest, np.float64(0))),
+        op.And(op.Greater(largest, np.float64(1e100)), op.Less(largest, np.float64(np.inf))),
+    )
+    scale = op.Where(is_far, largest, np.float64(1))
+    return z.map(lambda part: op.Div(part, scale)), scale
 
 
 def refuse_faults(faults: Array, what: str) -> None:

@@ -12,6 +12,7 @@ from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeTypeError, ShapeError
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -49,7 +50,7 @@ def _solved(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 @public("linalg.solve")
-def solve(x1: object, x2: object, /) -> Array:
+def solve(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """X of A X = B.
 
     >>> import onnxsmith.numpy as xp
@@ -77,7 +78,7 @@ def _inverted(a: Array) -> tuple[Array, Array]:
 
 
 @public("linalg.inv")
-def inv(x: object, /) -> Array:
+def inv(x: ArrayLike, /) -> Array:
     """The inverse of matrices."""
     a = matrices(x, square=True)
     inverse, faults = _inverted(a)
@@ -94,14 +95,14 @@ def _determinants(a: Array) -> tuple[Array, Array, Array]:
 
 
 @public("linalg.det")
-def det(x: object, /) -> Array:
+def det(x: ArrayLike, /) -> Array:
     """The determinants of matrices."""
     a = matrices(x, square=True)
     return as_type(_determinants(a)[0], a.dtype)
 
 
 @public("linalg.slogdet")
-def slogdet(x: object, /) -> SlogdetResult:
+def slogdet(x: ArrayLike, /) -> SlogdetResult:
     """The signs and the logarithms of the sizes of determinants."""
     a = matrices(x, square=True)
     _, sign, size = _determinants(a)
@@ -133,7 +134,9 @@ def _tolerance(a: Array, precision: float) -> Array:
 
 
 @public("linalg.pinv")
-def pinv(x: object, rcond: object = None, hermitian: bool = False, *, rtol: object = None) -> Array:
+def pinv(
+    x: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
+) -> Array:
     """The Moore-Penrose inverse; singular values below `rtol` times the largest count as zero."""
     a = matrices(x)
     given = rcond if rtol is None else rtol
@@ -156,7 +159,9 @@ def _rank(a: Array, relative: Array | None, absolute: Array | None, hermitian: b
 
 
 @public("linalg.matrix_rank")
-def matrix_rank(x: object, /, tol: object = None, hermitian: bool = False, *, rtol: object = None) -> Array:
+def matrix_rank(
+    x: ArrayLike, /, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
+) -> Array:
     """How many singular values are not zero."""
     a = matrices(x)
     if tol is not None:
@@ -165,7 +170,7 @@ def matrix_rank(x: object, /, tol: object = None, hermitian: bool = False, *, rt
 
 
 @public("linalg.lstsq")
-def lstsq(a: object, b: object, rcond: object = None) -> LstsqResult:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None) -> LstsqResult:
     """X that makes B - A X as small as it can be."""
     matrix, right = matrices(a), array_of(b)
     dtype = result_dtype(matrix, right)
@@ -202,7 +207,7 @@ def _least_squares(a: Array, b: Array, relative: Array) -> tuple[Array, Array, A
 
 
 @public("linalg.matrix_power")
-def matrix_power(x: object, n: int, /) -> Array:
+def matrix_power(x: ArrayLike, n: int, /) -> Array:
     """A square matrix multiplied by itself; the inverse for powers below 0."""
     if not isinstance(cast(object, n), int):
         raise AttributeTypeError(f"a power of a matrix is an int, not {type(n).__name__}")

@@ -48,6 +48,8 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
+GivenVersion: TypeAlias = int | Literal['newest', 'runtime']
+
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
 @dataclass(frozen=True, slots=True)
@@ -920,10 +922,17 @@ class Model:
         >>> model.bind_inputs(b=np.float32([1, 2, 3]))
         Model(a: FLOAT[3]) -> mul: FLOAT[3], 1 node, opset 21
         """
-    def convert_version(self, version: int | Mapping[str, int], *, verify: bool | GivenInputs = False) -> PassedModel:
+    def convert_version(
+        self,
+        version: GivenVersion | Mapping[str, GivenVersion],
+        *,
+        verify: bool | GivenInputs = False,
+    ) -> PassedModel:
         """The model in another version of the standard opset, or of the domains that a mapping names.
 
-        It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+        "newest" is the last version that the installed onnx has, "runtime" the last that the installed ONNX Runtime loads.
+        The result gives what the model gave. The model itself stays as it is, and the weights are shared; `report` says
+        what was changed, and whether the installed ONNX Runtime is too old for it.
         Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
         `verify` True runs both on inputs that are made up, or on those that it is given;
         VerificationError then names the change that made a difference.
@@ -1506,13 +1515,15 @@ def compose(*models: Model) -> Model:
 
 def convert_version(
     model: Model,
-    version: int | Mapping[str, int],
+    version: GivenVersion | Mapping[str, GivenVersion],
     *,
     verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
-    It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+    "newest" is the last version that the installed onnx has, "runtime" the last that the installed ONNX Runtime loads.
+    The result gives what the model gave. The model itself stays as it is, and the weights are shared; `report` says
+    what was changed, and whether the installed ONNX Runtime is too old for it.
     Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.

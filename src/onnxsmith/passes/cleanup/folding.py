@@ -1,7 +1,8 @@
 """Constant folding: a node all of whose inputs are constants is run now, by the runtime, and its result kept.
 
 Results of up to 1 MB are kept, and larger ones that are no larger than what they are made of; those are computed when
-the model is saved or run, so that no second copy of the weights is held. What it takes to run a node is estimated
+the model is saved or run, so that no second copy of the weights is held. A weight that is also read as it is stays
+apart from its transpose beyond 64 KB, which would store it twice. What it takes to run a node is estimated
 first: nothing runs that could take long, has a body, or may give another result tomorrow.
 """
 
@@ -22,12 +23,15 @@ from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.passes.editor import Attempt, Outcome
+from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.values import Array, has_graphs, has_references, is_random
 from onnxsmith.types.value_types import TensorType
 
 #: Results up to this size are always kept.
 _SMALL_BYTES = 1 << 20
+#: A weight up to this size may be stored twice, as it is and transposed. ONNX Runtime turns it itself when it loads a
+#: model, so that a transpose which stays costs no time later.
+_COPIED_BYTES = 1 << 16
 #: Products and sums that one node may take.
 _MOST_WORK = 1 << 31
 #: Results of nodes whose inputs are all so small are small themselves, for operators that add no elements.
@@ -108,9 +112,11 @@ def _folded(
         return None
     made_of = sum(each.nbytes for each in given)
     size = sum(math.ceil(math.prod(shape) * dtype.bitwidth / 8) for dtype, shape in types)
+    if size > _COPIED_BYTES and _would_be_stored_twice(at.edit, node):
+        return None
     if size <= _SMALL_BYTES and made_of <= 16 * _SMALL_BYTES:
         return _computed(run, tensors, node)
-    if size > made_of or not _is_only_for(at):
+    if size > made_of or not _is_only_for(at.edit, node, _SMALL_BYTES):
         return None
     return [
         _later(run, tensors, place, dtype, shape, node.outputs[place].name)
@@ -118,13 +124,31 @@ def _folded(
     ]
 
 
-def _is_only_for(at: Attempt) -> bool:
-    """Whether what a node is made of is read in no other way: otherwise the model would hold it twice."""
-    for value in at.node.inputs:
-        tensor = at.edit.tensor(value)
-        if value is None or tensor is None or tensor.nbytes <= _SMALL_BYTES:
+def kept_transposes(edit: Editor) -> list[str]:
+    """What the report says of weights whose transpose is left to the runtime."""
+    kept = dict.fromkeys(
+        node.inputs[0].name
+        for node in edit.nodes()
+        if node.inputs and node.inputs[0] is not None and _would_be_stored_twice(edit, node)
+    )
+    return [
+        f"weight '{name}' is read as it is and transposed: its Transpose stays, to store it once"
+        for name in kept
+    ]
+
+
+def _would_be_stored_twice(edit: Editor, node: ir.Node) -> bool:
+    """Whether a node is the transpose of a weight that others read as it is."""
+    return (node.domain, node.op_type) == ("", "Transpose") and not _is_only_for(edit, node, _COPIED_BYTES)
+
+
+def _is_only_for(edit: Editor, node: ir.Node, small: int) -> bool:
+    """Whether what a node is made of, small constants aside, is read in no other way: it would be held twice."""
+    for value in node.inputs:
+        tensor = edit.tensor(value)
+        if value is None or tensor is None or tensor.nbytes <= small:
             continue
-        if value.is_graph_output() or any(not _is_same(use.node, at.node) for use in value.uses()):
+        if value.is_graph_output() or any(not _is_same(use.node, node) for use in value.uses()):
             return False
     return True
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.beyond import SparseTensor
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
+from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.passes.outlining.labels import SMALL, attribute_key
 from onnxsmith.passes.outlining.wiring import constant_attribute
 

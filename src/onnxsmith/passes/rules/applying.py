@@ -42,6 +42,8 @@ class Application:
         self._counts: Counter[str] = Counter()
         #: Where a rule matches and does not apply, by its name, and why.
         self._refused: dict[str, dict[ir.Node, str]] = {}
+        #: The functions that the model was given by each rule. What a rule made is no place where it could apply.
+        self._functions: dict[str, list[ir.Function]] = {}
 
     def table(self, rules: Sequence[Rule]) -> dict[tuple[str, str], list[NamedRule]]:
         """The rules by the operator that each begins at, in the order that they are given in."""
@@ -65,6 +67,7 @@ class Application:
                 return None
             self._counts[rule.name] += 1
             refused.pop(at.node, None)
+            self._functions.setdefault(rule.name, []).extend(at.functions)
             return outcome
 
         return look
@@ -75,14 +78,23 @@ class Application:
         return [
             *(
                 f"rule '{name}' did not apply at {_count(nodes)}: {reason}"
-                for name, refused in self._refused.items()
-                for reason, nodes in Counter(refused.values()).items()
+                for name in self._refused
+                for reason, nodes in self._reasons(name).items()
             ),
             *(
                 f"rule '{name}' was stopped after {self._most} changes: what it makes is matched again, without end"
                 for name in endless
             ),
         ]
+
+    def _reasons(self, name: str) -> Counter[str]:
+        """Why a rule did not apply, and at how many nodes of what it was given."""
+        own = self._functions.get(name, [])
+        return Counter(
+            reason
+            for node, reason in self._refused[name].items()
+            if self.edit.function_around(node) not in own
+        )
 
 
 def _count(nodes: int) -> str:

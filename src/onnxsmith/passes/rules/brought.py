@@ -129,13 +129,15 @@ def call_by(names: Mapping[Identifier, Identifier], nodes: Iterable[ir.Node]) ->
 def in_calling_order(functions: dict[Identifier, ir.Function]) -> None:
     """Let each function stand behind those that it calls: the reference evaluator reads a model from top to bottom."""
     order: dict[Identifier, ir.Function] = {}
+    begun: set[Identifier] = set()  # a stranger's function may call itself
     for first in functions:
         waiting = [(first, False)]
         while waiting:
             identifier, is_next = waiting.pop()
             if is_next:
                 order.setdefault(identifier, functions[identifier])
-            elif identifier in functions and identifier not in order:
+            elif identifier in functions and identifier not in begun:
+                begun.add(identifier)
                 waiting.append((identifier, True))
                 waiting += [(each, False) for each in called_in(functions[identifier])]
     if list(order) != list(functions):

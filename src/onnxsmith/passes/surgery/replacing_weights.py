@@ -25,7 +25,7 @@ from onnxsmith.types.value_types import describe_shape
 
 
 @dataclass(frozen=True, slots=True)
-class _Holder:
+class WeightHolder:
     """Where a weight is: an initializer, or the attribute of a Constant node."""
 
     name: str
@@ -63,24 +63,29 @@ def replace_weights(
     array([[-1., -2.]], dtype=float32)
     """
     held = read(model).copy()
-    holders = {each.name: each for each in _holders(held)}
+    known = holders(held)
     if callable(weights):
-        made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in holders.items())
+        made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in known.items())
         given = {name: value for name, value in made if value is not None}
     else:
         given = by_name(weights, {}, "replace_weights")
     for name in given:
-        if name not in holders:
-            some = ", ".join(repr(each) for each in list(holders)[:8])
-            help_text = did_you_mean(name, holders) or (f"it has {some}" if some else "it has no weights")
+        if name not in known:
+            some = ", ".join(repr(each) for each in list(known)[:8])
+            help_text = did_you_mean(name, known) or (f"it has {some}" if some else "it has no weights")
             raise WeightError(f"the model has no weight {name!r}", help=help_text, culprit=("input", 0))
-    tensors = {name: _tensor(holders[name], value) for name, value in given.items()}
+    tensors = {name: _tensor(known[name], value) for name, value in given.items()}
     for name, tensor in tensors.items():
-        holders[name].put(tensor)
+        known[name].put(tensor)
     return finished(held)
 
 
-def _holders(held: Held) -> Iterator[_Holder]:
+def holders(held: Held) -> dict[str, WeightHolder]:
+    """The weights that a model holds and that can be replaced, by name."""
+    return {each.name: each for each in _holders(held)}
+
+
+def _holders(held: Held) -> Iterator[WeightHolder]:
     """The weights of the graph and of those inside it; of two with one name, the outer one comes last, and counts.
 
     What a function holds is called by the function, as `model.weights` calls it.
@@ -91,19 +96,19 @@ def _holders(held: Held) -> Iterator[_Holder]:
     for graph in reversed(list(graphs_of(held.graph))):
         for name, value in graph.initializers.items():
             if value.const_value is not None:
-                yield _Holder(name, value.const_value, value)
+                yield WeightHolder(name, value.const_value, value)
         yield from _constants(graph, "")
 
 
-def _constants(graph: ir.Graph, prefix: str) -> Iterator[_Holder]:
+def _constants(graph: ir.Graph, prefix: str) -> Iterator[WeightHolder]:
     for node in graph:
         attribute = node.attributes.get("value") if node.op_type == "Constant" and not node.domain else None
         is_tensor = attribute is not None and attribute.type == ir.AttributeType.TENSOR
         if attribute is not None and is_tensor and not attribute.is_ref():
-            yield _Holder(f"{prefix}{node.outputs[0].name or ''}", attribute.as_tensor(), node)
+            yield WeightHolder(f"{prefix}{node.outputs[0].name or ''}", attribute.as_tensor(), node)
 
 
-def _tensor(holder: _Holder, value: object) -> ir.TensorProtocol:
+def _tensor(holder: WeightHolder, value: object) -> ir.TensorProtocol:
     """What is given for a weight as a tensor; refused where it is of another type."""
     name, dtype = holder.name, DType(int(holder.tensor.dtype))
     if isinstance(value, Weight):

@@ -21,6 +21,13 @@ from onnxsmith.graphs.graph_inference import Walk
 from onnxsmith.graphs.ir_types import shape_from_ir, shape_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.passes.surgery.constant_shapes import (
+    are_computed,
+    keeps_items_apart,
+    needed,
+    open_shapes,
+    put_shapes,
+)
 from onnxsmith.passes.surgery.declared_types import new_walk
 from onnxsmith.passes.surgery.dimensions import atoms, dimension_names, substitute, substituted
 from onnxsmith.passes.surgery.holding import Held, finished, graphs_of, read, required_inputs
@@ -82,7 +89,7 @@ def with_shapes(
     if wanted.is_freed:
         _forget_shapes(held, wanted.shapes)
     _work_out(held)
-    _check_open(held, sorted(wanted.freed_names))
+    _check_open(held, dict(sorted(wanted.freed.items())))
     return finished(held)
 
 
@@ -96,8 +103,8 @@ class _Wanted:
     shapes: dict[ir.Value, Shape] = field(default_factory=dict[ir.Value, Shape])
     #: Whether a size that the model had is another one now, so that the shapes that it declares may not hold.
     is_freed: bool = False
-    #: The names of dimensions that were sizes.
-    freed_names: set[str] = field(default_factory=set[str])
+    #: The names of dimensions that were sizes, and the size of each; None where that is not one number.
+    freed: dict[str, int | None] = field(default_factory=dict[str, int | None])
     _said_by: dict[str, str] = field(default_factory=dict[str, str])
     #: Names that shapes have where no dimension is called so anew, each with the input or output that says it.
     _mentioned: dict[str, str] = field(default_factory=dict[str, str])
@@ -215,7 +222,9 @@ class _Wanted:
         else:
             self.is_freed = True
             if isinstance(before, int) and isinstance(after, str):
-                self.freed_names.update(atoms(after))
+                for name in atoms(after):
+                    size = before if name == after else None
+                    self.freed[name] = size if self.freed.get(name, size) == size else None
             self._mention(port, after)
             if isinstance(before, str):
                 self._computed.append((port, before, after))
@@ -292,24 +301,90 @@ def _work_out(held: Held) -> None:
         _declare_inside(walk, graph)
 
 
-def _check_open(held: Held, names: Sequence[str]) -> None:
+def _check_open(held: Held, freed: Mapping[str, int | None]) -> None:
     """Refuse to call dimensions open that work for one size only: `256 * N` beside 256 breaks no rule by itself."""
-    refusal: OnnxsmithError | None = None
-    for size in _TRIED_SIZES if names else ():
+    if _refusal(held, freed) is None:
+        return
+    known = {name: size for name, size in freed.items() if size is not None}
+    alone = {name: _fixed_but(held, name, known) for name in known} if len(known) == len(freed) else {}
+    # Those that do not work by themselves; all, where only several at a time do not.
+    names = [name for name, model in alone.items() if _refusal(model, {name: known[name]})] or list(freed)
+    tried = alone[names[0]] if len(names) == 1 and names[0] in alone else held
+    refusal = _refusal(tried, {name: freed[name] for name in names}) or _refusal(held, freed)
+    assert refusal is not None  # the same was refused above
+    listed = " and ".join(f"'{each}'" for each in names)
+    sizes = {name: known[name] for name in names if name in known}
+    shapes = _way_out(tried, sizes) if len(sizes) == len(names) else dict[str, tuple[int, ...]]()
+    first = ", ".join(f"{name!r}: {list(each)}" for name, each in shapes.items())
+    raise ShapeError(
+        f"the model does not work for any size of {listed}, only for the one that it had: with "
+        f"{refusal[0]}, {refusal[1].message}",
+        help=f"constant shapes hold the size; call model.replace_weights({{{first}}}) first, which leaves it open"
+        if shapes
+        else f"leave the size of {listed} as it is, or export the model anew with it open"
+        + (
+            "; of model.optimize(), which makes constants of its shapes, this may say which hold the size"
+            if are_computed(held)
+            else ""
+        ),
+    )
+
+
+def _refusal(held: Held, freed: Mapping[str, int | None]) -> tuple[int, OnnxsmithError] | None:
+    """The first size that dimensions are tried with and what is said of it, if no other than they had works."""
+    refusal: tuple[int, OnnxsmithError] | None = None
+    for size in _TRIED_SIZES if freed else ():
+        if size in freed.values():
+            continue
         tried = held.copy()
         try:
-            substitute(tried, dict.fromkeys(names, size))
+            substitute(tried, dict.fromkeys(freed, size))
             _work_out(tried)
-            return
+            return None
         except OnnxsmithError as error:
-            refusal = refusal or error
-    if refusal is not None:
-        listed = " and ".join(f"'{each}'" for each in names)
-        raise ShapeError(
-            f"the model does not work for any size of {listed}, only for the one that it had: with "
-            f"{_TRIED_SIZES[0]}, {refusal.message}",
-            help="leave the size as it is, or change what in the model counts on it",
-        )
+            refusal = refusal or (size, error)
+    return refusal
+
+
+def _fixed_but(held: Held, name: str, sizes: Mapping[str, int]) -> Held:
+    """A copy of a model where all dimensions but one have the sizes that they had."""
+    result = held.copy()
+    substitute(result, {each: size for each, size in sizes.items() if each != name})
+    return result
+
+
+def _way_out(held: Held, sizes: Mapping[str, int]) -> Mapping[str, tuple[int, ...]]:
+    """Values for constant shapes of a model with which the dimensions can be open; none where that is not enough."""
+    fixed = held.copy()
+    try:
+        substitute(fixed, sizes)
+        _work_out(fixed)
+        for also_products in (False, True):
+            shapes = open_shapes(fixed, {*sizes.values()}, also_products=also_products)
+            opened = _with_shapes_put(held, shapes)
+            if opened is None:
+                continue
+            shapes = needed(opened, shapes, sizes)
+            opened = _with_shapes_put(held, shapes)
+            if opened is None or not shapes or not keeps_items_apart(opened, sizes):
+                continue
+            if _refusal(opened, sizes) is None:
+                return shapes
+    except OnnxsmithError:  # the model contradicts itself in another way
+        pass
+    return {}
+
+
+def _with_shapes_put(held: Held, shapes: Mapping[str, tuple[int, ...]]) -> Held | None:
+    """A copy of a model with other constant shapes, and what follows from them; None where it contradicts itself."""
+    opened = held.copy()
+    _forget_shapes(opened, {})
+    put_shapes(opened, shapes)
+    try:
+        _work_out(opened)
+    except OnnxsmithError:
+        return None
+    return opened
 
 
 def _declare_inside(walk: Walk, graph: ir.Graph) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import onnx_ir as ir
 
@@ -16,20 +17,30 @@ from onnxsmith.graphs.report import PassedModel, Report, with_report
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.surgery.holding import Held, finished, read
-from onnxsmith.passes.verifying import GivenInputs, check_inputs, verify_passes
+from onnxsmith.passes.verifying import GivenInputs, check_inputs, runtime_limit, verify_passes
 from onnxsmith.passes.versions.found_types import ConversionTypes
 from onnxsmith.passes.versions.refusals import conversion_error
 from onnxsmith.passes.versions.walk import Conversion
 from onnxsmith.schema import registry
+from onnxsmith.schema.default_version import default_opset_version
+
+#: A version as it is asked for: "newest" is the last that the installed onnx has, "runtime" the last that the
+#: installed ONNX Runtime loads.
+GivenVersion: TypeAlias = int | Literal["newest", "runtime"]
 
 
 @model_boundary
 def convert_version(
-    model: Model, version: int | Mapping[str, int], *, verify: bool | GivenInputs = False
+    model: Model,
+    version: GivenVersion | Mapping[str, GivenVersion],
+    *,
+    verify: bool | GivenInputs = False,
 ) -> PassedModel:
     """The model in another version of the standard opset, or of the domains that a mapping names.
 
-    It gives what it gave. The model itself stays as it is, and the weights are shared; `report` says what was changed.
+    "newest" is the last version that the installed onnx has, "runtime" the last that the installed ONNX Runtime loads.
+    The result gives what the model gave. The model itself stays as it is, and the weights are shared; `report` says
+    what was changed, and whether the installed ONNX Runtime is too old for it.
     Where there is no way to say the same, the error names the nodes: nothing is converted by halves.
     `verify` True runs both on inputs that are made up, or on those that it is given;
     VerificationError then names the change that made a difference.
@@ -55,6 +66,10 @@ def convert_version(
             "converted",
             "that is a mistake of ours, please report it; convert_version without verify gives it as it is",
         )
+    elif result.report.opset_after > result.report.opset_before:  # an older one is no news for ONNX Runtime
+        limit = runtime_limit(result)
+        if limit is not None:
+            result.report.notes.append(limit)
     return result
 
 
@@ -123,23 +138,18 @@ def _leave_out_unread(model: ir.Model, unread_before: set[ir.Value]) -> None:
             del graph.initializers[name]
 
 
-def _targets(version: int | Mapping[str, int]) -> dict[str, int]:
+def _targets(version: GivenVersion | Mapping[str, GivenVersion]) -> dict[str, int]:
     given = version if isinstance(version, Mapping) else {"": version}
     targets: dict[str, int] = {}
     for domain, each in given.items():
         domain = "" if domain == "ai.onnx" else domain
-        try:
-            number = operator.index(each)
-        except TypeError:
-            raise AttributeTypeError(
-                f"a version of an opset is an int, and this is {each!r}", culprit=("attribute", "version")
-            ) from None
-        newest = registry.latest_version(domain)
         if not registry.is_known_domain(domain):
             raise AttributeValueError(
                 f"nothing is known of the domain '{domain}', so nothing of it can be converted",
                 culprit=("attribute", "version"),
             )
+        newest = registry.latest_version(domain)
+        number = newest if each == "newest" else _number(domain, each)
         if not 1 <= number <= newest:
             called = f"opset {number} of {domain}" if domain else f"opset {number}"
             raise AttributeValueError(
@@ -148,6 +158,25 @@ def _targets(version: int | Mapping[str, int]) -> dict[str, int]:
             )
         targets[domain] = number
     return targets
+
+
+def _number(domain: str, given: object) -> int:
+    """A version that is given as a number, or as that of the installed ONNX Runtime."""
+    if given == "runtime" and not domain:
+        return default_opset_version()
+    if given == "runtime":
+        raise AttributeValueError(
+            f"which version of {domain} the installed ONNX Runtime loads is not known",
+            help='"runtime" is for the standard domain; name a version here, or "newest"',
+            culprit=("attribute", "version"),
+        )
+    try:
+        return operator.index(given)  # pyright: ignore[reportArgumentType]  # users may give anything
+    except TypeError:
+        raise AttributeTypeError(
+            f'a version of an opset is an int, "newest" or "runtime", and this is {given!r}',
+            culprit=("attribute", "version"),
+        ) from None
 
 
 register_version_converter(converted)

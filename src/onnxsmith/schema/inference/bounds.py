@@ -1,12 +1,13 @@
 """How small and how large a polynomial over names can be, and what follows for minima and maxima.
 
 Finds a bound or none; it never guesses. A name stands for a size of at least 1 where shapes are described, and of at
-least 0 (`least=0`) where what a program does is decided.
+least 0 (`least=0`) where what a program does is decided; there a program may declare sizes (`Ranges`).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from onnxsmith.schema.inference.polynomial import (
     ZERO,
@@ -20,6 +21,24 @@ from onnxsmith.schema.inference.polynomial import (
     mul,
     text,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The smallest and the largest sizes that names were declared with; all others are at least 0."""
+
+    declared: tuple[tuple[str, int, int | None], ...]
+
+    def of(self, name: str) -> tuple[int, int | None]:
+        """The smallest and the largest size that a name stands for."""
+        for each, low, high in self.declared:
+            if each == name:
+                return low, high
+        return 0, None
+
+
+#: What is known of every name: the smallest size of all, or the sizes of each.
+Least: TypeAlias = int | Ranges
 
 
 def extremum(kind: Literal["min", "max"], left: Polynomial, right: Polynomial) -> Polynomial:
@@ -36,8 +55,8 @@ def extremum(kind: Literal["min", "max"], left: Polynomial, right: Polynomial) -
     return (((Atom(kind, f"{kind}({text(first)},{text(second)})", first, second),), 1),)
 
 
-def bounds(polynomial: Polynomial, least: int = 1) -> tuple[int | None, int | None]:
-    """The smallest and the largest value, given that every name is at least `least`; None where none is found."""
+def bounds(polynomial: Polynomial, least: Least = 1) -> tuple[int | None, int | None]:
+    """The smallest and the largest value, given what the names are at least; None where none is found."""
     low, high = _term_bounds(polynomial, least)
     if low is None:
         low = _relaxed_bound(polynomial, least)
@@ -47,7 +66,7 @@ def bounds(polynomial: Polynomial, least: int = 1) -> tuple[int | None, int | No
     return low, high
 
 
-def _term_bounds(polynomial: Polynomial, least: int) -> tuple[int | None, int | None]:
+def _term_bounds(polynomial: Polynomial, least: Least) -> tuple[int | None, int | None]:
     """Bounds from those of each term alone."""
     low: int | None = 0
     high: int | None = 0
@@ -60,7 +79,7 @@ def _term_bounds(polynomial: Polynomial, least: int) -> tuple[int | None, int | 
     return low, high
 
 
-def _relaxed_bound(polynomial: Polynomial, least: int) -> int | None:
+def _relaxed_bound(polynomial: Polynomial, least: Least) -> int | None:
     """A lower bound from one atom's relation to what it is made of: `N - N//2` is at least `(2*N - N) / 2`."""
     found: list[int] = []
     for monomial, factor in polynomial:
@@ -90,7 +109,7 @@ def _relations(atom: Atom, factor: int) -> tuple[int, list[Polynomial]]:
     return 1, []
 
 
-def _monomial_bounds(monomial: Monomial, least: int) -> tuple[int | None, int | None]:
+def _monomial_bounds(monomial: Monomial, least: Least) -> tuple[int | None, int | None]:
     low: int | None = 1
     high: int | None = 1
     for atom in monomial:
@@ -102,9 +121,9 @@ def _monomial_bounds(monomial: Monomial, least: int) -> tuple[int | None, int | 
     return low, high
 
 
-def _atom_bounds(atom: Atom, least: int) -> tuple[int | None, int | None]:
+def _atom_bounds(atom: Atom, least: Least) -> tuple[int | None, int | None]:
     if atom.kind == "name":
-        return least, None
+        return least.of(atom.text) if isinstance(least, Ranges) else (least, None)
     left_low, left_high = bounds(atom.left, least)
     if atom.kind == "//":
         divisor = as_constant(atom.right)

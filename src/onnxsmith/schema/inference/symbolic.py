@@ -1,19 +1,24 @@
 """Arithmetic on dimensions: sizes, symbolic expressions as text, and None for what is unknown.
 
-A name stands for a size of at least 1; that decides `max(0, N-1)` and the like, and is the only assumption. What
-ONNX's operators do with dimensions is said elsewhere.
+A name stands for a size of at least 1; that decides `max(0, N-1)` and the like, and is the only assumption.
+Comparisons, which decide what a program does, assume nothing but what it declares (`DECLARED`). What ONNX's operators
+do with dimensions is said elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import lru_cache
 
 from onnxsmith.schema.inference import polynomial
-from onnxsmith.schema.inference.bounds import bounds, extremum
+from onnxsmith.schema.inference.bounds import Least, Ranges, bounds, extremum
 from onnxsmith.schema.inference.expression import parse
 from onnxsmith.schema.inference.polynomial import Polynomial, TooLarge
 from onnxsmith.types.value_types import Dimension
+
+#: The sizes that the program which is being recorded declares for its dimensions.
+DECLARED: ContextVar[Ranges | None] = ContextVar("DECLARED", default=None)
 
 
 def add(left: Dimension, right: Dimension) -> Dimension:
@@ -173,7 +178,7 @@ def compare_less(left: Dimension, right: Dimension) -> bool | None:
     """
     if isinstance(left, int) and isinstance(right, int):
         return left < right
-    low, high = _bounds(sub(right, left), 0)
+    low, high = _bounds(sub(right, left), DECLARED.get() or 0)
     if low is not None and low > 0:
         return True
     return False if high is not None and high <= 0 else None
@@ -189,7 +194,7 @@ def compare_equal(left: Dimension, right: Dimension) -> bool | None:
         return left == right
     if is_same(left, right):
         return True
-    low, high = _bounds(sub(right, left), 0)
+    low, high = _bounds(sub(right, left), DECLARED.get() or 0)
     return False if (low is not None and low > 0) or (high is not None and high < 0) else None
 
 
@@ -210,7 +215,7 @@ def compare_less_or_equal(left: Dimension, right: Dimension) -> bool | None:
 
 
 @lru_cache(maxsize=4096)
-def _bounds(dimension: Dimension, least: int) -> tuple[int | None, int | None]:
+def _bounds(dimension: Dimension, least: Least) -> tuple[int | None, int | None]:
     if isinstance(dimension, int):
         return dimension, dimension
     parsed = None if dimension is None else parse(dimension)

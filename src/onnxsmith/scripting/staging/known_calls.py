@@ -9,13 +9,16 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeGuard, TypeVar, cast
 
 import numpy as np
 
 from onnxsmith.errors import LastingChangeError, OnnxsmithError, UnseenStateError
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.source import Span, is_library, position_span
+
+if TYPE_CHECKING:
+    from typing import Self
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -140,6 +143,11 @@ NAMES = frozenset(
     ]
 )
 
+#: The same for those that give something else each time.
+VARYING_NAMES = frozenset(
+    name.rpartition(".")[2] for module, names in _VARYING.items() if module != "random" for name in names
+) | {"SystemRandom"}
+
 
 def refusal_of(function: Function) -> OnnxsmithError | None:
     """The error for a call of a function that no model can call, whatever it is given."""
@@ -222,18 +230,32 @@ class Guard:
     profiler that runs already is left alone; then nothing is refused.
     """
 
-    def __enter__(self) -> Guard:
+    def __enter__(self) -> Self:
         self._is_on = sys.getprofile() is None
         if self._is_on:
-            sys.setprofile(_look)
+            sys.setprofile(self._look)
         return self
+
+    @staticmethod
+    def _look(frame: types.FrameType, event: str, called: object) -> None:
+        _look(frame, event, called)
 
     def __exit__(self, *_: object) -> None:
         if self._is_on:
             sys.setprofile(None)
 
 
-def _look(frame: types.FrameType, event: str, called: object) -> None:
+class ClockGuard(Guard):
+    """Refuses only what gives something else each time: where Python runs once, it may write files."""
+
+    @staticmethod
+    def _look(frame: types.FrameType, event: str, called: object) -> None:
+        _look(frame, event, called, LastingChangeError)
+
+
+def _look(
+    frame: types.FrameType, event: str, called: object, refused: type[OnnxsmithError] = OnnxsmithError
+) -> None:
     error: OnnxsmithError | None = None
     is_own = not is_library(frame.f_code.co_filename)
     if event == "c_call" and is_own:
@@ -241,7 +263,7 @@ def _look(frame: types.FrameType, event: str, called: object) -> None:
         error = refusal_of(function) or _opening(function)
     elif event == "call" and not is_own:
         error = _of_library(frame)
-    if error is not None:
+    if isinstance(error, refused):
         sys.setprofile(None)
         raise error.locate(_own_span(frame))
 
@@ -263,7 +285,8 @@ def _opening(function: Function) -> OnnxsmithError | None:
 def _of_library(frame: types.FrameType) -> OnnxsmithError | None:
     name, caller = frame.f_code.co_qualname, frame.f_back
     is_direct = caller is not None and not is_library(caller.f_code.co_filename)
-    if not is_direct and not name.startswith("SystemRandom."):
+    # Made by whoever imports `secrets`; its seed does nothing.
+    if name == "SystemRandom.seed" or (not is_direct and not name.startswith("SystemRandom.")):
         return None
     return _refusal((_package(str(frame.f_globals.get("__name__", ""))), name))
 

@@ -1,0 +1,103 @@
+"""Places counted in a row, and along each dimension: `unravel_index`, `ravel_multi_index`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.choosing import check_mode
+from onnxsmith.numpy.conversions import array_from, array_of, tensor_of
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import Size, is_known, known, shape_of
+from onnxsmith.types.dtypes import DType
+
+
+def _whole(value: object, name: str) -> Array:
+    array = array_of(value)
+    if array.dtype.kind not in "iu":
+        raise AttributeTypeError(f"{name} is of integers, not of {array.dtype.name}")
+    return array
+
+
+def _check_order(order: str) -> None:
+    if order not in ("C", "F"):
+        raise AttributeValueError(f"order is 'C' or 'F', not {order!r}", culprit=("attribute", "order"))
+
+
+@recorded("shape")
+def _along_each(index: Array, shape: tuple[Size, ...], order: str) -> tuple[Array, ...]:
+    rest = values.converted(tensor_of(index), DType.INT64)
+    found: list[TensorValue] = []
+    for size in shape if order == "F" else shape[::-1]:
+        length = values.as_tensor(cast(values.Size, size), DType.INT64)
+        found.append(op.Mod(rest, length))
+        rest = op.Div(rest, length)
+    return tuple(array_from(each) for each in (found if order == "F" else found[::-1]))
+
+
+@public("unravel_index")
+def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tuple[Array, ...]:
+    """Places that are counted in a row, along each dimension of a shape.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unravel_index(xp.asarray([3, 5]), (2, 3))
+    (Array([1, 1]), Array([0, 2]))
+    """
+    index, sizes = _whole(indices, "indices"), shape_of(shape)
+    _check_order(order)
+    if is_known(sizes) and not index.is_symbolic:
+        count, places = int(np.prod(known(sizes))), np.asarray(index)
+        if ((places < 0) | (places >= count)).any():
+            raise AttributeValueError(f"an index is out of bounds for {count} elements")
+    return _along_each(index, sizes, order)
+
+
+@recorded("dims")
+def _in_a_row(indices: list[Array], dims: tuple[Size, ...], modes: tuple[str, ...], order: str) -> Array:
+    total: TensorValue | None = None
+    given = list(zip(indices, dims, modes, strict=True))
+    for index, size, mode in given if order == "C" else given[::-1]:
+        place = values.converted(tensor_of(index), DType.INT64)
+        length = values.as_tensor(cast(values.Size, size), DType.INT64)
+        if mode == "wrap":
+            place = op.Mod(place, length)
+        elif mode == "clip":
+            place = op.Min(op.Max(place, np.int64(0)), op.Sub(length, np.int64(1)))
+        total = place if total is None else op.Add(op.Mul(total, length), place)
+    assert total is not None  # there is at least one dimension
+    return array_from(total)
+
+
+@public("ravel_multi_index")
+def ravel_multi_index(
+    multi_index: Sequence[object], dims: ArrayLike, mode: str | tuple[str, ...] = "raise", order: str = "C"
+) -> Array:
+    """Places along each dimension of a shape, counted in a row.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ravel_multi_index((xp.asarray([1, 1]), xp.asarray([0, 2])), (2, 3))
+    Array([3, 5])
+    """
+    given = [_whole(each, "multi_index") for each in multi_index]
+    sizes = shape_of(dims, "dims")
+    modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)
+    _check_order(order)
+    for each in modes:
+        check_mode(each)
+    if not sizes or len(given) != len(sizes) or len(modes) != len(sizes):
+        raise AttributeValueError(f"there are {len(sizes)} dimensions", culprit=("attribute", "multi_index"))
+    for index, size, each in zip(given, sizes, modes, strict=True):
+        if each == "raise" and isinstance(size, int) and not index.is_symbolic:
+            places = np.asarray(index)
+            if ((places < 0) | (places >= size)).any():
+                raise AttributeValueError(f"an index is out of bounds for a dimension of {size}")
+    return _in_a_row(given, sizes, modes, order)

@@ -1,0 +1,84 @@
+"""Special functions of single elements, as `scipy.special` has them: scipy finds them as `xp.special`.
+
+They compute in float64; the result is of the argument's type, and float64 for integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import bessel, error_functions
+from onnxsmith.algorithms.special.double import log1p, number, where
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import InputTypeError, boundary
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, tensor_of
+from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.registry import public
+from onnxsmith.types.dtypes import DType
+
+#: What a function computes, on float64.
+_Definition: TypeAlias = Callable[[TensorValue], TensorValue]
+
+
+def _define(name: str, what: str, definition: _Definition) -> Callable[[object], Array]:
+    """Enter a function of one array in the namespace."""
+
+    @recorded()
+    def computed(x: Array) -> Array:
+        result = definition(values.converted(tensor_of(x), DType.DOUBLE))
+        kind = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
+        return Array(cast(Tensor, values.converted(result, dtypes.onnx_type(kind))))
+
+    @boundary
+    def function(x: object, /) -> Array:
+        array = array_of(x)
+        if array.dtype.kind == "c":
+            raise InputTypeError(f"{name} takes real numbers, not {array.dtype.name}")
+        return computed(array)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = what
+    return public(f"special.{name}")(function)
+
+
+def _expit(x: TensorValue) -> TensorValue:
+    smaller = op.Exp(op.Neg(op.Abs(x)))
+    numerator = where(op.Less(x, number(0.0)), smaller, 1.0)
+    return op.Div(numerator, op.Add(number(1.0), smaller))
+
+
+def _logit(p: TensorValue) -> TensorValue:
+    """The logarithm of p / (1 - p); in the middle, where that is near 1, from the distance to a half."""
+    twice = op.Sub(op.Add(p, p), number(1.0))
+    middle = op.Sub(log1p(twice), log1p(op.Neg(twice)))
+    outside = op.Log(op.Div(p, op.Sub(number(1.0), p)))
+    return op.Where(op.Less(op.Abs(twice), number(0.4)), middle, outside)
+
+
+def _entr(x: TensorValue) -> TensorValue:
+    inside = op.Neg(op.Mul(x, op.Log(x)))
+    beside = where(op.Less(x, number(0.0)), -np.inf, inside)
+    return where(op.Equal(x, number(0.0)), 0.0, beside)
+
+
+erf = _define("erf", "The error function.", error_functions.erf)
+erfc = _define("erfc", "1 less the error function, precise where that is small.", error_functions.erfc)
+erfinv = _define("erfinv", "The inverse of the error function.", error_functions.erfinv)
+expit = _define("expit", "The logistic function, 1 / (1 + exp(-x)).", _expit)
+logit = _define("logit", "The inverse of the logistic function.", _logit)
+entr = _define("entr", "-x log(x): what a probability adds to an entropy.", _entr)
+ndtr = _define("ndtr", "The normal distribution's probability of less than x.", error_functions.normal)
+ndtri = _define("ndtri", "The inverse of `ndtr`.", error_functions.normal_quantile)
+log_ndtr = _define("log_ndtr", "The logarithm of `ndtr`.", error_functions.log_of_normal)
+i0 = _define("i0", "The modified Bessel function of order 0.", bessel.i0)
+i0e = _define("i0e", "The same, times exp(-abs(x)).", bessel.scaled_i0)
+i1 = _define("i1", "The modified Bessel function of order 1.", bessel.i1)
+i1e = _define("i1e", "The same, times exp(-abs(x)).", bessel.scaled_i1)

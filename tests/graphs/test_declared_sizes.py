@@ -1,0 +1,93 @@
+"""Sizes that types declare: `trace` decides by them, and the model holds to them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, Dim, Model, trace
+from onnxsmith.errors import AnnotationError, ModelInputError, TracedValueError
+
+
+def rows(count: int) -> np.ndarray:
+    return np.ones((count, 3), np.float32)
+
+
+def at_least(limit: int):
+    def function(x):
+        if x.shape[0] < limit:
+            raise ValueError("too few")
+        return x + 1.0
+
+    return function
+
+
+def test_a_declared_size_decides_what_a_function_asks():
+    model = trace(at_least(1), FLOAT[Dim("N", min=1), 3])
+    np.testing.assert_array_equal(model(rows(2)), rows(2) + 1)
+    with pytest.raises(ValueError, match="too few"):
+        trace(at_least(5), FLOAT[Dim("N", min=1, max=4), 3])
+
+
+def test_what_the_declared_sizes_leave_open_is_refused():
+    with pytest.raises(TracedValueError):
+        trace(at_least(2), FLOAT[Dim("N", min=1), 3])
+    with pytest.raises(TracedValueError):
+        trace(at_least(1), FLOAT[Dim("N"), 3])
+
+
+def test_what_follows_from_the_sizes_is_decided():
+    def function(x, y):
+        assert x.shape[0] + y.shape[0] >= 5
+        assert x.shape[0] * 2 <= 8
+        return x
+
+    trace(function, FLOAT[Dim("N", min=2, max=4)], FLOAT[Dim("M", min=3)])
+
+
+def test_a_declaration_holds_for_its_own_trace_alone():
+    def outer(x):
+        with pytest.raises(TracedValueError):
+            trace(at_least(1), FLOAT["N", 3])
+        return at_least(1)(x)
+
+    trace(outer, FLOAT[Dim("N", min=1), 3])
+    with pytest.raises(TracedValueError):
+        trace(at_least(1), FLOAT["N", 3])
+
+
+@pytest.mark.parametrize("count", [0, 5])
+def test_the_model_refuses_other_sizes(count: int):
+    model = trace(at_least(1), FLOAT[Dim("N", min=1, max=4), 3])
+    loaded = Model.from_proto(model.proto)
+    for each in (model, loaded):
+        with pytest.raises(ModelInputError, match=rf"N (>= 1|<= 4), and was given N = {count}"):
+            each(rows(count))
+
+
+def test_where_types_declare_several_all_hold():
+    def function(x, y):
+        assert x.shape[0] >= 2
+        assert x.shape[0] <= 7
+        return x + y
+
+    trace(function, FLOAT[Dim("N", min=2, max=9)], FLOAT[Dim("N", min=1, max=7)])
+
+
+def test_a_type_keeps_the_declaration():
+    kind = FLOAT[Dim("N", min=1), 3]
+    assert kind == FLOAT["N", 3]
+    assert repr(kind) == "FLOAT['N', 3]"
+    for other in (pickle.loads(pickle.dumps(kind)), copy.deepcopy(kind)):
+        trace(at_least(1), other)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"min": -1}, {"min": 1.5}, {"max": -1}, {"min": 3, "max": 2}, {"min": True}]
+)
+def test_limits_are_sizes(limits: dict[str, int]):
+    with pytest.raises(AnnotationError):
+        Dim("N", **limits)

@@ -1,0 +1,54 @@
+"""Python numbers as elements: those that a type does not hold are refused as numpy refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from onnxsmith.errors import OnnxsmithError
+
+NUMBERS: list[Any] = [1, -1, 300, 2**63, 2**64 - 1, 1.5, float("nan"), float("inf"), 1e30, 1j, True]
+DTYPES = ["bool", "int8", "uint8", "int64", "uint64", "float16", "float64", "complex64"]
+
+
+def _assigned(namespace: Any, dtype: str, number: Any) -> Any:
+    x = namespace.zeros(2, dtype=dtype)
+    x[0] = number
+    return x
+
+
+def _assigned_list(namespace: Any, dtype: str, number: Any) -> Any:
+    x = namespace.zeros(2, dtype=dtype)
+    x[:] = [number, number]
+    return x
+
+
+WAYS: list[Callable[[Any, str, Any], Any]] = [
+    _assigned,
+    _assigned_list,
+    lambda namespace, dtype, number: namespace.asarray(number, dtype=dtype),
+    lambda namespace, dtype, number: namespace.asarray([number], dtype=dtype),
+    lambda namespace, dtype, number: namespace.full(2, number, dtype=dtype),
+    lambda namespace, dtype, number: namespace.full(2, number),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("way", WAYS, ids=range(len(WAYS)))
+def test_as_numpy(way: Callable[[Any, str, Any], Any], dtype: str) -> None:
+    for number in NUMBERS:
+        try:
+            expected = way(np, dtype, number)
+        except (OverflowError, ValueError, TypeError):
+            with pytest.raises(OnnxsmithError) as caught:
+                way(xp, dtype, number)
+            assert issubclass(caught.type, OverflowError | ValueError | TypeError)
+            continue
+        ours = np.asarray(way(xp, dtype, number))
+        assert ours.dtype == expected.dtype, number
+        np.testing.assert_array_equal(ours, expected, err_msg=str(number))
