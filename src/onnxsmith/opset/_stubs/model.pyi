@@ -217,7 +217,10 @@ class Difference:
     def summary(self) -> str:
         """How many of what differ, in a line."""
     def lines(self, limit: int | None = ...) -> Iterator[str]:
-        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not."""
+        """The text of the differences, line by line: `+`, `-` and `~` begin what differs, and a blank what does not.
+
+        Many `Constant` nodes that only one model has are one line, unless `limit` is None.
+        """
     def text(self, limit: int | None = ...) -> str:
         """The differences for people; of more than `limit` of one kind, the rest is counted."""
     def _repr_html_(self) -> str: ...
@@ -290,6 +293,12 @@ class Times:
     @property
     def median(self) -> float:
         """The run in the middle: one that was disturbed does not move it."""
+    def share_of(self, whole: Times) -> str:
+        """How much of a whole it is, in percent; by the mean: medians of parts do not add up to that of the whole.
+
+        >>> Times((1.0, 2.0)).share_of(Times((2.0, 4.0)))
+        '50.0 %'
+        """
     @property
     def minimum(self) -> float:
         """The fastest run: the least disturbed by what else the machine does."""
@@ -377,10 +386,10 @@ class ComparedRow:
     after: Times | None
     @property
     def difference(self) -> float:
-        """By how many seconds the median rose."""
+        """By how many seconds the mean of the runs rose: the differences of all rows add up to that of all kernels."""
     @property
     def ratio(self) -> float | None:
-        """The median after, as a multiple of that before; None where one is not there."""
+        """The mean after, as a multiple of that before; None where one is not there."""
     @property
     def is_clear(self) -> bool:
         """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
@@ -394,7 +403,10 @@ class ProfileComparison:
     plain: ComparedRow
     called: tuple[str, str]
     def table(self, limit: int | None = ...) -> str:
-        """A table as text; a difference that is not larger than the spread of the runs has a `?`."""
+        """A table as text; a difference that is not larger than the spread of the runs has a `?`.
+
+        Times are means of the runs; `limit` None or 0 shows all rows.
+        """
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
@@ -436,10 +448,10 @@ class Profile:
     def best_grouping(self) -> ProfileGrouping:
         """By line where most of the time has lines, else by node."""
     def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
-        """A table as text, by what has the most to say unless `by` says it; `limit` None shows all of it.
+        """A table as text, by what has the most to say unless `by` says it; `limit` None or 0 shows all of it.
 
-        Share of the time in kernels; median, standard deviation and least of the runs; how many kernels ran in a run;
-        bytes of their results.
+        Share of the time in kernels, by the mean of the runs, so that all shares add up; median, standard deviation and
+        least of the runs; how many kernels ran in a run; bytes of their results.
         """
     def listing(self) -> str:
         """The source of the model with share and time of each line beside it.
@@ -460,9 +472,9 @@ class Profile:
     def compare(self, after: Profile, by: ProfileGrouping | None = None) -> ProfileComparison:
         """This profile and a later one beside each other, the largest difference first.
 
-        By line where both have lines, else by node where the nodes of one are found in the other, else by operator,
-        unless `by` says it. Nodes are found by their names and by what they give. What is fused in one of the models is
-        told together in both, and a node that one of them does not have with what reads it.
+        By line where most of the time is at lines that both have, else by node where the nodes of one are found in the
+        other, else by operator, unless `by` says it. Nodes are found by their names and by what they give. What is
+        fused in one of the models is told together in both, and a node that only one has with what reads it.
 
         >>> from onnxsmith import FLOAT, opset21 as op, trace
         >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT[1000])
