@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +16,9 @@ from onnxsmith.view.svg import card, cut, escaped, text_element, text_width
 MARK = b"<!-- onnxsmith view -->"
 #: As many items are shown at first; the page has the same number.
 _OPENED_AT_FIRST = 80
+#: And up to so many where that shows what differs from another model, which a closed box would hide.
+_OPENED_FOR_CHANGES = 400
+_CHANGES = ("added", "removed", "changed")
 #: Boxes are opened no deeper at first; the page has the same number.
 _DEEPEST = 40
 _HEADER, _MARGIN, _ROW, _CHIP = 30.0, 16.0, 15.0, 22.0
@@ -117,11 +120,13 @@ class _Picture:
         self.notes = part.notes
         #: How many notes stand in each box.
         self._noted: Counter[int] = Counter()
-        for address in part.notes:
+        self._has_change: defaultdict[int, bool] = defaultdict(bool)
+        for address, note in part.notes.items():
             number = part.description.by_address.get(address)
             box = -1 if number is None else part.boxes.box_of[number]
             while box >= 0:
                 self._noted[box] += 1
+                self._has_change[box] |= note.kind in _CHANGES
                 box = part.boxes.boxes[box].parent
         self.root = self._frame(0)
         self._open_first()
@@ -158,6 +163,7 @@ class _Picture:
     def _open_first(self) -> None:
         """Open the boxes of a frame, all or none, as long as the picture stays small enough to take in.
 
+        Beyond that only those are opened in which something differs from another model.
         A function that calls itself stands in itself without end: of that, nothing more is opened.
         """
         shown = len(self.root.box.items)
@@ -174,7 +180,10 @@ class _Picture:
             more = sum(size for size, _, _ in sizes)
             is_only = len(sizes) == 1 and len(frame.box.items) < 8 and more < 400
             if shown + more > _OPENED_AT_FIRST and not is_only:
-                continue
+                sizes = [each for each in sizes if any(self._has_change[box] for _, box in each[2])]
+                more = sum(size for size, _, _ in sizes)
+                if shown + more > _OPENED_FOR_CHANGES:
+                    continue
             shown += more
             for _, position, inside in sizes:
                 frames = [self._frame(box, frame) for _, box in inside]

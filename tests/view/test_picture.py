@@ -1,0 +1,56 @@
+"""Models as still pictures: which boxes are open in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onnxsmith import FLOAT, Model, diff, script, static_range
+from onnxsmith import opset21 as op
+
+
+@script
+def first(x: FLOAT["N"]):
+    for _ in static_range(50):
+        x = op.Sin(x)
+    return x
+
+
+@script
+def long(x: FLOAT["N"]):
+    for _ in static_range(50):
+        x = op.Exp(x)
+    return op.Neg(x)
+
+
+@script
+def short(x: FLOAT["N"]):
+    return op.Neg(x)
+
+
+@script
+def before(x: FLOAT["N"]):
+    return long(first(x))
+
+
+@script
+def after(x: FLOAT["N"]):
+    return short(first(x))
+
+
+@pytest.fixture
+def models() -> tuple[Model, Model]:
+    return before.to_model(), after.to_model()
+
+
+def test_what_differs_is_drawn_in_a_box_that_would_be_closed(
+    models: tuple[Model, Model], tmp_path: Path
+) -> None:
+    models[0].show(tmp_path / "one.svg")
+    assert ">Neg<" not in (tmp_path / "one.svg").read_text("utf-8")
+    found = diff(*models)
+    found.show(tmp_path / "both.svg")
+    removed = len(found.of("node", "removed"))
+    assert removed
+    assert (tmp_path / "both.svg").read_text("utf-8").count("− removed") >= removed
