@@ -17,6 +17,7 @@ from onnxsmith.algorithms.threefry import threefry
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -36,7 +37,7 @@ _FOR_NUMBERS, _FOR_KEYS = 0, 0xFFFFFFFF
 _MOST = 2**31
 
 
-def _key_of(key: object) -> Array:
+def _key_of(key: ArrayLike) -> Array:
     found = array_of(key)
     if found.dtype != _WORD or found.ndim != 1 or (not found.is_symbolic and found.shape != (2,)):
         raise InputTypeError("a key is two words of uint32", help="xp.random.key(seed) makes one")
@@ -57,7 +58,7 @@ def _drawn(key: Array, shape: tuple[Size, ...], first: int = _FOR_NUMBERS) -> _W
 
 
 @public("random.key")
-def key(seed: object) -> Array:
+def key(seed: ArrayLike) -> Array:
     """The key of a seed: an integer, known now or in the model.
 
     >>> import onnxsmith.numpy as xp
@@ -78,7 +79,7 @@ def _key(seed: Array) -> Array:
 
 
 @public("random.split")
-def split(key: object, num: int = 2) -> Array:
+def split(key: ArrayLike, num: int = 2) -> Array:
     """Keys whose numbers have nothing to do with each other, or with those of the key: one a row.
 
     >>> import onnxsmith.numpy as xp
@@ -96,7 +97,7 @@ def _split(key: Array, num: int) -> Array:
     )
 
 
-def _real(dtype: object) -> NumpyDType:
+def _real(dtype: DTypeLike | None) -> NumpyDType:
     found = dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)
     if found.kind != "f":
         raise AttributeValueError(f"fractions are drawn, not {found.name}", culprit=("attribute", "dtype"))
@@ -120,7 +121,11 @@ def _fraction(words: _Words, *, is_wide: bool) -> TensorValue:
 
 @public("random.uniform")
 def uniform(
-    key: object, shape: ShapeLike = (), low: object = 0.0, high: object = 1.0, dtype: object = None
+    key: ArrayLike,
+    shape: ShapeLike = (),
+    low: ArrayLike = 0.0,
+    high: ArrayLike = 1.0,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """Fractions from `low` on, below `high`, each as likely as the others.
 
@@ -146,7 +151,11 @@ def _uniform(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
 
 @public("random.normal")
 def normal(
-    key: object, shape: ShapeLike = (), loc: object = 0.0, scale: object = 1.0, dtype: object = None
+    key: ArrayLike,
+    shape: ShapeLike = (),
+    loc: ArrayLike = 0.0,
+    scale: ArrayLike = 1.0,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """Numbers of the normal distribution, with a mean and a standard deviation."""
     kind = _real(dtype)
@@ -169,7 +178,7 @@ def _normal(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
 
 @public("random.integers")
 def integers(
-    key: object, low: int, high: int | None = None, shape: ShapeLike = (), dtype: object = None
+    key: ArrayLike, low: int, high: int | None = None, shape: ShapeLike = (), dtype: DTypeLike | None = None
 ) -> Array:
     """Integers from `low` on (0 where one bound is given), below `high`; the bounds are ints, at most 2**31 apart.
 
@@ -200,7 +209,7 @@ def _integers(key: Array, shape: tuple[Size, ...], start: Size, count: Size) -> 
 
 
 @public("random.permutation")
-def permutation(key: object, x: object) -> Array:
+def permutation(key: ArrayLike, x: ShapeLike) -> Array:
     """The numbers below `x` in a random order; of an array, its rows."""
     if isinstance(x, Array):
         if not x.ndim:

@@ -18,6 +18,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, tensor_of
 from onnxsmith.numpy.recorded import recorded
@@ -28,7 +29,7 @@ from onnxsmith.types.dtypes import DType
 _Definition: TypeAlias = Callable[[TensorValue], TensorValue]
 
 
-def _define(name: str, what: str, definition: _Definition) -> Callable[[object], Array]:
+def _define(name: str, what: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
     """Enter a function of one array in the namespace."""
 
     @recorded()
@@ -38,7 +39,7 @@ def _define(name: str, what: str, definition: _Definition) -> Callable[[object],
         return Array(cast(Tensor, values.converted(result, dtypes.onnx_type(kind))))
 
     @boundary
-    def function(x: object, /) -> Array:
+    def function(x: ArrayLike, /) -> Array:
         array = array_of(x)
         if array.dtype.kind == "c":
             raise InputTypeError(f"{name} takes real numbers, not {array.dtype.name}")
