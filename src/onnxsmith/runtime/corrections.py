@@ -364,8 +364,8 @@ def _of_rows_once(name: str) -> type[Any]:
     def run(self: Any, x: Array, **attributes: int | None) -> tuple[Any, ...]:
         if self.run_params["opsets"].get("", 13) >= 13 or not x.size:
             return base._run(self, x, **attributes)
-        axis = attributes.get("axis")
-        place = (self.axis if axis is None else axis) % x.ndim
+        given = [each.i for each in self.onnx_node.attribute if each.name == "axis"]
+        place = (given[0] if given else 1) % x.ndim  # the evaluator knows the default of today alone
         matrix = x.reshape((math.prod(x.shape[:place]), -1)).astype(np.promote_types(x.dtype, np.float32))
         return (_of_rows(name, matrix).astype(x.dtype).reshape(x.shape),)
 
