@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from time import perf_counter
@@ -86,3 +88,24 @@ def test_random_numbers_of_a_key_are_allowed() -> None:
         return xp.random.normal(xp.random.key(xp.asarray(seed)), xp.asarray(x).shape).tensor
 
     assert trace(noisy, FLOAT["N"], INT64)(np.ones(3, np.float32), np.int64(1)).shape == (3,)
+
+
+def test_the_second_of_two_normal_numbers_is_drawn_too() -> None:
+    generator = np.random.RandomState(0)
+    generator.normal()  # the next one is kept, and drawing it changes no bit
+    with pytest.raises(LastingChangeError):
+        trace(lambda x: x + np.float32(generator.normal()), FLOAT["N"])
+
+
+def test_the_first_number_of_a_process_is_drawn_too() -> None:
+    program = """
+import numpy as np
+from onnxsmith import FLOAT, trace
+from onnxsmith.errors import LastingChangeError
+try:
+    trace(lambda x: x + np.float32(np.random.normal()), FLOAT["N"])
+except LastingChangeError:
+    print("refused")
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "refused\n"

@@ -7,6 +7,7 @@ Generators are seen to have moved, clocks are seen when they are called.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -96,6 +97,8 @@ class _Found:
                 self._note(value)
 
     def _look_into(self, module: types.ModuleType, names: frozenset[str]) -> None:
+        if module is np and "random" in names:
+            importlib.import_module("numpy.random")  # which numpy loads when it is named, and here it is
         for name in names & vars(module).keys():
             value: UserValue = vars(module)[name]
             if isinstance(value, types.ModuleType):
@@ -130,7 +133,11 @@ def _state_of(owner: UserValue) -> _State | None:
     given = cast(Any, owner)
     if kind.__module__.startswith("numpy.random"):
         bits = getattr(given, "bit_generator", None) or getattr(given, "_bit_generator", None)
-        return (lambda: _frozen(bits.state)) if bits is not None else None
+        if bits is None:
+            return None
+        # An old generator keeps every second normal number for later, which the bits do not show.
+        whole: Callable[..., UserValue] | None = getattr(given, "get_state", None)
+        return (lambda: _frozen(bits.state)) if whole is None else (lambda: _frozen(whole(legacy=False)))
     if kind.__module__ == "random" and hasattr(given, "getstate") and kind.__name__ != "SystemRandom":
         return cast(_State, given.getstate)
     return None

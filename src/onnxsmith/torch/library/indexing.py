@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, dimensions_of
+from onnxsmith.algorithms.values import Numeric, Size, dimensions_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
@@ -207,12 +207,24 @@ def broadcast_sizes(call: Call, tensors: Sequence[Any]) -> list[Any]:
     """The shape that tensors broadcast to: ints and numbers of the model."""
     rank = max(rank_of(each) for each in tensors)
     result: list[Any] = [1] * rank
+    known: list[Any] = [1] * rank
     for tensor in tensors:
         for axis in range(-rank_of(tensor), 0):
-            # A size that only the model knows counts as other than one, as it does for torch.
-            if tensor.type.shape[axis] != 1 and not (isinstance(result[axis], int) and result[axis] != 1):
-                result[axis] = call.size(tensor, axis)
+            dimension = tensor.type.shape[axis]
+            if dimension == 1 or (isinstance(result[axis], int) and result[axis] != 1):
+                continue
+            size = call.size(tensor, axis)
+            is_other = not isinstance(size, int) and known[axis] not in (1, dimension)
+            result[axis] = _wider(result[axis], size) if is_other else size
+            known[axis] = dimension
     return result
+
+
+def _wider(one: Size, other: Size) -> Size:
+    """Of two sizes that broadcast, the one that is not 1, such as that of a slice beside the whole."""
+    first, second = cast(one, DType.INT64), cast(other, DType.INT64)
+    chosen = op.Where(op.Equal(first, np.int64(1)), second, first)
+    return chosen.as_number()
 
 
 def broadcast_together(call: Call, tensors: Sequence[Any]) -> list[Any]:
