@@ -10,9 +10,9 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import InvalidModelError, OnnxsmithError
-from onnxsmith.graphs import beyond
 from onnxsmith.graphs.files import described_cause
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
+from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.schema.definition import AttributeReference, AttributeType
 from onnxsmith.types.value_types import AnyValueType
 
@@ -53,7 +53,7 @@ def plain_attribute(attribute: ir.Attr) -> PlainAttribute:
         case ir.AttributeType.TENSORS:
             return tuple(read_only(each) for each in cast("tuple[ir.TensorProtocol, ...]", value))
         case ir.AttributeType.SPARSE_TENSOR:
-            return read_only(beyond.SparseTensor(cast(onnx.SparseTensorProto, value)))
+            return read_only(SparseTensor(cast(onnx.SparseTensorProto, value)))
         case ir.AttributeType.TYPE_PROTO:
             return type_from_ir(value.type, value.shape)
         case ir.AttributeType.TYPE_PROTOS:
