@@ -18,4 +18,6 @@ assert len(trace(lambda x: op.Relu(x) + 1.0, FLOAT["N"]).ir.graph) == 2
 def test_what_a_program_loads(program: str, is_loaded: bool):
     report = f"{program}\nimport sys; print('onnx_ir' in sys.modules, 'sympy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [str(is_loaded)] * 2
+    onnx_ir, sympy = (each == "True" for each in done.stdout.split())
+    assert onnx_ir == is_loaded
+    assert is_loaded or not sympy  # which onnx-ir loads from some version on

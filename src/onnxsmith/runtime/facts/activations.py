@@ -57,6 +57,7 @@ def small_exponents(site: Site) -> bool:
     met_by=Rewrite,
     reason="the kernel is for float32 alone, and the definition, log(exp(x) + 1), overflows where x is large",
     since=9,
+    first="1.21",
     dtypes=[DType.DOUBLE],
     probe=Probe(
         "g (double[N] x) => (double[N] y) { y = Softplus(x) }",

@@ -116,6 +116,7 @@ def _is_by_definition(site: Site) -> bool:
     "Attention",
     met_by=Check,
     reason="with a mask of integers the definition runs, and joins keys of different batches, which reads past the end",
+    first="1.24",
     probe=Probe(
         "g (float[B, H, S, D] q, float[B, H, T, D] k, float[B, H, T, D] v, int8[S, M] m, float[C, H, P, D] a,"
         " float[E, H, P, D] b) => (float[B, H, S, D] y) { y = Attention (q, k, v, m, a, b) }",

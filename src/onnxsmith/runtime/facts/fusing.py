@@ -21,6 +21,7 @@ _SCALES = ("Mul", "Div")
     reason=_REASON,
     dtypes=[DType.DOUBLE],
     since=7,
+    first="1.26",
     probe=Probe(
         "g (double[1, 1] x) => (double[1, 1] y) "
         "{ c = Constant <value = double {0.1}> () t = MatMul(x, x) s = Mul(t, c) y = Sub(s, c) }",
@@ -39,6 +40,7 @@ def scaled_product(site: Site) -> bool:
     reason=_REASON,
     dtypes=[DType.DOUBLE],
     since=8,
+    first="1.26",
     probe=Probe(
         "g (double[1, 1] x) => (double[1, 1] y) "
         "{ c = Constant <value = double {0.1}> () t = Mul(x, c) s = MatMul(t, x) y = Sub(s, c) }",

@@ -10,7 +10,7 @@ import onnx
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -55,15 +55,30 @@ def pool_is_whole(site: Site) -> Iterator[Requirement]:
 
 @FAMILY.fact(
     "Loop",
-    met_by=Rewrite,
-    reason="the text that a loop collects is taken out of its place, and empty there in the next turn",
+    met_by=Refusal,
+    reason="a loop that collects text ends the process",
     since=11,
+    last="1.27",
     probe=Probe(
         "g (string[N] x, int64 n, bool go) => (string[K, N] y) { y = Loop (n, go) <body = b (int64 i, bool on)"
-        " => (bool on_out, string[N] one) { on_out = Identity(on) one = Identity(x) }> }",
+        " => (bool on_out, string[N] one) { on_out = Identity(on) one = Where(on, x, x) }> }",
         {"x": np.array(["a", "b"], object), "n": np.array(2), "go": np.array(True)},
         right=[np.array([["a", "b"], ["a", "b"]], object)],
     ),
+)
+def collects_text(site: Site) -> str | None:
+    if any(map(_collected_text, inner_graphs(site.node))):
+        return "a loop that collects text ends the process of ONNX Runtime before 1.28"
+    return None
+
+
+@FAMILY.fact(
+    "Loop",
+    met_by=Rewrite,
+    reason="the text that a loop collects is taken out of its place, and empty there in the next turn",
+    since=11,
+    first="1.28",
+    probe=None,  # earlier versions show it too, and worse: there such a loop is refused
 )
 def collects_copies(site: Site) -> bool:
     # By what the body declares: to infer types would cost every model with a body.
