@@ -250,7 +250,8 @@ def global_pool(call: Call) -> Result:
 def _check_that_there_is_something(call: Call, shape: Shape) -> None:
     """Pictures without elements have no maximum, though a mean; where there is no picture, none is asked for."""
     # Of more than three spatial dimensions it is a reduction to runtimes, whose maximum of nothing is the least number.
-    needs_some = call.op.name == "MaxPool" or (call.op.name == "GlobalMaxPool" and len(shape) <= 5)
+    rank = len(shape)
+    needs_some = call.op.name == "MaxPool" or (call.op.name == "GlobalMaxPool" and rank <= 5)
     if needs_some and 0 in shape[1:] and isinstance(shape[0], int) and shape[0]:
         raise call.shape_error(f"has nothing to pool: {call.described(0)}", ("input", 0))
 
