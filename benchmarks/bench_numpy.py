@@ -38,9 +38,9 @@ def run(context: Context) -> list[Row]:
     rows: list[Row] = []
     for name, (call, node, constant) in CALLS.items():
         peers = [
-            Peer("bare InferenceSession.run", lambda: _bare(node, constant), bar=ratio_at_most(1.5)),  # noqa: B023
-            Peer("numpy", lambda: lambda: call(np, _X, _Y)),  # noqa: B023
-            Peer("ndonnx", lambda: _ndonnx(call), package="ndonnx"),  # noqa: B023
+            Peer("bare InferenceSession.run", lambda: _bare(node, constant), bar=ratio_at_most(1.5)),  # noqa: B023  # called before the loop goes on
+            Peer("numpy", lambda: lambda: call(np, _X, _Y)),  # noqa: B023  # called before the loop goes on
+            Peer("ndonnx", lambda: _ndonnx(call), package="ndonnx"),  # noqa: B023  # called before the loop goes on
         ]
         expected = call(np, _X, _Y)
         check = _checker(expected)

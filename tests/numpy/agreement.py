@@ -127,7 +127,7 @@ def _precise(function: Function, args: Any, kwargs: Any) -> Any:
     try:
         wide = {k: v for k, v in _mapped(kwargs, _widened).items() if k != "dtype"}
         return _quietly(function, _mapped(args, _widened), wide)
-    except Exception:
+    except Exception:  # numpy has a class for each reason, and any means that it refuses
         return None
 
 

@@ -77,7 +77,7 @@ class Making:
         self.program.lines.append(line)
         try:
             execute(line, self.names)
-        except Exception:
+        except Exception:  # numpy has a class for each reason, and any means that it refuses
             if self.rng.random() < _REFUSALS:
                 return False
             self.program.lines.pop()
@@ -356,7 +356,7 @@ def _written(making: Making, index: str | None, name: str) -> str | None:
         return None
     try:
         part = np.asarray(eval(f"{name}[{index}]", making.names))  # of an index that is made above
-    except Exception:
+    except Exception:  # numpy has a class for each reason, and any means that it refuses
         return f"{name}[{index}] = 1"
     return f"{name}[{index}] = {_value(making, part.shape)}"
 
