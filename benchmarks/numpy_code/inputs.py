@@ -1,8 +1,8 @@
 """The arguments that functions of the list are tried with: a fixed pool in a fixed order, from names of parameters.
 
 An argument is told by a short text, so that the list is a data file: `vector:0` is the first vector,
-`[vector:0, vector:1]` a list of two, `=2` the number 2 itself, `size:0` a whole number that the model takes. What a kind
-holds depends on the size and the slot alone.
+`[vector:0, vector:1]` a list of two, `=2` the number 2 itself, `size:0` a whole number that the model takes. What kinds
+hold depends on the size and the slot alone.
 """
 
 from __future__ import annotations

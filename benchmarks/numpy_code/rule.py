@@ -2,7 +2,7 @@
 
 Public functions of the packages below whose source Python can read; numpy's are taken without their dispatcher, as
 `np.cov.__wrapped__`. A function counts if it takes one of the arguments of `inputs` at sizes 5 and 7 and gives numbers,
-the same ones twice. Nothing of onnxsmith is imported here: whether a function becomes a model has no part in the choice.
+the same ones twice. Nothing of onnxsmith is imported here: whether a function becomes a model is no part of the choice.
 
 Half of the list is numpy's own, all of it; the other half are as many of the other packages, by the order of a hash of
 their names. The rest is held out: what was made for the list is measured there.
