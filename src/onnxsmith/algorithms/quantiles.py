@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.ordering import ordered
+from onnxsmith.algorithms.sorting import ordered
 from onnxsmith.algorithms.totals import wider
 from onnxsmith.algorithms.values import as_tensor, converted, dtype_of, like, rank_of, size_of
 from onnxsmith.core.value import TensorValue
