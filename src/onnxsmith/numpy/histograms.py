@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms import ordering, totals, values
+from onnxsmith.algorithms import searching, totals, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
@@ -104,7 +104,7 @@ def _check_rising(edges: Array) -> None:
 def _bin_of(x: TensorValue, edges: TensorValue) -> tuple[TensorValue, TensorValue]:
     """The bin of each element, and whether there is one; the last edge belongs to the last bin."""
     last = op.Sub(op.Size(edges), np.int64(1))
-    place = op.Sub(ordering.places_for(edges, x, right=True), np.int64(1))
+    place = op.Sub(searching.places_for(edges, x, right=True), np.int64(1))
     end = op.Gather(edges, last)
     is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.LessOrEqual(x, end))
     return op.Min(place, op.Sub(last, np.int64(1))), is_inside

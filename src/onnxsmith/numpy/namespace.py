@@ -48,6 +48,8 @@ from onnxsmith.numpy.matrices import factors as factors
 from onnxsmith.numpy.matrices import norms as norms
 from onnxsmith.numpy.matrices import solving as solving
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.staging import jit as jit
+from onnxsmith.numpy.staging import models as models
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import convolving, ordering, totals, values
+from onnxsmith.algorithms import convolving, sorting, totals, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -120,7 +120,7 @@ def _interpolated(x: Array, points: Array, heights: Array, left: Array | None, r
 def _periodic(points: Array, heights: Array, period: float) -> tuple[Array, Array]:
     """Points of one period in order, with one more at either end."""
     at = tensor_of(points)
-    order = ordering.order(Field(at), 0)
+    order = sorting.order(Field(at), 0)
     at = op.Gather(at, order)
     before, behind = op.Slice(at, [-1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [1])
     length = values.like(period, at)

@@ -108,6 +108,11 @@ class Field:
         nonzero = op.Not(op.Equal(self.re, real(0, self)))
         return nonzero if self.im is None else op.Or(nonzero, op.Not(op.Equal(self.im, real(0, self))))
 
+    def is_nan(self) -> TensorValue:
+        """Where an element, or a part of it, is no number; of fractions."""
+        holes = op.IsNaN(self.re)
+        return holes if self.im is None else op.Or(holes, op.IsNaN(self.im))
+
     def cast(self, dtype: DType) -> Field:
         """In another element type."""
         return self.map(lambda part: converted(part, dtype))

@@ -72,11 +72,6 @@ def _not_equal_complex(x: Field, y: Field) -> TensorValue:
     return op.Not(_equal_complex(x, y))
 
 
-def is_nan(z: Field) -> TensorValue:
-    """Where a part is no number."""
-    return op.Or(op.IsNaN(z.re), op.IsNaN(imaginary(z)))
-
-
 def _extreme(name: str) -> RealLoop:
     """The greater or the lesser, of NaN and a number NaN."""
 
@@ -108,7 +103,7 @@ def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
     def call(x: Field, y: Field) -> Field:
         is_first = compared(x, y)
         assert isinstance(is_first, TensorValue)  # a comparison gives one
-        return select(op.Or(is_nan(y if of_numbers else x), is_first), x, y)
+        return select(op.Or((y if of_numbers else x).is_nan(), is_first), x, y)
 
     return call
 

@@ -11,7 +11,6 @@ from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define
-from onnxsmith.numpy.ufuncs.comparisons import is_nan
 from onnxsmith.numpy.ufuncs.precision import in_single
 from onnxsmith.numpy.ufuncs.rounding import towards_zero
 
@@ -54,7 +53,7 @@ def _heaviside(x: TensorValue, at_zero: TensorValue) -> TensorValue:
     return chosen(op.IsNaN(x), x, chosen(op.Equal(x, zero), at_zero, step))
 
 
-isnan = define("isnan", _isnan, is_nan)
+isnan = define("isnan", _isnan, Field.is_nan)
 isinf = define("isinf", _isinf, _isinf_complex)
 isfinite = define("isfinite", _isfinite, _isfinite_complex)
 signbit = define("signbit", float_parts.signbit)

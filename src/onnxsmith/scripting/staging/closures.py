@@ -11,7 +11,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from onnxsmith.core.target import current_graph
@@ -27,9 +27,9 @@ from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
 from onnxsmith.scripting.source.observers import observed
 from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.cells import CellScope
+from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.script_values import Function
@@ -171,7 +171,7 @@ def in_place(function: Function, run: Run) -> Function:
     """What to call instead of `function` in a staged function."""
     if isinstance(function, types.MethodType):
         inner = function.__func__
-        if isinstance(inner, types.FunctionType) and is_user_code(inner):
+        if isinstance(inner, types.FunctionType) and run.dialect.is_staged(inner):
             behind = observed(inner)
             if behind is not None:
                 return in_place(cast(Any, behind).__get__(function.__self__), run)
@@ -183,32 +183,36 @@ def in_place(function: Function, run: Run) -> Function:
         behind = observed(function)
         if behind is not None:
             return in_place(behind, run)
-        return _InPlace(function, (), run) if is_user_code(function) else function
+        return _InPlace(function, (), run) if run.dialect.is_staged(function) else function
     if isinstance(function, functools.partial):
         inner = cast("functools.partial[Any]", function)
         return functools.partial(in_place(inner.func, run), *inner.args, **inner.keywords)
     if isinstance(function, type):
         return cast(Any, function)
     inner = getattr(cast(Any, type(function)), "__call__", None)  # noqa: B004  # the function itself is wanted
-    if isinstance(inner, types.FunctionType) and is_user_code(inner):
+    if isinstance(inner, types.FunctionType) and run.dialect.is_staged(inner):
         return _InPlace(inner, (cast(Opaque, function),), run)
     return function
 
 
-def has_symbolic(values: Iterable[UserValue], depth: int = 3) -> bool:
-    """Whether symbolic values are among these, or in the containers among these."""
+def has_symbolic(
+    values: Iterable[UserValue],
+    depth: int = 3,
+    *,
+    is_open: Callable[[UserValue], bool] = SCRIPTS.is_open,
+) -> bool:
+    """Whether symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
     for value in values:
         if isinstance(value, Value):
             if value.is_symbolic:
                 return True
         elif depth and isinstance(value, tuple | list | set):
-            if has_symbolic(cast("list[Any]", value), depth - 1):
+            if has_symbolic(cast("list[Any]", value), depth - 1, is_open=is_open):
                 return True
-        elif (
-            depth
-            and isinstance(value, dict)
-            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1)
-        ):
+        elif depth and isinstance(value, dict):
+            if has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1, is_open=is_open):
+                return True
+        elif is_open(value):
             return True
     return False
 
@@ -229,11 +233,11 @@ class _InPlace:
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         function, args = self._function, (*self._bound, *args)
-        if not has_symbolic((*args, *kwargs.values())):
-            return call_as_it_is(function, *args, **kwargs)
+        if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
+            return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         analysis = helper_analysis(function)
         if analysis is None:
-            return call_as_it_is(function, *args, **kwargs)
+            return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         # Its own parameters, also where `functools.wraps` says that it has those of another function.

@@ -332,12 +332,16 @@ class Hooks:
 
     def callee(self, function: Function) -> Function:
         """What is called when the user's code calls `function`."""
-        found = replacement(function, self)
-        return watched(function, in_place(function, self._frame.run) if found is None else found)
+        run, usual = self._frame.run, replacement(function, self)
+        found = run.dialect.callee(function, usual, lambda each: in_place(each, run)) or usual
+        return watched(function, in_place(function, run) if found is None else found)
 
     def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
-        return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
+        if value.__class__ is not np.ndarray:
+            return value
+        found = self._frame.run.dialect.container(value)
+        return _Indexed(cast(Array, value)) if found is None else found
 
     def class_of(self, value: UserValue) -> type:
         """`value.__class__`"""
