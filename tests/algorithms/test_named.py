@@ -13,9 +13,9 @@ import onnxsmith
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset22 as op
 from onnxsmith.algorithms import (
+    angles,
     cumulative,
     distinct,
-    floating_point,
     integers,
     order_statistics,
     quantiles,
@@ -27,6 +27,7 @@ from onnxsmith.algorithms import operators as portable
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import jacobi, lu, triangular
 from onnxsmith.algorithms.named import DOMAIN, algorithm, algorithm_of, inline_algorithms
+from onnxsmith.algorithms.special import float_parts
 from onnxsmith.algorithms.values import flat, size_of
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
@@ -148,8 +149,8 @@ ALGORITHMS: dict[str, Callable[[Any], Any]] = {
     "cummax": lambda x: cumulative.cummax(x, 1),
     "variance": lambda x: reductions.variance_and_mean(x, (0,), 1, True),
     "amax": lambda x: reductions.amax(x, 1),
-    "atan2": lambda x: floating_point.atan2(x, x),
-    "frexp": floating_point.frexp,
+    "atan2": lambda x: angles.atan2(x, x),
+    "frexp": float_parts.frexp,
 }
 MATRICES: dict[str, Callable[[Any], Any]] = {
     "svd": lambda x: jacobi.svd(Field(x), False)[1],
