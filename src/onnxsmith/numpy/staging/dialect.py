@@ -5,7 +5,7 @@ from __future__ import annotations
 import sysconfig
 import types
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,8 +22,6 @@ _DISPATCHER: type = type(cast(object, np.sum))
 
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
-
-    is_script: ClassVar[bool] = False
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]

@@ -176,9 +176,7 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
     node = find_function(plain)
     refuse_if_changed(plain, node)
     code = plain.__code__
-    analysis = analyze(
-        node, code.co_filename, plain.__name__, code.co_freevars, plain.__globals__, is_script=False
-    )
+    analysis = analyze(node, code.co_filename, plain.__name__, code.co_freevars, plain.__globals__)
 
     def run(arguments: Mapping[str, Any]) -> Any:
         return run_staged(

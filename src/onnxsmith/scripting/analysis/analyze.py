@@ -51,8 +51,6 @@ class Analysis:
     #: Of the local names those that inner functions assign, and of the others those that this one assigns.
     cell_names: frozenset[str]
     nonlocal_names: frozenset[str]
-    #: Whether it was looked at for what a script cannot contain.
-    is_checked: bool
 
     def fits(self, global_names: Mapping[str, object]) -> bool:
         """Whether the globals still mean what the expressions were compiled for."""
@@ -67,24 +65,21 @@ def analyze(
     global_names: Mapping[str, object],
     *,
     shared_around: frozenset[str] | None = None,
-    is_script: bool = True,
 ) -> Analysis:
     """The analysis of a function; `outer_names` are variables of the functions around it.
 
     `shared_around` are those that inner functions assign, where the function is staged as part of another one: it was
-    looked at with that one for what a script cannot contain. Code that is no script, but numpy's or anybody's, may
-    contain such things: they are refused where they are reached.
+    looked at with that one for what a script cannot contain.
 
     Raises UnsupportedSyntaxError for all that ONNX cannot express.
     """
     found = _analyses.get(id(node))
     if found is not None and found.node is node and found.fits(global_names):
-        is_unchecked = found.nonlocal_names or (is_script and not found.is_checked)
-        if is_unchecked and shared_around is None:
-            _refuse_unsupported(node, file, name, is_script)
+        if found.nonlocal_names and shared_around is None:
+            _refuse_unsupported(node, file, name)
         return found
     with collection_paused():
-        found = _analysis(node, file, name, outer_names, global_names, shared_around, is_script)
+        found = _analysis(node, file, name, outer_names, global_names, shared_around)
     _analyses.put(id(node), found, (node.end_lineno or node.lineno) - node.lineno + 1)
     return found
 
@@ -96,7 +91,6 @@ def _analysis(
     outer_names: Collection[str],
     global_names: Mapping[str, object],
     shared_around: frozenset[str] | None,
-    is_script: bool,
 ) -> Analysis:
     if isinstance(node, ast.Lambda):
         returned = ast.Return(node.body)
@@ -105,7 +99,7 @@ def _analysis(
         body = node.body
     facts = FactTable(body)
     if facts.may_be_unsupported and shared_around is None:
-        _refuse_unsupported(node, file, name, is_script)
+        _refuse_unsupported(node, file, name)
     parameters = parameter_names(node.args)
     nonlocal_names = declared_nonlocal(node) if facts.may_be_unsupported else _NO_NAMES
     local_names = frozenset([*parameters, *facts.assigns]) - nonlocal_names
@@ -126,24 +120,12 @@ def _analysis(
     table = compile_expressions(list(_parts(body, facts, bool(shared))), place)
     flow = Flow(body, facts, shared)
     return Analysis(
-        node,
-        file,
-        name,
-        body,
-        parameters,
-        local_names,
-        facts,
-        flow,
-        place,
-        table,
-        cell_names,
-        nonlocal_names,
-        is_checked=is_script or not facts.may_be_unsupported,
+        node, file, name, body, parameters, local_names, facts, flow, place, table, cell_names, nonlocal_names
     )
 
 
-def _refuse_unsupported(node: FunctionNode, file: str, name: str, is_script: bool) -> None:
-    unsupported = find_unsupported(node, file, name, is_script=is_script)
+def _refuse_unsupported(node: FunctionNode, file: str, name: str) -> None:
+    unsupported = find_unsupported(node, file, name)
     if unsupported:
         raise combined(unsupported)
 

@@ -38,7 +38,7 @@ _HOOKED: frozenset[type[ast.AST]] = frozenset(
     [ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.FormattedValue]
 )
 _PLAIN: frozenset[type[ast.AST]] = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr])
-_BLOCKS = ("body", "orelse", "finalbody")
+_BLOCKS = ("body", "orelse")
 #: Fields that hold no nodes that matter here.
 _SKIPPED = frozenset(["ctx", "op", "ops", "type_comment", "kind", "returns", "annotation"])
 _fields: dict[type[ast.AST], tuple[str, ...]] = {}
@@ -254,13 +254,11 @@ class _Scan:
             self.may_be_unsupported = True
         elif kind in _DECIDING:
             self.decides = True
-        elif isinstance(node, ast.ExceptHandler) and node.name is not None:
-            self.assigns[node.name] = None
         elif kind in _HOOKED:
             self._look_closer(node)
         names = _fields.get(kind)
         if names is None:
-            skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt | ast.ExceptHandler) else _SKIPPED
+            skipped = _SKIPPED.union(_BLOCKS) if isinstance(node, ast.stmt) else _SKIPPED
             names = _fields[kind] = tuple(name for name in reversed(node._fields) if name not in skipped)
         for name in names:
             value: object = getattr(node, name, None)

@@ -41,8 +41,6 @@ def _collect_assigned(node: ast.AST, found: dict[str, None]) -> None:
         found[node.name] = None
     elif isinstance(node, ast.MatchMapping) and node.rest is not None:
         found[node.rest] = None
-    elif isinstance(node, ast.ExceptHandler) and node.name is not None:
-        found[node.name] = None
     for child in children(node):
         _collect_assigned(child, found)
 

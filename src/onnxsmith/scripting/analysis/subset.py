@@ -11,7 +11,6 @@ from onnxsmith.scripting.analysis.names import (
     assigned_names,
     declared_nonlocal,
     is_generator,
-    own_nodes,
     parameter_names,
 )
 from onnxsmith.scripting.source.function_source import FunctionNode, head_span, span_of
@@ -40,25 +39,9 @@ MAY_BE_UNSUPPORTED: frozenset[type[ast.AST]] = frozenset(
 )
 
 
-#: What concerns all of a function, wherever it stands there. The rest is refused where it is reached, in code that was
-#: not written as a script.
-_OF_ALL = (ast.Global, ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
-
-
-def find_unsupported(
-    node: FunctionNode, file: str, name: str, *, is_script: bool = True
-) -> list[OnnxsmithError]:
-    """An error for everything in a function that ONNX cannot express; of plain code, for what concerns all of it."""
-    if is_script:
-        return list(_Search(file, name).function(node, _NOTHING, is_inner=False))
-    return [
-        UnsupportedSyntaxError(f"a script cannot contain {what}", help=instead).locate(
-            span_of(each, file, name)
-        )
-        for each in own_nodes(node)
-        if isinstance(each, _OF_ALL)
-        for what, instead in [_REFUSED.get(type(each)) or (_YIELDS[type(each)], _RETURN_ALL)]
-    ]
+def find_unsupported(node: FunctionNode, file: str, name: str) -> list[OnnxsmithError]:
+    """An error for everything in a function that ONNX cannot express."""
+    return list(_Search(file, name).function(node, _NOTHING, is_inner=False))
 
 
 _NOTHING: frozenset[str] = frozenset()

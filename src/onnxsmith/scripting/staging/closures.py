@@ -29,7 +29,7 @@ from onnxsmith.scripting.source.observers import observed
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.cells import CellScope
-from onnxsmith.scripting.staging.dialect import SCRIPTS, Dialect
+from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.script_values import Function
@@ -235,7 +235,7 @@ class _InPlace:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
-        analysis = helper_analysis(function, self._run.dialect)
+        analysis = helper_analysis(function)
         if analysis is None:
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
@@ -246,18 +246,11 @@ class _InPlace:
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
-def helper_analysis(function: types.FunctionType, dialect: Dialect) -> Analysis | None:
+def helper_analysis(function: types.FunctionType) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
     code = function.__code__
     try:
         node = find_function(function)
-        return analyze(
-            node,
-            code.co_filename,
-            function.__name__,
-            code.co_freevars,
-            function.__globals__,
-            is_script=dialect.is_script,
-        )
+        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
     except (SourceNotFoundError, UnsupportedSyntaxError):
         return None

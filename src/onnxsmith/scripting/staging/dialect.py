@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.source.user_code import is_user_code
@@ -17,10 +17,6 @@ from onnxsmith.scripting.staging.script_values import Function, T
 
 class Dialect(Protocol):
     """What code means that is staged in it."""
-
-    #: Whether its code is written as scripts: all that a script cannot contain is then refused before it is staged. In
-    #: other code it is refused where it is reached.
-    is_script: ClassVar[bool]
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
@@ -51,8 +47,6 @@ class Dialect(Protocol):
 
 class _Scripts:
     """The dialect of scripts: Python, tensors and operators."""
-
-    is_script: ClassVar[bool] = True
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]

@@ -102,7 +102,6 @@ class FunctionStager:
             error = (unknown_method(raised) or raised) if isinstance(raised, AttributeError) else raised
             mistakes = frame.mistakes
             if not notes or mistakes is None or current_graph().depth > frame.depth:
-                frame.keep_done(block, raised)  # for a `try` around it
                 raise error from None
             first = frame.keep_done(block, raised)
             if isinstance(error, OnnxsmithError):

@@ -22,7 +22,6 @@ from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingRe
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.staging import perhaps
-from onnxsmith.scripting.staging.handling import note_perhaps
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 from onnxsmith.scripting.staging.structure import is_plain, is_tensor_like, joined, parts, rebuilt
@@ -340,12 +339,8 @@ class active:
         self._token = ACTIVE.set(self._scope)
         return self._scope
 
-    def __exit__(self, kind: object, error: BaseException | None, place: object) -> None:
+    def __exit__(self, *_: object) -> None:
         ACTIVE.reset(self._token)
-        outer = ACTIVE.get()
-        around = None if outer is None else outer.recording
-        if error is not None and around is not None and self._scope.depth > around.depth:
-            note_perhaps(error)
 
 
 def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Value:

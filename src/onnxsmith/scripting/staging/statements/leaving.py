@@ -8,7 +8,6 @@ from typing import cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
-from onnxsmith.scripting.staging.handling import HANDLED
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind, statement_kind
@@ -79,8 +78,5 @@ class Raising(PlainKind):
                 help="return a value that tells, or check before the model runs",
             ).locate(frame.span(statement))
         if statement.exc is None:
-            handled = HANDLED.get()
-            if handled is not None:
-                raise handled
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
         raise cast(BaseException, frame.evaluate(statement.exc))
