@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -112,3 +116,20 @@ def test_an_error_is_told_of_the_arrays_that_were_given(blocks: list[tuple[int, 
     with pytest.raises(DivisionByZeroError, match=r"y: int64 of shape \(100,\)"):
         model.run(np.arange(100), y)
     assert blocks == [(100,)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    program = """
+        import os
+        import numpy as np
+        from onnxsmith import DOUBLE, trace
+        model = trace(lambda x: abs(x) * 2.0 + 1.0, DOUBLE["N"])
+        x = np.arange(2.0**20)
+        expected = model.run(x)
+        child = os.fork()
+        if not child:
+            os._exit(int(not np.array_equal(model.run(x), expected)))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """
+    subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)], check=True, timeout=60)

@@ -173,12 +173,6 @@ def all_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue
 # -- extremes --------------------------------------------------------------------------------------------
 
 
-def is_nan(x: Field) -> TensorValue:
-    """Where an element, or a part of it, is no number."""
-    holes = op.IsNaN(x.re)
-    return holes if x.im is None else op.Or(holes, op.IsNaN(x.im))
-
-
 def lowest(dtype: DType) -> TensorOrArray:
     """What is not greater than anything of an element type."""
     if dtype.is_float:
@@ -230,7 +224,7 @@ def extreme_place(x: Field, axis: int, *, is_max: bool) -> TensorValue:
         key = converted(x.re, DType.UINT8) if dtype is DType.BOOL else x.re
         return find(key, axis=axis, keepdims=1)
     worst = lowest(dtype) if is_max else highest(dtype)
-    holes = is_nan(x)
+    holes = x.is_nan()
     key = x.re
     if x.im is not None:
         best = reduce(op.Where(holes, worst, x.re), [axis], keepdims=1)
@@ -265,5 +259,5 @@ def better(x: Field, y: Field, *, is_max: bool) -> Field:
     if x.im is not None and y.im is not None:
         takes_y = op.Or(takes_y, op.And(op.Equal(x.re, y.re), beats(y.im, x.im)))
     if dtype_of(x.re).is_float:
-        takes_y = op.And(op.Or(takes_y, is_nan(y)), op.Not(is_nan(x)))
+        takes_y = op.And(op.Or(takes_y, y.is_nan()), op.Not(x.is_nan()))
     return where(takes_y, y, x)

@@ -28,7 +28,7 @@ def _running(
     field = tensors_of(as_type(x, dtype))
     neutral = values.as_tensor(1 if is_product else 0, field.dtype)
     if ignores_nan and field.dtype.is_float:
-        field = where(totals.is_nan(field), Field(neutral), field)
+        field = where(field.is_nan(), Field(neutral), field)
     if field.dtype is DType.BOOL:
         whole = field.cast(DType.INT32)
         running = _product(whole, axis) if is_product else _sum(whole, axis)

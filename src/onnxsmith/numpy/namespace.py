@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import carrying as carrying
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import covariances as covariances
 from onnxsmith.numpy import creation as creation

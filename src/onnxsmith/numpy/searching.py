@@ -30,7 +30,7 @@ def _place(x: Array, axis: int | None, keepdims: bool, is_max: bool, ignores_nan
         dtype = values.dtype_of(rows.re)
         worst = values.as_tensor(totals.lowest(dtype) if is_max else totals.highest(dtype), dtype)
         instead = Field(worst, None if rows.im is None else worst)
-        rows = where(totals.is_nan(rows), instead, rows)
+        rows = where(rows.is_nan(), instead, rows)
     place = op.Squeeze(totals.extreme_place(rows, along, is_max=is_max), [along])
     return array_from(totals.with_axes(place, axes, keepdims))
 

@@ -36,9 +36,7 @@ from onnxsmith.types.dtypes import DType
 def _replaced(x: Array, value: float) -> Array:
     """An array with a number in the place of NaN."""
     field = tensors_of(x)
-    return array_from(
-        where(totals.is_nan(field), Field(values.constant(values.like(value, field.re))), field)
-    )
+    return array_from(where(field.is_nan(), Field(values.constant(values.like(value, field.re))), field))
 
 
 def _without(a: object, value: float) -> Array:
@@ -87,7 +85,7 @@ def _extreme(
     x: Array, axes: tuple[int, ...], keepdims: bool, is_max: bool, initial: Array | None, mask: Array | None
 ) -> Array:
     field = tensors_of(x)
-    holes = totals.is_nan(field)
+    holes = field.is_nan()
     worst = values.as_tensor((totals.lowest if is_max else totals.highest)(field.dtype), field.dtype)
     known = where(holes, Field(worst, None if field.im is None else worst), field)
     first = None if initial is None else tensors_of(initial).cast(field.dtype)
@@ -115,7 +113,7 @@ def _reduced(
     if x.dtype.kind not in "fc":
         return (plain_max if is_max else plain_min)(x, axis, out, keepdims, initial, mask)
     axes = axes_of(axis, x.ndim)
-    test = mask_of(mask)
+    test = mask_of(mask, x)
     first = None if initial is MISSING else array_of(initial)
     if first is None:
         if test is not None:
@@ -160,7 +158,7 @@ def _counts(counted: TensorValue, axes: Sequence[int], keepdims: bool, dtype: DT
 
 def _counted(x: Field, mask: Array | None) -> TensorValue:
     """The elements that count: no NaN, and not left out."""
-    is_number = op.Not(totals.is_nan(x))
+    is_number = op.Not(x.is_nan())
     return is_number if mask is None else op.And(is_number, tensor_of(mask))
 
 
@@ -202,7 +200,7 @@ def nanmean(
     kind = x.dtype if dtype is None else dtypes.read(dtype)
     if kind.kind not in "fc":
         raise InputTypeError(f"a mean of {x.dtype.name} is not of {kind.name}")
-    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where)), out)
+    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where, x)), out)
 
 
 @recorded()
@@ -257,7 +255,9 @@ def _varied(
         raise InputTypeError(f"a variance is not computed in {kind.name}")
     middle = None if mean is MISSING else array_of(mean)
     axes = axes_of(axis, x.ndim)
-    return written(_spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask), middle), out)
+    return written(
+        _spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask, x), middle), out
+    )
 
 
 @public("nanvar")

@@ -262,6 +262,12 @@ def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
                 break
 
 
+def tidy(model: ir.Model) -> None:
+    """Leave out what a model that was just made does not need, in place. Nothing is fused; weights keep their names."""
+    with collection_paused():
+        clean_up(Editor(model, keeps_weights=True))
+
+
 def fuse(edit: Editor, by_hand: Rules = _BY_HAND) -> int:
     """Let several nodes be one, where ONNX has that one; returns how often."""
     edit.pass_name = "fusion"

@@ -8,6 +8,7 @@ and how to cut arrays; what runs a block is handed in.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
@@ -141,3 +142,7 @@ def _in_blocks(
 def _workers() -> ThreadPoolExecutor:
     """The threads that take a share of the blocks; they live as long as the process."""
     return ThreadPoolExecutor(max(1, usable_cores() - 1), thread_name_prefix="onnxsmith-blocks")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # a forked process has none of the threads

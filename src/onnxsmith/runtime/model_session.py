@@ -78,7 +78,8 @@ def load_session(
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            chain = elementwise_chain(given.proto)
+            # Blocks fit the cache of a CPU; other devices take the arrays whole.
+            chain = None if settings.providers else elementwise_chain(given.proto)
             opened = open_as_it_can(
                 given,
                 opener(settings, threads=None if chain is None else 1),

@@ -14,6 +14,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
+from onnxsmith.core.carried import Carrier, Wall
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
@@ -163,7 +164,7 @@ def run_staged(
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with Captures(), CellScope(), watch_call(frame, arguments):  # a script, not what it calls
+        with Captures(), CellScope(), Wall(), watch_call(frame, arguments):  # a script, not what it calls
             return run(frame)
 
 
@@ -203,7 +204,7 @@ def has_symbolic(
 ) -> bool:
     """Whether symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
     for value in values:
-        if isinstance(value, Value):
+        if isinstance(value, Value | Carrier):
             if value.is_symbolic:
                 return True
         elif depth and isinstance(value, tuple | list | set):

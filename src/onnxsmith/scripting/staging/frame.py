@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
-from onnxsmith.core.numpys_arrays import remedy
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.user_values import UserValue
@@ -281,10 +280,7 @@ class Frame:
         if isinstance(value, Differing):
             return DynamicPythonValueError(
                 f"'{name}' is {_shown(value.then)} or {_shown(value.otherwise)}, depending on a tensor's value",
-                help=remedy(
-                    (value.then, value.otherwise),
-                    "only tensors and numbers can depend on a tensor; choose between tensors instead",
-                ),
+                help="only tensors and numbers can depend on a tensor; choose between tensors instead",
             ).locate(span)
         known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
         if name in self.analysis.local_names:

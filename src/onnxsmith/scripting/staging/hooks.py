@@ -44,7 +44,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
-from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -89,13 +89,13 @@ class Hooks:
         self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
-        value = first
+        value = asked(first)
         for position, operand in enumerate(others):
             if is_symbolic(value):
                 return self._open_truth(bound, value, others[position:], stops_at)
             if bool(value) is stops_at:
                 return value
-            value = operand()
+            value = asked(operand())
         return value if not is_symbolic(value) else self._one_truth(value, stops_at)
 
     def _open_truth(
@@ -106,7 +106,7 @@ class Hooks:
 
             def look(operand: Thunk = operand) -> bool | Number:
                 nonlocal has_tensor
-                value = operand()
+                value = asked(operand())
                 if not is_symbolic(value):
                     return bool(value)
                 has_tensor = has_tensor or not isinstance(value, Number)
@@ -139,7 +139,8 @@ class Hooks:
     ) -> UserValue:
         if not others:
             return first
-        if not is_symbolic(first):
+        decides = asked(first)
+        if not is_symbolic(decides):
             if bool(first) is stops_at:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
@@ -150,11 +151,12 @@ class Hooks:
         def keep() -> UserValue:
             return first
 
-        test = self._one_truth(first, stops_at)
+        test = self._one_truth(decides, stops_at)
         return self.choose(bound, test, keep, rest) if stops_at else self.choose(bound, test, rest, keep)
 
     def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
+        value = asked(value)
         if not is_symbolic(value):
             return not value
         if isinstance(value, Negation):
@@ -166,10 +168,12 @@ class Hooks:
 
     def condition(self, value: T) -> T | TensorValue:
         """The condition of a conditional expression, as one truth value."""
-        return truth(value) if is_symbolic(value) else value
+        decides = asked(value)
+        return truth(decides) if is_symbolic(decides) else value
 
     def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
+        test = asked(test)
         if not is_symbolic(test):
             return then() if test else otherwise()
         frame = self._frame
@@ -291,7 +295,7 @@ class Hooks:
 
     def known_test(self, value: T) -> T:
         """What decides in a generator, which Python runs."""
-        if is_symbolic(value):
+        if is_symbolic(asked(value)):
             raise UnsupportedSyntaxError(
                 "only the model knows whether this is true, and a generator yields when the model is made",
                 help="choose what it yields: yield op.Where(condition, a, b); or write the loop without a generator",
