@@ -62,6 +62,9 @@ class Lifter:
         self._turns = turns
         self._control = control
         self.known: dict[ir.Value, Known] = {}
+        #: Elements that all turns have looked at, by array and places.
+        self._gathered: dict[tuple[ir.Value, ir.Value], Lifted] = {}
+        self._outermost = at.made
         #: The turns that take the path that is being lifted; None where all do.
         self.mask: ir.Value | None = None
 
@@ -278,9 +281,12 @@ class Lifter:
             return Lifted(self.at.op("GatherND", data.value, index, batch_dims=1), True, 0)
         if axis:
             raise CannotLift("another axis than the first is looked into")
-        if self.mask is None:
-            return self._again(node, [data.value, places.value])
-        return self._guarded(node, data, places)
+        found = self._gathered.get((data.value, places.value))
+        if found is None and self.mask is None:
+            found = self._again(node, [data.value, places.value])
+            if self.at.made is self._outermost:  # what the body of a loop makes is not seen outside of it
+                self._gathered[data.value, places.value] = found
+        return found or self._guarded(node, data, places)
 
     def _guarded(self, node: ir.Node, data: Lifted, places: Lifted) -> Lifted:
         """Elements at places that only some turns look at: the others look at one more, behind the last."""

@@ -42,7 +42,7 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outco
     lifter.known[body.inputs[0]] = Lifted(turns, True, 0)
     lifter.known[body.inputs[1]] = Lifted(at.constant(np.array(True), "yes"), False, 0)
     for inside, given in zip(body.inputs[2:], node.inputs[2:], strict=True):
-        ranks = rank(inside)
+        ranks = rank(inside) if rank(given) is None else rank(given)
         if given is None or ranks is None:
             raise CannotLift("a number of dimensions is not known")
         lifter.known[inside] = Written(given) if ranks else Summed(given)
