@@ -438,13 +438,22 @@ class Array(Holding):
     def __index__(self) -> int:
         return self._known("an index").__index__()
 
-    def item(self, *place: int) -> bool | int | float | complex:
-        """One element, as a Python number."""
-        return self._known("item()").item(*place)
+    def item(self, *place: Any) -> Any:
+        """One element, as a Python number; of an array that is being recorded, a number of the model."""
+        return _called("_item", self, place)
 
     def tolist(self) -> Any:
-        """The elements in nested lists."""
-        return self._known("tolist()").tolist()
+        """The elements in nested lists, as Python numbers."""
+        return _called("_to_list", self)
+
+    @property
+    def flat(self) -> Array:
+        """All elements in one dimension, shared with the array."""
+        return _called("ravel", self)
+
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None:
+        self.flat[...] = value
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The elements as a numpy array, which cannot be written to unless it is a copy."""

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.value import Value
+from onnxsmith.errors import TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
@@ -23,6 +24,7 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -82,8 +84,11 @@ def outside_array(array: np.ndarray[Any, Any]) -> Array | np.ndarray[Any, Any]:
 def replacements() -> Mapping[object, Function]:
     """Functions of numpy, and what is called in their places; asked for when all of ours have entered themselves."""
     found: dict[object, Function] = {}
-    for theirs in by_numpys():
-        found[theirs] = _either(theirs, functools.partial(_dispatched, theirs))
+    for theirs, name in by_numpys().items():
+        ours = functools.partial(_dispatched, theirs)
+        if name in _DECIDING:
+            ours = _as_python(ours)
+        found[theirs] = _either(theirs, _uncaught(name, ours) if name.startswith("linalg.") else ours)
     for name, ours in UFUNCS.items():
         theirs = getattr(np, name, None)
         if isinstance(theirs, np.ufunc):
@@ -111,11 +116,37 @@ def replacement(function: object) -> Function | None:
 def _either(theirs: Function, ours: Function) -> Function:
     """numpy's function on what is known, ours on arrays."""
 
-    @functools.wraps(theirs, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
             return ours(*args, **kwargs)
         return as_ours(theirs(*args, **kwargs))
+
+    SPEAKING.add(call.__code__)
+    return functools.update_wrapper(call, theirs, updated=())
+
+
+#: Functions of numpy that give a truth value of Python's.
+_DECIDING = frozenset(["allclose", "array_equal", "array_equiv"])
+
+
+def _as_python(ours: Function) -> Function:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found: Array = ours(*args, **kwargs)
+        return found.item()
+
+    return call
+
+
+def _uncaught(name: str, ours: Function) -> Function:
+    """A function that raises for some values, which the model computes: not where a `try` would catch that."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if is_caught(np.linalg.LinAlgError):
+            raise TracedValueError(
+                f"only the model knows whether np.{name} fails, and a 'try' around it would catch that",
+                help="ask beforehand: np.linalg.matrix_rank(a), np.linalg.cond(a)",
+            ).locate_at_caller()
+        return ours(*args, **kwargs)
 
     return call
 

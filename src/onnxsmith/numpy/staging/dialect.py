@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sysconfig
 import types
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.script_values import Function, T
@@ -23,10 +25,12 @@ _DISPATCHER: type = type(cast(object, np.sum))
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
+    syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
+
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
-        found = replacement(function)
+        found = in_place_of(function, usual) or replacement(function)
         if found is not None:
             return found
         if isinstance(function, _DISPATCHER):

@@ -126,10 +126,11 @@ class Recording:
             if not is_model:
                 inline_algorithms(current_graph())  # a session opens sooner without functions
             values = [leaf.met(tensor) for leaf, tensor in zip(leaves, inputs, strict=True)]
+            before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
             self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
-            self._note_written(values, outputs, is_model=is_model)
+            self._note_written(values, before, outputs, is_model=is_model)
             self._count = len(outputs.tensors)
             return tuple(outputs.tensors) or inputs[:1]
 
@@ -139,9 +140,11 @@ class Recording:
         self.model: Model = trace(body, *types_, **options)
         self._run: Callable[[Sequence[Any]], Any] | None = None
 
-    def _note_written(self, values: Sequence[Any], outputs: Outputs, *, is_model: bool) -> None:
+    def _note_written(
+        self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
+    ) -> None:
         for position, value in enumerate(values):
-            if isinstance(value, Array) and value._version:  # pyright: ignore[reportPrivateUsage]  # of this package
+            if isinstance(value, Array) and value.held is not before[position]:
                 self.written.append(position)
                 if not is_model:
                     outputs.tensors.append(value.tensor)
@@ -176,7 +179,14 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
     node = find_function(plain)
     refuse_if_changed(plain, node)
     code = plain.__code__
-    analysis = analyze(node, code.co_filename, plain.__name__, code.co_freevars, plain.__globals__)
+    analysis = analyze(
+        node,
+        code.co_filename,
+        plain.__name__,
+        code.co_freevars,
+        plain.__globals__,
+        allowed=STAGING.dialect.syntax,
+    )
 
     def run(arguments: Mapping[str, Any]) -> Any:
         return run_staged(

@@ -23,6 +23,7 @@ from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
+from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
@@ -56,6 +57,7 @@ class StagedClosure:
             _visible_names(frame),
             frame.globals,
             shared_around=frame.analysis.place.shared,
+            allowed=frame.run.dialect.syntax,
         )
         self.signature = _signature(node, frame)
 
@@ -236,7 +238,7 @@ class _InPlace:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
-        analysis = helper_analysis(function)
+        analysis = helper_analysis(function, self._run.dialect.syntax)
         if analysis is None:
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
@@ -247,11 +249,18 @@ class _InPlace:
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
-def helper_analysis(function: types.FunctionType) -> Analysis | None:
+def helper_analysis(function: types.FunctionType, allowed: Syntax = NO_SYNTAX) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
     code = function.__code__
     try:
         node = find_function(function)
-        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
+        return analyze(
+            node,
+            code.co_filename,
+            function.__name__,
+            code.co_freevars,
+            function.__globals__,
+            allowed=allowed,
+        )
     except (SourceNotFoundError, UnsupportedSyntaxError):
         return None
