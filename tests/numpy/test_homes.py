@@ -53,7 +53,7 @@ def test_first_call_loads_what_it_needs() -> None:
     loaded = set(_printed(_FIRST))
     assert "onnxsmith.numpy.ufuncs.arithmetic" in loaded
     others = (
-        "onnxsmith.scripting",
+        "onnxsmith.scripting.analysis",
         "onnxsmith.numpy.staging",
         "onnxsmith.algorithms.linalg",
         "onnxsmith.numpy.sets",
