@@ -17,7 +17,7 @@ from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError, UnknownMethodError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.holding import NUMBER, Holding
@@ -404,6 +404,15 @@ class Array(Holding):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # the CPU
 
+    def __getattr__(self, name: str) -> Any:
+        """What numpy's arrays have and these have not is no attribute that they both lack."""
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
+        raise UnknownMethodError(
+            f"arrays that run on ONNX have no attribute '{name}'",
+            help="np.asarray(x), where elements are known, has all that numpy's arrays have",
+        ).locate_at_caller()
+
     # -- Python's conversions --------------------------------------------------------------------------
 
     def _known(
@@ -438,13 +447,22 @@ class Array(Holding):
     def __index__(self) -> int:
         return self._known("an index").__index__()
 
-    def item(self, *place: int) -> bool | int | float | complex:
-        """One element, as a Python number."""
-        return self._known("item()").item(*place)
+    def item(self, *place: Any) -> Any:
+        """One element, as a Python number; of an array that is being recorded, a number of the model."""
+        return _called("_item", self, place)
 
     def tolist(self) -> Any:
-        """The elements in nested lists."""
-        return self._known("tolist()").tolist()
+        """The elements in nested lists, as Python numbers."""
+        return _called("_to_list", self)
+
+    @property
+    def flat(self) -> Array:
+        """All elements in one dimension, shared with the array."""
+        return _called("ravel", self)
+
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None:
+        self.flat[...] = value
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The elements as a numpy array, which cannot be written to unless it is a copy."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Journal
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -311,7 +311,7 @@ class Hooks:
 
     def formatted(self, value: T) -> T | _Shown:
         """A value in an f-string."""
-        if not is_symbolic(value):
+        if not (isinstance(value, Value | Carrier) and value.is_symbolic):
             return value
         if not self._is_printing:
             raise text_error()
@@ -342,12 +342,16 @@ class Hooks:
 
     def callee(self, function: Function) -> Function:
         """What is called when the user's code calls `function`."""
-        found = replacement(function, self)
-        return watched(function, in_place(function, self._frame.run) if found is None else found)
+        run, usual = self._frame.run, replacement(function, self)
+        found = run.dialect.callee(function, usual, lambda each: in_place(each, run)) or usual
+        return watched(function, in_place(function, run) if found is None else found)
 
     def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
-        return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
+        if value.__class__ is not np.ndarray:
+            return value
+        found = self._frame.run.dialect.container(value)
+        return _Indexed(cast(Array, value)) if found is None else found
 
     def class_of(self, value: UserValue) -> type:
         """`value.__class__`"""
@@ -389,7 +393,7 @@ class _Shown:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value | Carrier) -> None:
         self._value = value
 
     def __format__(self, spec: str) -> str:

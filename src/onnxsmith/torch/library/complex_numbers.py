@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers.angles import angle_of
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, hypot, real
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
 from onnxsmith.core.semantics.number import Number
@@ -131,7 +130,7 @@ def absolute(call: Call, x: Any) -> Any:
 
 @translates_complex("aten.angle.default")
 def angle(call: Call, x: Any) -> Any:
-    return angle_of(Field(x.real, x.imag))
+    return Field(x.real, x.imag).angle()
 
 
 @translates("aten.angle.default")
