@@ -34,7 +34,6 @@ from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
 
 
 class PlainFunction:
@@ -113,7 +112,6 @@ class Recording:
         function: PlainFunction,
         leaves: Sequence[Leaf],
         template: Mapping[str, Any],
-        types_: Sequence[TensorType] | None = None,
         *,
         is_model: bool,
         **options: Any,
@@ -147,7 +145,7 @@ class Recording:
             self._count = len(outputs.tensors)
             return tuple(outputs.tensors) or inputs[:1]
 
-        types_ = [leaf.type for leaf in leaves] if types_ is None else types_
+        types_ = [leaf.type for leaf in leaves]
         options.setdefault("name", function.name)
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         self.model: Model = trace(body, *types_, **options)
@@ -184,7 +182,7 @@ def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
         leaf = leaves[template.position]
         if leaf.role == "number":
             return "float" if leaf.dtype.kind == "f" else "int"
-        return f"{leaf.dtype}[{', '.join(':' * leaf.ndim)}]"
+        return f"{leaf.dtype}[{', '.join(':' if each is None else str(each) for each in leaf.shape)}]"
     inner = parts(template)
     if inner is None:
         return repr(template)
