@@ -24,6 +24,7 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.staging.compiled import internal_functions
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
 Function: TypeAlias = Callable[..., Any]
@@ -93,8 +94,8 @@ def replacements() -> Mapping[object, Function]:
         theirs = getattr(np, name, None)
         if isinstance(theirs, np.ufunc):
             found[theirs] = _either(theirs, ours)
-    for theirs, ours in _CREATING.items():
-        found[theirs] = _either(theirs, ours)
+    for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
+        found[theirs] = _either(cast(Function, theirs), ours)
     return found
 
 
@@ -201,8 +202,13 @@ def _special(function: object) -> Function | None:
 # -- functions that make arrays of what they are given ---------------------------------------------------------
 
 
+def _copy_mode(copy: Any) -> bool | None:
+    """numpy's own words for when to copy: an enumeration whose members have no truth values."""
+    return {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+
+
 def _as_array(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
-    return asarray(a, dtype, copy=options.get("copy"))
+    return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
 
 
 def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
@@ -213,7 +219,7 @@ def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
 def _new_array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any
 ) -> Array:
-    return new_array(object, dtype, copy=copy, ndmin=ndmin)
+    return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
 
 _CREATING: dict[Function, Function] = {
