@@ -125,6 +125,8 @@ def _method(name: str) -> Callable[..., Any]:
     """A function of the namespace as a method of its first argument."""
 
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out", self) is None:
+            del kwargs["out"]  # as if it were not said: not all functions of ours write to one
         return _called(name, self, *args, **kwargs)
 
     method.__name__ = name

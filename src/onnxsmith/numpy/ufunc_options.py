@@ -75,8 +75,8 @@ def read_options(
 
 
 def read_out(name: str, out: Any, count: int) -> tuple[Array | None, ...] | None:
-    """The arrays to write to."""
-    if out is None:
+    """The arrays to write to; `...` asks numpy for an array where it would give a number, which ours are."""
+    if out is None or out is Ellipsis:
         return None
     many = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
     if len(many) != count:

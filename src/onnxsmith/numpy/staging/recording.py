@@ -11,11 +11,13 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.dialect import STAGING
@@ -100,6 +102,10 @@ def _no_function(function: object) -> Exception:
     )
 
 
+def _number_of(value: np.generic) -> object:
+    return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -129,7 +135,11 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
+            token = NUMPYS_NUMBER.set(_number_of)
+            try:
+                self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
+            finally:
+                NUMPYS_NUMBER.reset(token)
             self._note_written(values, before, outputs, is_model=is_model)
             self._count = len(outputs.tensors)
             return tuple(outputs.tensors) or inputs[:1]
