@@ -75,8 +75,8 @@ def read_options(
 
 
 def read_out(name: str, out: Any, count: int) -> tuple[Array | None, ...] | None:
-    """The arrays to write to; `...` asks numpy for an array where it would give a number, which ours are."""
-    if out is None or out is Ellipsis:
+    """The arrays to write to."""
+    if out is None:
         return None
     many = cast("tuple[Any, ...]", out) if isinstance(out, tuple) else (out,)
     if len(many) != count:
@@ -95,7 +95,9 @@ def read_out(name: str, out: Any, count: int) -> tuple[Array | None, ...] | None
 
 def read_where(where: Any) -> Array | None:
     """The truth values that say what is computed; None for all."""
-    if where is True:
+    if (
+        where is True or type(where).__name__ == "_NoValueType"
+    ):  # as numpy's own code says that nothing is said
         return None
     mask = array_of(where)
     if mask.dtype.kind != "b":

@@ -24,6 +24,7 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.staging.compiled import internal_functions
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
@@ -93,7 +94,7 @@ def replacements() -> Mapping[object, Function]:
     for name, ours in UFUNCS.items():
         theirs = getattr(np, name, None)
         if isinstance(theirs, np.ufunc):
-            found[theirs] = _either(theirs, ours)
+            found[theirs] = _either(theirs, functools.partial(_universal, ours))
     for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
         found[theirs] = _either(cast(Function, theirs), ours)
     return found
@@ -150,6 +151,15 @@ def _uncaught(name: str, ours: Function) -> Function:
         return ours(*args, **kwargs)
 
     return call
+
+
+def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
+    """A universal function; `out=...` asks for an array where there would be a number."""
+    if kwargs.get("out") is not Ellipsis:
+        return ours(*args, **kwargs)
+    del kwargs["out"]
+    found = ours(*args, **kwargs)
+    return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
 
 
 def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:

@@ -236,6 +236,11 @@ _TABLES: dict[str, dict[str, Function]] = {
         "broadcast": _Broadcast,
         "_place": _placed,
     },
-    "numpy._core._multiarray_umath": {"_array_converter": Converter},
+    "numpy._core._multiarray_umath": {
+        "_array_converter": Converter,
+        "_unique_hash": lambda array, *, equal_nan=True: (
+            NotImplemented
+        ),  # numpy sorts, then, as for other types
+    },
     "numpy.lib._stride_tricks_impl": {"_broadcast_to": _broadcast_to, "as_strided": _strided},
 }
