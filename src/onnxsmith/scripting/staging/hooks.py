@@ -8,7 +8,8 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Generator, Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -315,7 +316,16 @@ class Hooks:
             return value
         if not self._is_printing:
             raise text_error()
-        return _Shown(value)
+        return _Shown()
+
+    @contextmanager
+    def telling(self) -> Generator[None]:
+        """What is evaluated in the block is only told to people."""
+        was_printing, self._is_printing = self._is_printing, True
+        try:
+            yield
+        finally:
+            self._is_printing = was_printing
 
     def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
@@ -386,13 +396,10 @@ def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
 class _Shown:
     """A symbolic value in what the eager run would print: any format will do."""
 
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Value | Carrier) -> None:
-        self._value = value
+    __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return repr(self._value)
+        return "…"
 
 
 @shown_as("ndarray")
