@@ -205,13 +205,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Ask, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="regular expressions that names match")
-    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--held-out", action="store_true", help="what is not on the list")
+    parser.add_argument("--again", type=Path, help="only those that a former --json says are not equal")
     parser.add_argument("--json", type=Path)
     parser.add_argument("-n", type=int, default=2, help="processes")
     options = parser.parse_args(arguments)
     entries = listed("held out" if options.held_out else "functions")
     if options.names:
         entries = [each for each in entries if any(re.search(name, each["name"]) for name in options.names)]
+    if options.again:
+        former = {each["name"]: each["verdict"] for each in json.loads(options.again.read_text())}
+        entries = [each for each in entries if former.get(each["name"], "") != "equal"]
     found: list[Outcome] = []
     for each in outcomes(entries, options.n):
         print(

@@ -16,6 +16,7 @@ from onnxsmith.algorithms import (
     angles,
     cumulative,
     distinct,
+    extremes,
     integers,
     order_statistics,
     quantiles,
@@ -148,7 +149,8 @@ ALGORITHMS: dict[str, Callable[[Any], Any]] = {
     "mode": lambda x: order_statistics.mode(x, 1),
     "cummax": lambda x: cumulative.cummax(x, 1),
     "variance": lambda x: reductions.variance_and_mean(x, (0,), 1, True),
-    "amax": lambda x: reductions.amax(x, 1),
+    "extreme": lambda x: extremes.extreme(Field(x), [1], False, is_max=True).re,
+    "place": lambda x: extremes.extreme_place(Field(x), 1, is_max=True),
     "atan2": lambda x: angles.atan2(x, x),
     "frexp": float_parts.frexp,
 }

@@ -17,7 +17,7 @@ from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError, UnknownMethodError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.holding import NUMBER, Holding
@@ -403,6 +403,15 @@ class Array(Holding):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # the CPU
+
+    def __getattr__(self, name: str) -> Any:
+        """What numpy's arrays have and these have not is no attribute that they both lack."""
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
+        raise UnknownMethodError(
+            f"arrays that run on ONNX have no attribute '{name}'",
+            help="np.asarray(x), where elements are known, has all that numpy's arrays have",
+        ).locate_at_caller()
 
     # -- Python's conversions --------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.source import PACKAGE_DIRECTORY
@@ -56,5 +57,6 @@ class NumpyDialect:
         return made
 
 
+SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say
 #: Stages numpy code.
 STAGING = Staging(NumpyDialect())

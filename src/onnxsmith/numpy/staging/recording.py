@@ -190,7 +190,13 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
 
     def run(arguments: Mapping[str, Any]) -> Any:
         return run_staged(
-            analysis, plain.__globals__, closure_of(plain), arguments, mistakes=Mistakes([]), run=STAGING
+            analysis,
+            plain.__globals__,
+            closure_of(plain),
+            arguments,
+            mistakes=Mistakes([]),
+            run=STAGING,
+            owns_arguments=True,
         )
 
     return run

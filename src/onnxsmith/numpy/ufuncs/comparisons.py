@@ -93,13 +93,13 @@ maximum = define(
     "maximum",
     elementary.maximum,
     _complex_extreme("GreaterOrEqual", of_numbers=False),
-    reduce=shortcuts.extreme("ReduceMax"),
+    reduce=shortcuts.extreme(is_max=True),
 )
 minimum = define(
     "minimum",
     elementary.minimum,
     _complex_extreme("LessOrEqual", of_numbers=False),
-    reduce=shortcuts.extreme("ReduceMin"),
+    reduce=shortcuts.extreme(is_max=False),
 )
 fmax = define("fmax", elementary.fmax, _complex_extreme("GreaterOrEqual", of_numbers=True))
 fmin = define("fmin", elementary.fmin, _complex_extreme("LessOrEqual", of_numbers=True))

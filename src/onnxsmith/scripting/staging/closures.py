@@ -12,6 +12,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any, cast
 
 from onnxsmith.core.carried import Carrier, Wall
@@ -152,10 +153,12 @@ def run_staged(
     mistakes: Mistakes | None = None,
     *,
     run: Run,
+    owns_arguments: bool = False,
 ) -> UserValue:
     """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
 
-    `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
+    Objects among the arguments may be changed where it `owns_arguments`: they were made for this call. `run` is the
+    stager's: it stages a frame, and all that is called from there is staged by it, too.
     """
     frame = Frame(analysis, global_names, closure, outer)
     for name, value in arguments.items():
@@ -166,7 +169,8 @@ def run_staged(
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with Captures(), CellScope(), Wall(), watch_call(frame, arguments):  # a script, not what it calls
+        wall = nullcontext() if owns_arguments else Wall()
+        with Captures(), CellScope(), wall, watch_call(frame, arguments):  # a script, not what it calls
             return run(frame)
 
 
@@ -207,15 +211,16 @@ def has_symbolic(
     """Whether symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
     for value in values:
         if isinstance(value, Value | Carrier):
-            if value.is_symbolic:
+            if value.is_symbolic or is_open(value):
                 return True
         elif depth and isinstance(value, tuple | list | set):
             if has_symbolic(cast("list[Any]", value), depth - 1, is_open=is_open):
                 return True
-        elif depth and isinstance(value, dict):
-            if has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1, is_open=is_open):
-                return True
-        elif is_open(value):
+        elif (
+            depth
+            and isinstance(value, dict)
+            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1, is_open=is_open)
+        ):
             return True
     return False
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -310,7 +311,7 @@ class Hooks:
 
     def formatted(self, value: T) -> T | _Shown:
         """A value in an f-string."""
-        if not is_symbolic(value):
+        if not (isinstance(value, Value | Carrier) and value.is_symbolic):
             return value
         if not self._is_printing:
             raise text_error()
@@ -387,7 +388,7 @@ class _Shown:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value | Carrier) -> None:
         self._value = value
 
     def __format__(self, spec: str) -> str:
