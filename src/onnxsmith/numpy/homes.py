@@ -11,6 +11,7 @@ from onnxsmith.core.late_imports import load_module
 
 #: Module of this package -> the names that it enters in the tables of `registry`.
 HOMES: dict[str, str] = {
+    "carrying": "_adopted _truth",
     "choosing": "choose compress extract piecewise select where",
     "conversions": "_as_tensor",
     "covariances": "corrcoef cov",
