@@ -113,11 +113,26 @@ def _made(
     frequencies, importances = _weights(fweights, "fweights"), _weights(aweights, "aweights")
     # Of one variable there is one number; how many rows an open dimension has, the shape cannot hang on.
     count = 1 if first.ndim < 2 else first.shape[0 if rowvar else 1]
-    is_single = second is None and isinstance(count, int) and count == 1
+    if isinstance(count, int) and not count:
+        return Array(np.zeros((0, 0), kind))  # as numpy, whatever the second is
+    _check_observations(first, second, rowvar)
+    more = 0 if second is None else 1 if second.ndim < 2 else second.shape[0 if rowvar else 1]
+    is_single = isinstance(count, int) and isinstance(more, int) and count + more == 1
     less = float(ddof)
     return _covariance(
         first, second, bool(rowvar), less, kind, frequencies, importances, is_scaled, is_single
     )
+
+
+def _check_observations(first: Array, second: Array | None, rowvar: bool) -> None:
+    if second is None:
+        return
+    counts = [
+        1 if not each.ndim else each.shape[0 if each.ndim == 1 or not rowvar else 1]
+        for each in (first, second)
+    ]
+    if all(isinstance(each, int) for each in counts) and counts[0] != counts[1]:
+        raise ShapeError(f"there are {counts[0]} observations of one variable, and {counts[1]} of another")
 
 
 def _weights(given: object, name: str) -> Array | None:

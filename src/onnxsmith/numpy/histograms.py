@@ -259,11 +259,20 @@ def histogram2d(
     weights: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array]:
     """How many points fall into each rectangle; and the edges along both coordinates."""
+    points = [array_of(each) for each in (x, y)]
+    for each in points:
+        if each.ndim != 1:
+            raise (ShapeError if each.ndim else InputTypeError)(
+                f"coordinates are two vectors, and this has {each.ndim} dimensions"
+            )
+    counts = [each.shape[0] for each in points]
+    if all(isinstance(each, int) for each in counts) and counts[0] != counts[1]:
+        raise ShapeError(f"there are {counts[0]} coordinates along one axis, and {counts[1]} along the other")
     pair: ArrayLike = [bins, bins]
     if isinstance(bins, list | tuple):
         pair = bins if len(bins) == 2 else [array_of(bins)] * 2
-    counts, (first, second) = histogramdd([x, y], pair, range, density, weights)
-    return counts, first, second
+    found, (first, second) = histogramdd(points, pair, range, density, weights)
+    return found, first, second
 
 
 # -- whole numbers ---------------------------------------------------------------------------------------

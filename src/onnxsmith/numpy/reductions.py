@@ -21,6 +21,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import is_large, quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import check_broadcast
 from onnxsmith.types.dtypes import DType
 
 
@@ -35,13 +36,17 @@ class Missing:
 MISSING: Final = Missing()
 
 
-def mask_of(where: ArrayLike) -> Array | None:
-    """The elements that count, where not all do."""
+def mask_of(where: ArrayLike, x: Array) -> Array | None:
+    """The elements of an array that count, where not all do."""
     if where is True or where is MISSING:
         return None
     mask = array_of(where)
     if mask.dtype.kind != "b":
         raise InputTypeError(f"where= is an array of bool, not of {mask.dtype.name}")
+    check_broadcast("an array and where=", x, mask)
+    sizes = zip(reversed(tuple(mask.shape)), reversed(tuple(x.shape)), strict=False)
+    if mask.ndim > x.ndim or any(b == 1 != a for a, b in sizes if isinstance(a, int) and isinstance(b, int)):
+        raise ShapeError(f"where= of shape {mask.shape} is more than the array, of shape {x.shape}")
     return mask
 
 
@@ -136,7 +141,7 @@ def sum(
     kind = sum_type(x.dtype) if dtype is None else dtypes.read(dtype)
     axes = axes_of(axis, x.ndim)
     first = _initial(initial, kind)
-    return written(summed(x, axes, kind, bool(keepdims), first, mask_of(where), is_long(x, axes)), out)
+    return written(summed(x, axes, kind, bool(keepdims), first, mask_of(where, x), is_long(x, axes)), out)
 
 
 @public("prod")
@@ -159,7 +164,7 @@ def prod(
     x = array_of(a)
     kind = sum_type(x.dtype) if dtype is None else dtypes.read(dtype)
     axes = axes_of(axis, x.ndim)
-    return written(multiplied(x, axes, kind, bool(keepdims), _initial(initial, kind), mask_of(where)), out)
+    return written(multiplied(x, axes, kind, bool(keepdims), _initial(initial, kind), mask_of(where, x)), out)
 
 
 # -- extremes --------------------------------------------------------------------------------------------
@@ -210,7 +215,7 @@ def _extreme(
 ) -> Array:
     x = array_of(a)
     axes = axes_of(axis, x.ndim)
-    mask = mask_of(where)
+    mask = mask_of(where, x)
     first = _initial(initial, x.dtype)
     if first is None:
         if mask is not None:
@@ -309,7 +314,7 @@ def all_(
     Array([ True, False])
     """
     x = array_of(a)
-    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), True, mask_of(where)), out)
+    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), True, mask_of(where, x)), out)
 
 
 @public("any")
@@ -329,7 +334,7 @@ def any_(
     Array([ True, False])
     """
     x = array_of(a)
-    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), False, mask_of(where)), out)
+    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), False, mask_of(where, x)), out)
 
 
 @recorded()

@@ -102,7 +102,10 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
     >>> xp.correlate(xp.asarray([1, 2, 3]), xp.asarray([0, 1]), "full")
     Array([1, 2, 3, 0])
     """
-    first, second = _vectors(a, v, mode)
+    given = array_of(a), array_of(v)
+    if not all(each.ndim for each in given):
+        raise ShapeError("what is correlated has one dimension")
+    first, second = _vectors(*given, mode)
     return _convolved(first, second, np.promote_types(first.dtype, second.dtype), mode, True)
 
 

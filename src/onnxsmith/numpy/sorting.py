@@ -126,6 +126,13 @@ def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
         raise InputTypeError("an order needs at least one key")
     if any(each.ndim != given[0].ndim for each in given):
         raise ShapeError("all keys have one shape")
+    for each in given:
+        if any(
+            a != b
+            for a, b in zip(each.shape, given[0].shape, strict=True)
+            if isinstance(a, int) and isinstance(b, int)
+        ):
+            raise ShapeError(f"all keys have one shape, and there are {given[0].shape} and {each.shape}")
     if given[0].ndim == 0:
         return _ordered_by([flat(each) for each in given], 0)[0]
     return _ordered_by(given, axis_of(axis, given[0].ndim))

@@ -10,7 +10,13 @@ from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorOrArray
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    DivisionByZeroError,
+    InputTypeError,
+    ShapeError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
@@ -90,7 +96,7 @@ def mean(
     x = array_of(a)
     kind = mean_type(x.dtype) if dtype is None else dtypes.read(dtype)
     axes = axes_of(axis, x.ndim)
-    return written(averaged(x, axes, kind, bool(keepdims), mask_of(where), is_long(x, axes)), out)
+    return written(averaged(x, axes, kind, bool(keepdims), mask_of(where, x), is_long(x, axes)), out)
 
 
 # -- variances -------------------------------------------------------------------------------------------
@@ -145,7 +151,7 @@ def _spread(
     middle = None if mean is MISSING else array_of(mean)
     axes = axes_of(axis, x.ndim)
     made = spread(
-        x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(where), middle, is_long(x, axes)
+        x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(where, x), middle, is_long(x, axes)
     )
     return written(made, out)
 
@@ -252,14 +258,15 @@ def average(
         ones = as_type(_counted(x, axes, bool(keepdims)), kind)
         return made, ones
     given = array_of(weights)
-    if axis is None and given.ndim != x.ndim:
+    if axis is None and (given.ndim != x.ndim or not _fits(x, given, axes)):
         raise InputTypeError("weights of another shape need an axis")
     if given.ndim not in (x.ndim, len(axes)) or not _fits(x, given, axes):
         raise ShapeError(f"weights of the shape {given.shape} do not fit an array of {x.shape} along {axes}")
     kind = np.promote_types(np.promote_types(x.dtype, given.dtype), kind)
     made, scale = _weighted(x, given, axes, kind, bool(keepdims))
-    if not scale.is_symbolic and not np.asarray(scale).all():
-        raise ZeroDivisionError("the weights add up to zero, and nothing can be divided by that")
+    is_nothing = given.ndim != x.ndim and not given.is_symbolic and not given.size
+    if is_nothing or (not scale.is_symbolic and not np.asarray(scale).all()):
+        raise DivisionByZeroError("the weights add up to zero, and nothing can be divided by that")
     return (made, scale) if returned else made
 
 

@@ -113,7 +113,7 @@ def _reduced(
     if x.dtype.kind not in "fc":
         return (plain_max if is_max else plain_min)(x, axis, out, keepdims, initial, mask)
     axes = axes_of(axis, x.ndim)
-    test = mask_of(mask)
+    test = mask_of(mask, x)
     first = None if initial is MISSING else array_of(initial)
     if first is None:
         if test is not None:
@@ -200,7 +200,7 @@ def nanmean(
     kind = x.dtype if dtype is None else dtypes.read(dtype)
     if kind.kind not in "fc":
         raise InputTypeError(f"a mean of {x.dtype.name} is not of {kind.name}")
-    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where)), out)
+    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where, x)), out)
 
 
 @recorded()
@@ -255,7 +255,9 @@ def _varied(
         raise InputTypeError(f"a variance is not computed in {kind.name}")
     middle = None if mean is MISSING else array_of(mean)
     axes = axes_of(axis, x.ndim)
-    return written(_spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask), middle), out)
+    return written(
+        _spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask, x), middle), out
+    )
 
 
 @public("nanvar")
