@@ -12,12 +12,24 @@ import pytest
 import onnxsmith
 from onnxsmith import FLOAT, INT64, script
 from onnxsmith import opset22 as op
-from onnxsmith.algorithms import cumulative, floating_point, integers, order_statistics, reductions, sorting
+from onnxsmith.algorithms import (
+    angles,
+    cumulative,
+    distinct,
+    extremes,
+    integers,
+    order_statistics,
+    quantiles,
+    reductions,
+    searching,
+    sorting,
+)
 from onnxsmith.algorithms import operators as portable
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import jacobi, lu, triangular
 from onnxsmith.algorithms.named import DOMAIN, algorithm, algorithm_of, inline_algorithms
-from onnxsmith.algorithms.values import size_of
+from onnxsmith.algorithms.special import float_parts
+from onnxsmith.algorithms.values import flat, size_of
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
 
@@ -128,15 +140,19 @@ def test_nodes_inside_belong_to_no_line():
 ALGORITHMS: dict[str, Callable[[Any], Any]] = {
     "sort": lambda x: sorting.sort(x, 1),
     "kth": lambda x: sorting.kth_value(x, 2, 1),
-    "search": lambda x: sorting.search_sorted(x, x),
-    "runs": lambda x: sorting.unique_consecutive(x)[0],
+    "search": lambda x: searching.search_sorted(x, x),
+    "runs": lambda x: distinct.runs(x).values.re,
+    "distinct": lambda x: distinct.distinct(Field(flat(x))).inverse,
+    "membership": lambda x: searching.is_in(Field(x), Field(flat(x))),
+    "quantile": lambda x: quantiles.quantile(x, flat(x)),
     "median": lambda x: order_statistics.median(x, 0),
     "mode": lambda x: order_statistics.mode(x, 1),
     "cummax": lambda x: cumulative.cummax(x, 1),
     "variance": lambda x: reductions.variance_and_mean(x, (0,), 1, True),
-    "amax": lambda x: reductions.amax(x, 1),
-    "atan2": lambda x: floating_point.atan2(x, x),
-    "frexp": floating_point.frexp,
+    "extreme": lambda x: extremes.extreme(Field(x), [1], False, is_max=True).re,
+    "place": lambda x: extremes.extreme_place(Field(x), 1, is_max=True),
+    "atan2": lambda x: angles.atan2(x, x),
+    "frexp": float_parts.frexp,
 }
 MATRICES: dict[str, Callable[[Any], Any]] = {
     "svd": lambda x: jacobi.svd(Field(x), False)[1],

@@ -5,7 +5,6 @@ The namespace of those arrays stands above, and nothing here knows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import cast
 
 import numpy as np
@@ -31,14 +30,3 @@ def tensors_of_arrays(result: UserValue) -> UserValue:
     if isinstance(result, list):
         return [tensors_of_arrays(each) for each in result] if any(map(holds_tensor, result)) else result
     return cast(Value, getattr(result, "tensor")) if holds_tensor(result) else result  # noqa: B009  # of no class here
-
-
-def remedy(values: Iterable[object], otherwise: str) -> str:
-    """What helps where control flow of a model cannot carry some values: arrays are carried as their tensors."""
-    if not any(map(holds_tensor, values)):
-        return otherwise
-    return (
-        "a branch or loop of the model gives tensors and numbers, not arrays: give the tensor, t = y.tensor, and make "
-        "an array of it where it is used, xp.asarray(t);\na loop over a list, for k in [0, 1, 2], is unrolled and may "
-        "change arrays"
-    )

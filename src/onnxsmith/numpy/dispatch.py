@@ -20,7 +20,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 @functools.cache
-def _by_numpys() -> Mapping[Callable[..., object], str]:
+def by_numpys() -> Mapping[Callable[..., object], str]:
     """Functions of numpy, and the names that ours have."""
     found: dict[Callable[..., object], str] = {}
     for name in FUNCTIONS:
@@ -35,7 +35,7 @@ def _by_numpys() -> Mapping[Callable[..., object], str]:
 @public("_array_function")
 def array_function(function: Callable[..., object], args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
     """What numpy asks of an array for one of its functions."""
-    name = _by_numpys().get(function)
+    name = by_numpys().get(function)
     if name is None:
         why = REFUSED.get(function.__name__)
         raise InputTypeError(

@@ -277,7 +277,7 @@ def tile(x: ArrayLike, reps: ShapeLike, /) -> Array:
 def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Array:
     """Elements repeated, each as often as is said for all or for each, along an axis or flat."""
     array = array_of(x)
-    if axis is None:
+    if axis is None or (not array.ndim and axis in (0, -1)):
         array, axis = reshape(array, -1), 0
     place = axis_of(axis, array.ndim)
     counts = array_of(repeats)
@@ -285,6 +285,8 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Arra
         raise InputTypeError(f"repeats are integers, not {counts.dtype.name}")
     if counts.ndim > 1:
         raise ShapeError(f"repeats are one number or a vector, not of {counts.ndim} dimensions")
+    if not counts.is_symbolic and (np.asarray(counts) < 0).any():
+        raise AttributeValueError("repeats are not negative", culprit=("attribute", "repeats"))
     given = counts.shape[0] if counts.ndim else 1
     if isinstance(given, int) and given == 1:
         return _repeated(array, reshape(counts, ()), place)

@@ -20,15 +20,26 @@ from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.staging import chains
+from onnxsmith.scripting.staging.dialect import SCRIPTS, Dialect
 from onnxsmith.scripting.staging.frame import BROKEN, Frame, Tainted
 from onnxsmith.scripting.staging.hooks import Hooks
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, RESULT, Leaf, Side
 from onnxsmith.scripting.staging.statement_kind import StatementKind
 
 
-def stage_frame(frame: Frame) -> UserValue:
-    """Stage one call of a function: what it returns."""
-    return FunctionStager(frame).call()
+class Staging:
+    """Stages calls of functions in a dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+
+    def __call__(self, frame: Frame) -> UserValue:
+        """Stage one call of a function: what it returns."""
+        return FunctionStager(frame).call()
+
+
+#: Stages calls of functions as scripts.
+stage_frame = Staging(SCRIPTS)
 
 
 class FunctionStager:

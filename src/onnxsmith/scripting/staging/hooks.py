@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -44,7 +45,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
-from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -89,13 +90,13 @@ class Hooks:
         self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
-        value = first
+        value = asked(first)
         for position, operand in enumerate(others):
             if is_symbolic(value):
                 return self._open_truth(bound, value, others[position:], stops_at)
             if bool(value) is stops_at:
                 return value
-            value = operand()
+            value = asked(operand())
         return value if not is_symbolic(value) else self._one_truth(value, stops_at)
 
     def _open_truth(
@@ -106,7 +107,7 @@ class Hooks:
 
             def look(operand: Thunk = operand) -> bool | Number:
                 nonlocal has_tensor
-                value = operand()
+                value = asked(operand())
                 if not is_symbolic(value):
                     return bool(value)
                 has_tensor = has_tensor or not isinstance(value, Number)
@@ -139,7 +140,8 @@ class Hooks:
     ) -> UserValue:
         if not others:
             return first
-        if not is_symbolic(first):
+        decides = asked(first)
+        if not is_symbolic(decides):
             if bool(first) is stops_at:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
@@ -150,11 +152,12 @@ class Hooks:
         def keep() -> UserValue:
             return first
 
-        test = self._one_truth(first, stops_at)
+        test = self._one_truth(decides, stops_at)
         return self.choose(bound, test, keep, rest) if stops_at else self.choose(bound, test, rest, keep)
 
     def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
+        value = asked(value)
         if not is_symbolic(value):
             return not value
         if isinstance(value, Negation):
@@ -166,10 +169,12 @@ class Hooks:
 
     def condition(self, value: T) -> T | TensorValue:
         """The condition of a conditional expression, as one truth value."""
-        return truth(value) if is_symbolic(value) else value
+        decides = asked(value)
+        return truth(decides) if is_symbolic(decides) else value
 
     def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
+        test = asked(test)
         if not is_symbolic(test):
             return then() if test else otherwise()
         frame = self._frame
@@ -291,7 +296,7 @@ class Hooks:
 
     def known_test(self, value: T) -> T:
         """What decides in a generator, which Python runs."""
-        if is_symbolic(value):
+        if is_symbolic(asked(value)):
             raise UnsupportedSyntaxError(
                 "only the model knows whether this is true, and a generator yields when the model is made",
                 help="choose what it yields: yield op.Where(condition, a, b); or write the loop without a generator",
@@ -306,7 +311,7 @@ class Hooks:
 
     def formatted(self, value: T) -> T | _Shown:
         """A value in an f-string."""
-        if not is_symbolic(value):
+        if not (isinstance(value, Value | Carrier) and value.is_symbolic):
             return value
         if not self._is_printing:
             raise text_error()
@@ -332,12 +337,16 @@ class Hooks:
 
     def callee(self, function: Function) -> Function:
         """What is called when the user's code calls `function`."""
-        found = replacement(function, self)
-        return watched(function, in_place(function, self._frame.run) if found is None else found)
+        run, usual = self._frame.run, replacement(function, self)
+        found = run.dialect.callee(function, usual, lambda each: in_place(each, run)) or usual
+        return watched(function, in_place(function, run) if found is None else found)
 
     def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
-        return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
+        if value.__class__ is not np.ndarray:
+            return value
+        found = self._frame.run.dialect.container(value)
+        return _Indexed(cast(Array, value)) if found is None else found
 
     def class_of(self, value: UserValue) -> type:
         """`value.__class__`"""
@@ -379,7 +388,7 @@ class _Shown:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value | Carrier) -> None:
         self._value = value
 
     def __format__(self, spec: str) -> str:

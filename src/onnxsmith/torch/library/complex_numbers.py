@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers.angles import angle_of
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, hypot, imaginary, real
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
 from onnxsmith.algorithms.operators import op
@@ -129,7 +128,7 @@ def absolute(call: Call, x: Complex) -> TensorValue:
 
 @translates_complex("aten.angle.default")
 def angle(call: Call, x: Complex) -> TensorValue:
-    return angle_of(Field(x.real, x.imag))
+    return Field(x.real, x.imag).angle()
 
 
 @translates("aten.angle.default")

@@ -8,6 +8,7 @@ from typing import cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind, statement_kind
@@ -80,3 +81,6 @@ class Raising(PlainKind):
         if statement.exc is None:
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
         raise cast(BaseException, frame.evaluate(statement.exc))
+
+
+SPEAKING.add(Raising.perform.__code__)

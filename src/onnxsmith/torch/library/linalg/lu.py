@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers.angles import angle_of
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.linalg.determinants import determinant as determinant_of
@@ -237,5 +236,5 @@ def logdet(call: Call, a: Given) -> Translated:
     factors, pivots, _, _ = factored(matrix(a))
     sign, size = sign_and_log(factors, pivots)
     if sign.is_complex:
-        return Field(size, converted(angle_of(sign), DType.DOUBLE)).as_value()
+        return Field(size, converted(sign.angle(), DType.DOUBLE)).as_value()
     return op.Where(op.Less(sign.re, ZERO), np.float64(np.nan), size)
