@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.narrowing import narrow, narrowed_type
@@ -106,6 +109,20 @@ def _no_function(function: object) -> Exception:
     )
 
 
+def _number_of(value: np.generic) -> object:
+    return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
+
+
+@contextlib.contextmanager
+def _numbers_of_numpys() -> Generator[None]:
+    """Numbers of numpy's are arrays within the block, also beside numbers that only the model knows."""
+    token = NUMPYS_NUMBER.set(_number_of)
+    try:
+        yield
+    finally:
+        NUMPYS_NUMBER.reset(token)
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -140,7 +157,7 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            with CellScope(), collecting_raises() as raises:
+            with CellScope(), collecting_raises() as raises, _numbers_of_numpys():
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model and outputs.tensors:
