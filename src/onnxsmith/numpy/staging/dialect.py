@@ -27,6 +27,8 @@ _DISPATCHER: type = type(cast(object, np.sum))
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
+    # Python's own run would take an array of ours for no array of numpy's, and might go on with that.
+    stages_all = True
     syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
 
     def callee(
