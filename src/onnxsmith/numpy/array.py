@@ -43,12 +43,26 @@ def is_operand(value: object) -> bool:
     return value.__class__ is Array or isinstance(value, (*_OPERANDS, Array, Tensor))
 
 
+#: What computes with no array, whatever operators it has itself.
+_OTHERS = (str, bytes, bytearray, dict, set, frozenset, type(None))
+
+
+def _not_operand(name: str, other: object) -> Any:
+    """Leave it to the other operand; text and the like are refused here, in our words."""
+    what = type(other).__name__
+    if not isinstance(other, _OTHERS):
+        return NotImplemented
+    error = InputTypeError(f"numpy's {name} is not defined for an array and {what}")
+    hide_own_frames(error.locate_at_caller())
+    raise error
+
+
 def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     """An operator, the same from the right, and in place."""
 
     def operator(self: Array, other: Any) -> Array:
         if other.__class__ is not Array and not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             return cast(Array, UFUNCS[name](self, other))
         except OnnxsmithError as error:
@@ -57,7 +71,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
 
     def reflected(self: Array, other: Any) -> Array:
         if not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             return cast(Array, UFUNCS[name](other, self))
         except OnnxsmithError as error:
@@ -66,7 +80,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
 
     def in_place(self: Array, other: Any) -> Array:
         if not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             if self.is_number:
                 return cast(Array, UFUNCS[name](self, other))

@@ -146,6 +146,10 @@ def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
         array = array_of(x)
         place = axis_of(axis, array.ndim)
         sizes = None if n is None else (size_of(n, "n"),)
+        if sizes == (-1,):  # among several, it would stand for the size that there is
+            raise AttributeValueError(
+                "a transform is of 1 number or more, not of -1", culprit=("attribute", "n")
+            )
         return _transform(array, sizes, (place,), norm, kind, inverse, default_axes=None)
 
     function.__name__ = name

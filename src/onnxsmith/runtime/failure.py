@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
-from onnxsmith.errors.kinds import BY_ZERO
+from onnxsmith.errors.kinds import BY_ZERO, NO_MEMORY
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
@@ -83,11 +83,15 @@ def plain_reason(error: BaseException) -> str:
         return type(error).__name__
     if _BY_ZERO.fullmatch(text) is not None:
         return BY_ZERO  # as every road says it
-    if isinstance(error, MemoryError) or "bad_alloc" in text or "Failed to allocate memory" in text:
-        return "there is not enough memory for the result"
+    if isinstance(error, MemoryError) or _NO_MEMORY.search(text) is not None:
+        return NO_MEMORY
     return " ".join(text.split())
 
 
+_NO_MEMORY = re.compile(
+    r"bad_alloc|Failed to allocate memory|Tensor storage size overflowed|output tensor would require more than"
+    r"|^Integer overflow$"
+)
 _BY_ZERO = re.compile(r"integer (?:division|modulo) by zero", re.IGNORECASE)
 _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
 

@@ -18,7 +18,6 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.staging.script_values import Function
 
@@ -124,16 +123,20 @@ def _extreme(is_greater: bool) -> Maker:
             values = _items(args[0]) if len(args) == 1 else list(args)
             if kwargs or not any(map(_is_open, values)):
                 return usual(*([values] if len(args) == 1 else args), **kwargs)
-            found = array_of(values[0])
+            found = values[0]
             for each in values[1:]:
-                if (isinstance(each, Array) and each.ndim) or found.ndim:
+                if not isinstance(each, Array) and not isinstance(found, Array):
+                    found = usual(found, each)
+                    continue
+                if any(isinstance(one, Array) and one.ndim for one in (each, found)):
                     raise ConditionError(
                         f"{'max' if is_greater else 'min'}() compares single numbers, and these are arrays",
                         help=f"np.{'maximum' if is_greater else 'minimum'}(…) compares element by element",
                     )
+                # A number of Python's stays one until it meets one of numpy's, whose element type it takes.
                 test = UFUNCS["greater" if is_greater else "less"](each, found)
                 found = cast(Array, FUNCTIONS["where"](test, each, found))
-            return found.as_number()
+            return cast(Array, found).as_number()
 
         return extreme
 

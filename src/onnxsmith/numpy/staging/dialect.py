@@ -14,6 +14,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.numpy.staging.joining_indices import joining
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.script_values import Function, T
@@ -53,7 +54,8 @@ class NumpyDialect:
         return isinstance(value, Array)
 
     def container(self, value: T) -> T | None:
-        made: Any = outside_array(cast("np.ndarray[Any, Any]", value))
+        is_array = value.__class__ is np.ndarray
+        made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
 
 

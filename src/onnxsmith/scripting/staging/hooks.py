@@ -353,10 +353,10 @@ class Hooks:
 
     def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
-        if value.__class__ is not np.ndarray:
-            return value
         found = self._frame.run.dialect.container(value)
-        return _Indexed(cast(Array, value)) if found is None else found
+        if found is not None:
+            return found
+        return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
 
     def class_of(self, value: UserValue) -> type:
         """`value.__class__`"""
