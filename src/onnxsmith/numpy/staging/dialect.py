@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import functools
 import sysconfig
 import types
 from collections.abc import Callable
@@ -24,6 +26,13 @@ _LIBRARY = sysconfig.get_paths()["stdlib"]
 _DISPATCHER: type = type(cast(object, np.sum))
 
 
+def _applied(
+    function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
+) -> Any:
+    """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
+    return function(staged(applied), *values)
+
+
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
@@ -37,6 +46,10 @@ class NumpyDialect:
         found = in_place_of(function, usual) or replacement(function)
         if found is not None:
             return found
+        if function in (builtins.map, functools.reduce):
+            return functools.partial(
+                _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
+            )
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
