@@ -15,6 +15,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.script_values import Function, T
@@ -35,6 +36,9 @@ class NumpyDialect:
         found = in_place_of(function, usual) or replacement(function)
         if found is not None:
             return found
+        looping = element_loop(function, stage)
+        if looping is not None:
+            return looping
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
