@@ -18,6 +18,8 @@ def difference(own: object, model: object, exact: object) -> str | None:
     `exact` is what the function gives in float64: where its own float32 result is off by more, so may the model's be.
     """
     ours, theirs, best = numbers(model), numbers(own), numbers(exact)
+    if ours is not None and theirs is not None and len(ours) == len(theirs):
+        ours = [_put_together(each, other) for each, other in zip(ours, theirs, strict=True)]
     assert theirs is not None
     if ours is None:
         return f"gives {type(model).__name__}"
@@ -29,16 +31,14 @@ def difference(own: object, model: object, exact: object) -> str | None:
         found = _differs(mine, other, reference)
         if found is not None:
             return found
-    return _class_differs(own, model)
-
-
-def _class_differs(own: object, model: object) -> str | None:
-    """Tuples stay tuples, with their names."""
-    if isinstance(own, tuple) and getattr(own, "_fields", ()) != getattr(model, "_fields", ()):
-        return "gives a tuple without the names of its fields"
-    if isinstance(own, dict) and (not isinstance(model, dict) or own.keys() != model.keys()):
-        return "gives other keys"
     return None
+
+
+def _put_together(mine: np.ndarray[Any, Any], own: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Complex numbers of the pairs that a model gives for them."""
+    if own.dtype.kind != "c" or mine.dtype.kind != "f" or mine.shape[-1:] != (2,):
+        return mine
+    return np.ascontiguousarray(mine).view(np.result_type(mine.dtype, np.complex64))[..., 0]
 
 
 def _differs(

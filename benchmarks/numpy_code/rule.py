@@ -141,7 +141,7 @@ def numbers(result: object) -> list[np.ndarray[Any, Any]] | None:
         made = np.asarray(result)
         return [made] if made.dtype.kind in "biufc" and type(result) is not np.ma.MaskedArray else None
     if isinstance(result, dict):
-        parts = [numbers(result[key]) for key in sorted(result, key=str)]
+        parts = [numbers(each) for each in result.values()]
     elif isinstance(result, tuple | list):
         parts = [numbers(each) for each in result]
     else:

@@ -13,7 +13,7 @@ from onnxsmith.core.late_imports import load_module
 HOMES: dict[str, str] = {
     "carrying": "_adopted _truth",
     "choosing": "choose compress extract piecewise select where",
-    "conversions": "_as_tensor",
+    "conversions": "_as_tensor _item _to_list",
     "covariances": "corrcoef cov",
     "creation": "_dlpack _on_device array asarray copy from_dlpack",
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum",

@@ -20,6 +20,7 @@ from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import layout as layout
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import positions as positions

@@ -11,7 +11,13 @@ import pytest
 from numpy import zeros as made_of_zeros
 
 import onnxsmith.numpy as xp
-from onnxsmith.errors import InputTypeError, SourceNotFoundError
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    MutationError,
+    SourceNotFoundError,
+    TracedValueError,
+)
 from tests.numpy.staging.agreeing import check, same, sizes
 
 WEIGHTS = np.arange(6.0).reshape(2, 3)
@@ -182,3 +188,77 @@ def test_what_is_no_python_function_is_refused():
 
 def test_other_byte_orders_are_read():
     same(xp.jit(lambda x: x + 1)(np.array([1.0, 2.0], ">f8")), np.array([2.0, 3.0]))
+
+
+# -- numbers, and what sessions are made for -----------------------------------------------------------------
+
+
+def rolled(x, by):
+    return np.roll(x, by) * by
+
+
+def test_whole_numbers_become_inputs_when_there_is_a_second_value():
+    jitted = xp.jit(rolled)
+    for by in (1, 2, 3, -1):
+        check(rolled, np.arange(5.0), by, jitted=jitted)
+    assert len(jitted.sessions) == 2
+
+
+def summed(x, axis):
+    return x.sum(axis=axis)
+
+
+def test_whole_numbers_that_the_code_needs_have_a_session_each():
+    jitted = xp.jit(summed)
+    for axis in (0, 1, 0, 1, -1):
+        check(summed, np.arange(6.0).reshape(2, 3), axis, jitted=jitted)
+    assert len(jitted.sessions) == 3
+    assert "'axis' is known when a model is made" in jitted.report
+
+
+def each_element(x):
+    return np.array([float(v) ** 2 for v in x])
+
+
+def test_fixed_sizes_are_asked_for_and_counted():
+    with pytest.raises(TracedValueError, match=r'xp.jit\(each_element, static="shapes"\)'):
+        xp.jit(each_element)(np.arange(3.0))
+    jitted = xp.jit(each_element, static="shapes")
+    for size in (3, 1, 3, 4):
+        check(each_element, np.arange(size) + 0.5, jitted=jitted)
+    assert jitted.sessions == ["x=float64[3]", "x=float64[1]", "x=float64[4]"]
+    assert "3 sessions, one for each shape" in jitted.report
+    assert "3 sessions" in repr(jitted)
+
+
+def test_static_is_shapes_or_nothing():
+    with pytest.raises(AttributeValueError, match="static"):
+        xp.jit(each_element, static="sizes")
+
+
+def test_arguments_that_share_what_is_written_to_are_refused():
+    def shift(a, b):
+        a += b
+        return a
+
+    x = np.arange(3.0)
+    check(shift, x, x + 1)
+    with pytest.raises(MutationError, match="'a', which shares its elements with 'b'"):
+        xp.jit(shift)(x, x[:])
+
+
+class Scaler:
+    def __init__(self, by):
+        self.by = by
+
+    @xp.jit
+    def scaled(self, x):
+        return x * self.by
+
+
+def test_a_method_may_be_jitted():
+    one, other = Scaler(2.0), Scaler(np.array([1.0, 3.0]))
+    x = np.array([[1.0, 2.0]])
+    same(one.scaled(x), x * 2)
+    same(other.scaled(x), x * other.by)
+    assert one.scaled is one.scaled

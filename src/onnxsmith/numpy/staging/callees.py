@@ -24,6 +24,8 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.staging.compiled import internal_functions
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
 Function: TypeAlias = Callable[..., Any]
@@ -92,9 +94,9 @@ def replacements() -> Mapping[object, Function]:
     for name, ours in UFUNCS.items():
         theirs = getattr(np, name, None)
         if isinstance(theirs, np.ufunc):
-            found[theirs] = _either(theirs, ours)
-    for theirs, ours in _CREATING.items():
-        found[theirs] = _either(theirs, ours)
+            found[theirs] = _either(theirs, functools.partial(_universal, ours))
+    for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
+        found[theirs] = _either(cast(Function, theirs), ours)
     return found
 
 
@@ -151,6 +153,15 @@ def _uncaught(name: str, ours: Function) -> Function:
     return call
 
 
+def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
+    """A universal function; `out=...` asks for an array where there would be a number."""
+    if kwargs.get("out") is not Ellipsis:
+        return ours(*args, **kwargs)
+    del kwargs["out"]
+    found = ours(*args, **kwargs)
+    return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
+
+
 def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:
     return array_function(theirs, args, kwargs)
 
@@ -201,8 +212,13 @@ def _special(function: object) -> Function | None:
 # -- functions that make arrays of what they are given ---------------------------------------------------------
 
 
+def _copy_mode(copy: Any) -> bool | None:
+    """numpy's own words for when to copy: an enumeration whose members have no truth values."""
+    return {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+
+
 def _as_array(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
-    return asarray(a, dtype, copy=options.get("copy"))
+    return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
 
 
 def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
@@ -213,7 +229,7 @@ def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
 def _new_array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any
 ) -> Array:
-    return new_array(object, dtype, copy=copy, ndmin=ndmin)
+    return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
 
 _CREATING: dict[Function, Function] = {

@@ -66,9 +66,7 @@ def to_model(
     }
     if input_names is not None:
         options["input_names"] = input_names
-    made = Recording(
-        plain, reading.leaves, template, reading.types, is_model=True, name=name or plain.name, **options
-    )
+    made = Recording(plain, reading.leaves, template, is_model=True, name=name or plain.name, **options)
     return made.model
 
 
@@ -147,13 +145,12 @@ class _Types:
 
     def __init__(self) -> None:
         self.leaves: list[Leaf] = []
-        self.types: list[TensorType] = []
 
     def taken_apart(self, value: Any, name: str) -> Any:
         """What was given for a parameter, with a `Place` for each input in it."""
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
-            return self._input(Leaf(name, dtype, 0, "number"), TensorType(dtypes.onnx_type(dtype), ()))
+            return self._input(Leaf(name, dtype, (), "number"))
         if isinstance(value, TensorType | DType | np.ndarray | np.generic):
             return self._array(read_value_type(cast(Any, value), f"the type of '{name}'"), name)
         inner = parts(value)
@@ -174,11 +171,8 @@ class _Types:
                 help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
             )
         role = "array" if kind.shape else "scalar"
-        leaf = Leaf(name, dtype, len(kind.shape), role)
-        pair = cast("tuple[int, ...]", (2,)) if dtype.kind == "c" else ()
-        return self._input(leaf, TensorType(dtypes.onnx_type(dtype), (*kind.shape, *pair)))
+        return self._input(Leaf(name, dtype, kind.shape, role))
 
-    def _input(self, leaf: Leaf, kind: TensorType) -> Place:
+    def _input(self, leaf: Leaf) -> Place:
         self.leaves.append(leaf)
-        self.types.append(kind)
         return Place(len(self.leaves) - 1)

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.dialect import STAGING
+from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
+from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.tracing.trace import trace
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.dtypes import DType
 
 
 class PlainFunction:
@@ -100,6 +107,20 @@ def _no_function(function: object) -> Exception:
     )
 
 
+def _number_of(value: np.generic) -> object:
+    return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
+
+
+@contextlib.contextmanager
+def _numbers_of_numpys() -> Generator[None]:
+    """Numbers of numpy's are arrays within the block, also beside numbers that only the model knows."""
+    token = NUMPYS_NUMBER.set(_number_of)
+    try:
+        yield
+    finally:
+        NUMPYS_NUMBER.reset(token)
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -108,13 +129,14 @@ class Recording:
         function: PlainFunction,
         leaves: Sequence[Leaf],
         template: Mapping[str, Any],
-        types_: Sequence[TensorType] | None = None,
         *,
         is_model: bool,
         **options: Any,
     ) -> None:
         self._rebuild: Rebuild = lambda given: None
         self._count = 0
+        #: The errors that the function may raise: the last output says which one.
+        self._errors: list[RaisedError] = []
         #: The inputs that the function writes to, by position: their new elements are the last outputs.
         self.written: list[int] = []
         leaves = list(leaves)
@@ -129,12 +151,18 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
-            self._note_written(values, before, outputs, is_model=is_model)
+            with CellScope(), collecting_raises() as raises, _numbers_of_numpys():
+                self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
+                self._note_written(values, before, outputs, is_model=is_model)
+                if is_model and outputs.tensors:
+                    outputs.tensors[0] = guarded(raises, outputs.tensors[0])
+                elif isinstance(raises.which, Number):
+                    self._errors = raises.errors
+                    outputs.tensors.append(raises.which.as_dtype(DType.INT64))
             self._count = len(outputs.tensors)
             return tuple(outputs.tensors) or inputs[:1]
 
-        types_ = [leaf.type for leaf in leaves] if types_ is None else types_
+        types_ = [leaf.type for leaf in leaves]
         options.setdefault("name", function.name)
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         self.model: Model = trace(body, *types_, **options)
@@ -156,7 +184,12 @@ class Recording:
         if self._run is None:
             self._run = self.model.runner()
         results = self._run(feeds)
-        many = iter(cast("Sequence[Elements]", results if self._count > 1 else (results,)))
+        every = cast("Sequence[Elements]", results if self._count > 1 else (results,))
+        if self._errors:
+            *every, which = every
+            if which:
+                raise again(self._errors, int(which))
+        many = iter(every)
         return self._rebuild(many), list(many)
 
 
@@ -166,7 +199,7 @@ def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
         leaf = leaves[template.position]
         if leaf.role == "number":
             return "float" if leaf.dtype.kind == "f" else "int"
-        return f"{leaf.dtype}[{', '.join(':' * leaf.ndim)}]"
+        return f"{leaf.dtype}[{', '.join(':' if each is None else str(each) for each in leaf.shape)}]"
     inner = parts(template)
     if inner is None:
         return repr(template)

@@ -20,7 +20,7 @@ from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.errors import LoopTypeError, NestingError
+from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
@@ -51,6 +51,7 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
+from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
@@ -293,18 +294,26 @@ def _stage_body(
             return Side({**_told(side, flags), "go_on": goes_on}, side.variables)
 
         last = _trailing_break(stager, statement)
-        side = (
-            stager.run(statement.body, Leaf(end))
-            if last is None
-            else _run_to_break(stager, statement, last, leaf)
-        )
+        try:
+            side = (
+                stager.run(statement.body, Leaf(end))
+                if last is None
+                else _run_to_break(stager, statement, last, leaf)
+            )
+        except PathEnded:
+            raise UnsupportedSyntaxError(
+                "every iteration of this loop raises an error, and only the model knows whether there is one",
+                help="ask before the loop: if n > 0: raise …",
+            ).locate(place) from None
         assigned = CellValues()
         raw = [_left(state, side, assigned) for state in states]
         told = _told(side, flags)
         ended = PathEnd(journal, (*raw, *told.values()))
         results = [_result(ended, state, each) for state, each in zip(states, raw, strict=True)]
         opened = {flag: ended.opened(each, keeps_older=True) for flag, each in told.items()}
-    go_on = cast("Number | bool", side.flags["go_on"])
+        go_on, raises = cast("Number | bool", side.flags["go_on"]), open_raises()
+        if raises is not None:
+            go_on = raises.not_after(go_on)
     return _Attempt(scope, every, opened, go_on, goes_on_before, assigned, ended, raw, results)
 
 

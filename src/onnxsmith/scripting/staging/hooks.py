@@ -8,7 +8,8 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Generator, Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -45,7 +46,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
-from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, settled, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -90,13 +91,13 @@ class Hooks:
         self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
-        value = asked(first)
+        value = settled(asked(first))
         for position, operand in enumerate(others):
             if is_symbolic(value):
                 return self._open_truth(bound, value, others[position:], stops_at)
             if bool(value) is stops_at:
                 return value
-            value = asked(operand())
+            value = settled(asked(operand()))
         return value if not is_symbolic(value) else self._one_truth(value, stops_at)
 
     def _open_truth(
@@ -107,7 +108,7 @@ class Hooks:
 
             def look(operand: Thunk = operand) -> bool | Number:
                 nonlocal has_tensor
-                value = asked(operand())
+                value = settled(asked(operand()))
                 if not is_symbolic(value):
                     return bool(value)
                 has_tensor = has_tensor or not isinstance(value, Number)
@@ -140,9 +141,9 @@ class Hooks:
     ) -> UserValue:
         if not others:
             return first
-        decides = asked(first)
+        decides = settled(asked(first))
         if not is_symbolic(decides):
-            if bool(first) is stops_at:
+            if bool(decides) is stops_at:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
@@ -157,7 +158,7 @@ class Hooks:
 
     def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
-        value = asked(value)
+        value = settled(asked(value))
         if not is_symbolic(value):
             return not value
         if isinstance(value, Negation):
@@ -167,14 +168,14 @@ class Hooks:
         self._frame.implications.note_opposite(result, scalar)
         return result
 
-    def condition(self, value: T) -> T | TensorValue:
+    def condition(self, value: T) -> T | TensorValue | bool:
         """The condition of a conditional expression, as one truth value."""
-        decides = asked(value)
-        return truth(decides) if is_symbolic(decides) else value
+        decides = settled(asked(value))
+        return truth(decides) if is_symbolic(decides) else decides
 
     def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
-        test = asked(test)
+        test = settled(asked(test))
         if not is_symbolic(test):
             return then() if test else otherwise()
         frame = self._frame
@@ -315,7 +316,16 @@ class Hooks:
             return value
         if not self._is_printing:
             raise text_error()
-        return _Shown(value)
+        return _Shown()
+
+    @contextmanager
+    def telling(self) -> Generator[None]:
+        """What is evaluated in the block is only told to people."""
+        was_printing, self._is_printing = self._is_printing, True
+        try:
+            yield
+        finally:
+            self._is_printing = was_printing
 
     def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
@@ -386,13 +396,10 @@ def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
 class _Shown:
     """A symbolic value in what the eager run would print: any format will do."""
 
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Value | Carrier) -> None:
-        self._value = value
+    __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return repr(self._value)
+        return "…"
 
 
 @shown_as("ndarray")
