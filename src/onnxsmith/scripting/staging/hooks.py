@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -333,13 +333,18 @@ class Hooks:
             return call()
         self._is_printing = True
         graph = current_graph()
-        scope = graph if bound else graph.draft()
+        scope, is_kept = graph if bound else graph.draft(), bool(bound)
         try:
-            with active(scope):
+            with active(scope), Journal() as journal:
                 call()
+                is_kept = scope is graph or journal.has_written
+                if is_kept:
+                    journal.keep()
+            if is_kept and scope is not graph:
+                scope.keep()
         finally:
             self._is_printing = False
-            if scope is not graph:
+            if not is_kept:
                 scope.discard()
         return None
 
