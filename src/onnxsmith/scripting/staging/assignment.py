@@ -193,7 +193,7 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
                     refuse_change(owner)
             right = frame.evaluate(statement.value)
             result = _at(stager, statement, compute, current, right)
-            if result is current and isinstance(current, Carrier):
+            if result is current and isinstance(current, Carrier) and _is_seen_by(owner, current):
                 return  # an array that was changed in place: what holds it, or what it is a part of, has the change
             with located(frame.span(statement.target)):
                 refuse_change(owner)
@@ -202,6 +202,11 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
             )
+
+
+def _is_seen_by(owner: UserValue, current: Carrier) -> bool:
+    """Whether what changed in an element has changed in what it was taken of: a list holds it, a copy is apart."""
+    return not isinstance(owner, Carrier) or current.owner is owner.owner
 
 
 def _at(
