@@ -83,6 +83,7 @@ HOMES: dict[str, str] = {
     ),
     "staging.jit": "jit",
     "staging.models": "to_model",
+    "staging.vectorize": "vectorize",
     "statistics": "average mean std var",
     "taking": "put put_along_axis take take_along_axis",
     "ufuncs.arithmetic": (

@@ -46,6 +46,7 @@ from onnxsmith.numpy.names import part as part
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging import jit as jit
 from onnxsmith.numpy.staging import models as models
+from onnxsmith.numpy.staging import vectorize as vectorize
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons

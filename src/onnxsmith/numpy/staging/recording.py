@@ -33,7 +33,7 @@ from onnxsmith.scripting.source.function_source import find_function
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
 from onnxsmith.scripting.staging.cells import CellScope
-from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
@@ -63,7 +63,7 @@ class PlainFunction:
         """All arguments of the function, by the names of its parameters, where those of the callable are given."""
         call = self.signature.bind_partial()
         call.arguments.update(given)
-        own = inspect.signature(self.function, follow_wrapped=False)
+        own = own_signature(self.function)
         bound = own.bind(*self._first, *call.args, **{**self._named, **call.kwargs})
         bound.apply_defaults()
         return dict(bound.arguments)

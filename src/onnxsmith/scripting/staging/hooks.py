@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -28,6 +28,7 @@ from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.introspection import (
     class_of,
@@ -333,13 +334,18 @@ class Hooks:
             return call()
         self._is_printing = True
         graph = current_graph()
-        scope = graph if bound else graph.draft()
+        scope, is_kept = graph if bound else graph.draft(), bool(bound)
         try:
-            with active(scope):
+            with active(scope), Journal() as journal:
                 call()
+                is_kept = scope is graph or journal.has_written
+                if is_kept:
+                    journal.keep()
+            if is_kept and scope is not graph:
+                scope.keep()
         finally:
             self._is_printing = False
-            if scope is not graph:
+            if not is_kept:
                 scope.discard()
         return None
 
@@ -391,6 +397,9 @@ class Hooks:
 def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
     """What `in` asks of each element."""
     return True if item is other else item == other
+
+
+SPEAKING.add(Hooks.contains.__code__)  # what Python says of a value that holds none is said to the code
 
 
 class _Shown:
