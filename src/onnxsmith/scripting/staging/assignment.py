@@ -96,6 +96,9 @@ def _elements(
     if isinstance(value, Value) and value.is_symbolic:
         with located(stager.frame.span(target)):
             return _tensor_elements(stager, target, elements, value)
+    if isinstance(value, Carrier) and value.is_symbolic:
+        with located(stager.frame.span(target)):
+            return _carrier_elements(elements, value)
     try:
         return list(cast("Iterable[UserValue]", value))
     except TypeError:
@@ -117,15 +120,30 @@ def _tensor_elements(
         raise UnpackError(f"a scalar tensor cannot be unpacked into {len(elements)} variables")
     if not isinstance(count, int):
         if any(isinstance(each, ast.Starred) for each in elements):
-            raise UnpackError(
-                "only the model knows how many values there are, so a starred variable cannot take the rest",
-                help="index it: x[0], x[1:]",
-            )
+            raise _open_star()
         count = len(elements)
     elif count < len(elements) and not any(isinstance(each, ast.Starred) for each in elements):
         raise _unpack_error(stager, target, str(len(elements)), count)
     rows = cast("Tensor | TensorSequence", value)
     return [rows[k] for k in range(count)]
+
+
+def _carrier_elements(elements: Sequence[ast.expr], value: Carrier) -> list[UserValue]:
+    """The elements of an array: as many as are asked for where only the model knows; with others it fails."""
+    count, element = value.gone_through()
+    if not isinstance(count, int):
+        if any(isinstance(each, ast.Starred) for each in elements):
+            raise _open_star()
+        count = len(elements)
+        _, element = value.of_length(count).gone_through()
+    return [element(k) for k in range(count)]
+
+
+def _open_star() -> UnpackError:
+    return UnpackError(
+        "only the model knows how many values there are, so a starred variable cannot take the rest",
+        help="index it: x[0], x[1:]",
+    )
 
 
 def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:
