@@ -44,6 +44,7 @@ HOMES: dict[str, str] = {
         "append array_split block column_stack concat concatenate dsplit dstack hsplit hstack repeat split "
         "stack tile unstack vsplit vstack"
     ),
+    "layout": "_flags _memory_view _strides",
     "matrices.contractions": (
         "cross dot inner kron linalg.cross linalg.matmul linalg.multi_dot linalg.outer linalg.tensordot "
         "linalg.trace linalg.vecdot outer tensordot trace vdot"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -49,12 +49,17 @@ def holds_open(value: object, depth: int = 4) -> bool:
     return False
 
 
-def as_ours(value: Any) -> Any:
-    """What numpy gave, with arrays of ours in the places of numpy's."""
+def as_ours(value: Any, around: Sequence[object] = ()) -> Any:
+    """What numpy gave, with arrays of ours in the places of numpy's.
+
+    One that shares elements with what is `around`, such as an argument, is never written to.
+    """
     if isinstance(value, np.ndarray):
-        return array_of_numpys(cast("np.ndarray[Any, Any]", value))
+        array = cast("np.ndarray[Any, Any]", value)
+        is_shared = any(isinstance(each, np.ndarray) and np.may_share_memory(array, each) for each in around)
+        return outside_array(array) if is_shared else array_of_numpys(array)
     if isinstance(value, list | tuple):
-        items = [as_ours(each) for each in cast("list[Any]", value)]
+        items = [as_ours(each, around) for each in cast("list[Any]", value)]
         if all(a is b for a, b in zip(items, cast("list[Any]", value), strict=True)):
             return cast(Any, value)
         if isinstance(value, list):
@@ -117,11 +122,12 @@ def replacement(function: object) -> Function | None:
 
 def _either(theirs: Function, ours: Function) -> Function:
     """numpy's function on what is known, ours on arrays."""
+    owner: object = getattr(theirs, "__self__", None)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
             return ours(*args, **kwargs)
-        return as_ours(theirs(*args, **kwargs))
+        return as_ours(theirs(*args, **kwargs), (owner, *args, *kwargs.values()))
 
     SPEAKING.add(call.__code__)
     return functools.update_wrapper(call, theirs, updated=())

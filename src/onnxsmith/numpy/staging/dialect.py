@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import functools
 import sysconfig
 import types
 from collections.abc import Callable
@@ -25,9 +27,18 @@ _LIBRARY = sysconfig.get_paths()["stdlib"]
 _DISPATCHER: type = type(cast(object, np.sum))
 
 
+def _applied(
+    function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
+) -> Any:
+    """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
+    return function(staged(applied), *values)
+
+
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
+    # Python's own run would take an array of ours for no array of numpy's, and might go on with that.
+    stages_all = True
     syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
 
     def callee(
@@ -36,6 +47,10 @@ class NumpyDialect:
         found = in_place_of(function, usual) or replacement(function)
         if found is not None:
             return found
+        if function in (builtins.map, functools.reduce):
+            return functools.partial(
+                _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
+            )
         looping = element_loop(function, stage)
         if looping is not None:
             return looping

@@ -28,6 +28,7 @@ from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.introspection import (
     class_of,
@@ -396,6 +397,9 @@ class Hooks:
 def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
     """What `in` asks of each element."""
     return True if item is other else item == other
+
+
+SPEAKING.add(Hooks.contains.__code__)  # what Python says of a value that holds none is said to the code
 
 
 class _Shown:

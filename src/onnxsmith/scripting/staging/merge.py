@@ -284,7 +284,7 @@ class Merger:
         merged = [
             (
                 cast(Carrier, each.filled),
-                [side for side in (each.then, each.otherwise) if isinstance(side, Carrier)],
+                [side if isinstance(side, Carrier) else None for side in (each.then, each.otherwise)],
             )
             for each in every
         ]
