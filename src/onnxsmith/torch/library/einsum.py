@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from onnxsmith.algorithms.values import Size, dimensions_of
+from onnxsmith.algorithms.values import product as elements_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.matmul import product_of
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.strided import diagonal_of
-from onnxsmith.torch.library.values import cast, is_static, rank_of, reshape
+from onnxsmith.torch.library.values import cast, rank_of, reshape
 
 
 @dataclass(frozen=True)
 class Operand:
     """A tensor with a label for each dimension, none of them twice."""
 
-    tensor: Any
+    tensor: TensorValue
     labels: tuple[str, ...]
 
     def ordered(self, labels: Sequence[str]) -> Operand:
@@ -46,7 +48,9 @@ class Operand:
 
 
 @translates("aten.einsum.default")
-def einsum(call: Call, equation: str, tensors: Sequence[Any], *, path: Any = None) -> Any:
+def einsum(
+    call: Call, equation: str, tensors: Sequence[TensorValue], *, path: Sequence[int] | None = None
+) -> TensorValue:
     inputs, output = _subscripts(equation, [rank_of(each) for each in tensors])
     operands = [
         _diagonal(call, cast(each, call.dtype), labels) for each, labels in zip(tensors, inputs, strict=True)
@@ -88,7 +92,7 @@ def _labels(term: str, rank: int) -> tuple[str, ...]:
     return (*before, *(str(-k) for k in range(count, 0, -1)), *after)
 
 
-def _diagonal(call: Call, x: Any, labels: tuple[str, ...]) -> Operand:
+def _diagonal(call: Call, x: TensorValue, labels: tuple[str, ...]) -> Operand:
     """An operand of which a letter that stands twice names a diagonal."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
@@ -135,7 +139,7 @@ def _matrix_product(call: Call, a: Operand, b: Operand, groups: tuple[list[str],
     return Operand(result, labels)
 
 
-def _size(call: Call, operands: Sequence[Operand], label: str) -> Any:
+def _size(call: Call, operands: Sequence[Operand], label: str) -> Size:
     """The size of a label, which an operand may be broadcast along."""
     holders = [each for each in operands if label in each.labels]
     sizes = [call.size(each.tensor, each.labels.index(label)) for each in holders]
@@ -144,10 +148,10 @@ def _size(call: Call, operands: Sequence[Operand], label: str) -> Any:
 
 def _without_shared_ones(a: Operand, b: Operand) -> Operand:
     """An operand without dimensions of size one that the other has, too: it is broadcast along those."""
-    sizes = dict(zip(b.labels, b.tensor.type.shape, strict=True))
+    sizes = dict(zip(b.labels, dimensions_of(b.tensor), strict=True))
     ones = [
         label
-        for label, size in zip(a.labels, a.tensor.type.shape, strict=True)
+        for label, size in zip(a.labels, dimensions_of(a.tensor), strict=True)
         if size == 1 and sizes.get(label, 1) != 1
     ]
     return a.without_ones(ones)
@@ -169,14 +173,14 @@ def _outer(a: Operand, b: Operand, labels: Sequence[str]) -> Operand:
     return Operand(op.Mul(first, second), tuple(labels))
 
 
-def _aligned(operand: Operand, labels: Sequence[str]) -> Any:
+def _aligned(operand: Operand, labels: Sequence[str]) -> TensorValue:
     present = [each for each in labels if each in operand.labels]
     missing = [k for k, each in enumerate(labels) if each not in present]
     tensor = operand.ordered(present).tensor
     return op.Unsqueeze(tensor, missing) if missing else tensor
 
 
-def _grouped(call: Call, x: Operand, batch: list[str], first: list[str], second: list[str]) -> Any:
+def _grouped(call: Call, x: Operand, batch: list[str], first: list[str], second: list[str]) -> TensorValue:
     """An operand as matrices: the batch, then two groups of dimensions, each as one."""
     x = x.ordered([*batch, *first, *second])
     if len(first) == 1 and len(second) == 1:
@@ -184,14 +188,4 @@ def _grouped(call: Call, x: Operand, batch: list[str], first: list[str], second:
     sizes = call.shape_of(x.tensor)
     count = len(batch)
     groups = sizes[count : count + len(first)], sizes[count + len(first) :]
-    return reshape(x.tensor, [*sizes[:count], *(_count(group) for group in groups)])
-
-
-def _count(sizes: Sequence[Any]) -> Any:
-    """How many elements there are; one where there are no dimensions."""
-    if is_static(sizes) and 0 in sizes:
-        return 0
-    result: Any = 1
-    for each in sizes:
-        result = each if isinstance(result, int) and result == 1 else result * each
-    return result
+    return reshape(x.tensor, [*sizes[:count], *(elements_of(group) for group in groups)])
