@@ -151,8 +151,15 @@ class Dimensions(tuple[Any, ...]):
             return equal if equal is NotImplemented else not equal
         return equal == False  # noqa: E712  # a truth value of the model has no `not` here
 
-    # Equal shapes may be written in different ways, so no hash would agree with ==.
-    __hash__ = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
+    def __hash__(self) -> int:
+        """Sets and dicts find a shape by its sizes, not all of which are known yet.
+
+        A hash of what is known would let `x.shape in {(1, 1)}` be False where only the model knows.
+        """
+        raise TracedValueError(
+            "a set or dict looks for a shape with sizes that are known only when the model runs",
+            help="compare it with ==, or declare the sizes",
+        ).locate_at_caller()
 
     def __contains__(self, item: object) -> bool:
         verdicts = [_is_same(each, item) for each in self.entries]
