@@ -52,7 +52,14 @@ def _read(path: PurePosixPath) -> str | None:
 def _generated_files() -> set[PurePosixPath]:
     """What an earlier run left."""
     found: set[PurePosixPath] = set()
-    for folder in (PACKAGE, STUBS, PACKAGE / "runtime", PACKAGE / "torch", PACKAGE / "numpy"):
+    for folder in (
+        PACKAGE,
+        STUBS,
+        PACKAGE / "runtime",
+        PACKAGE / "torch",
+        PACKAGE / "numpy",
+        PACKAGE / "grad",
+    ):
         for file in (ROOT / folder).glob("*.py*"):
             if file.suffix in (".py", ".pyi") and file.read_text(encoding="utf-8").startswith(_MARK):
                 found.add(PurePosixPath(file.relative_to(ROOT).as_posix()))

@@ -16,6 +16,7 @@ import numpy as np
 import onnx as _onnx
 from typing_extensions import TypeVar
 
+from onnxsmith import grad as grad
 from onnxsmith import runtime as runtime
 from onnxsmith import errors as errors
 from onnxsmith import evaluator as evaluator

@@ -14,8 +14,8 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.reductions import wider
 from onnxsmith.algorithms.sorting import ordered
-from onnxsmith.algorithms.totals import wider
 from onnxsmith.algorithms.values import as_tensor, converted, dtype_of, like, rank_of, size_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType

@@ -27,6 +27,9 @@ from onnxsmith.errors.functions import RecursiveFunctionError as RecursiveFuncti
 from onnxsmith.errors.functions import ReturnTypeError as ReturnTypeError
 from onnxsmith.errors.functions import RuleError as RuleError
 from onnxsmith.errors.functions import TraceError as TraceError
+from onnxsmith.errors.gradients import LossError as LossError
+from onnxsmith.errors.gradients import NotDifferentiableError as NotDifferentiableError
+from onnxsmith.errors.gradients import UnreachedError as UnreachedError
 from onnxsmith.errors.language import SourceNotFoundError as SourceNotFoundError
 from onnxsmith.errors.language import UnassignedVariableError as UnassignedVariableError
 from onnxsmith.errors.language import UndefinedNameError as UndefinedNameError

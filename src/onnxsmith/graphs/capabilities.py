@@ -24,6 +24,7 @@ METHODS: dict[str, str] = {
     "diff": "onnxsmith.diffing:diff",
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
+    "gradient": "onnxsmith.grad:gradient",
     "intermediate": "onnxsmith.inspection:intermediate",
     "optimize": "onnxsmith.passes:optimize",
     "outline": "onnxsmith.passes.outlining.outlining:outline",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.algorithms import cumulative, totals, values
+from onnxsmith.algorithms import cumulative, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.complex_numbers.products import running_product
 from onnxsmith.errors import AttributeValueError
@@ -35,7 +35,7 @@ def _running(
         field = Field(values.converted(running.re, DType.BOOL))
     else:
         field = _product(field, axis) if is_product else _sum(field, axis)
-    return array_from(totals.with_first(field, axis, Field(neutral)) if has_first else field)
+    return array_from(reductions.with_first(field, axis, Field(neutral)) if has_first else field)
 
 
 def _sum(x: Field, axis: int) -> Field:

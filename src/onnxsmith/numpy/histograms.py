@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms import searching, totals, values
+from onnxsmith.algorithms import extremes, reductions, searching, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
@@ -40,7 +40,7 @@ def _edges_of(x: Array, bins: Size, dtype: NumpyDType) -> Array:
     kind = dtypes.onnx_type(mean_type(x.dtype))
     some = values.flat(values.converted(row, kind))
     is_empty = op.Equal(op.Size(some), np.int64(0))
-    low, high = (totals.extreme(Field(some), [0], False, is_max=each).re for each in (False, True))
+    low, high = (extremes.extreme(Field(some), [0], False, is_max=each).re for each in (False, True))
     zero, one, half = (values.like(each, some) for each in (0, 1, 0.5))
     low, high = op.Where(is_empty, zero, low), op.Where(is_empty, one, high)
     step = op.Where(op.Equal(low, high), half, zero)
@@ -154,7 +154,7 @@ def _counted(
     if not density:
         return array_from(made)
     made = made.cast(DType.DOUBLE)
-    every = totals.total(made, list(range(len(sizes))), False)
+    every = reductions.total(made, list(range(len(sizes))), False)
     for axis, edge in enumerate(edges):
         at = tensor_of(edge)
         width = op.Sub(op.Slice(at, [1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [-1]))

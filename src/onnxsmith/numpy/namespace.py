@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxsmith.numpy import applying as applying
+from onnxsmith.numpy import carrying as carrying
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import covariances as covariances
 from onnxsmith.numpy import creation as creation
@@ -20,6 +21,7 @@ from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import layout as layout
 from onnxsmith.numpy import packing as packing
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
@@ -47,6 +49,7 @@ from onnxsmith.numpy.names import part as part
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging import jit as jit
 from onnxsmith.numpy.staging import models as models
+from onnxsmith.numpy.staging import vectorize as vectorize
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons

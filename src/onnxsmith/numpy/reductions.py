@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
@@ -92,12 +92,9 @@ def summed(
     field = masked(tensors_of(as_type(x, dtype)), mask, 0)
     first = None if initial is None else tensors_of(as_type(initial, dtype))
     if field.dtype is DType.BOOL:
-        found = totals.any_true(field.re, axes, keepdims)
+        found = reductions.any_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.Or(found, first.re))
-    if field.dtype in (DType.INT64, DType.UINT64):
-        added = Field(totals.total_of_whole(field.re, axes, keepdims))
-    else:
-        added = totals.total(field, axes, keepdims, is_long=is_long)
+    added = reductions.total(field, axes, keepdims, is_long=is_long)
     return array_from(added if first is None else first + added)
 
 
@@ -114,9 +111,9 @@ def multiplied(
     field = masked(tensors_of(as_type(x, dtype)), mask, 1)
     first = None if initial is None else tensors_of(as_type(initial, dtype))
     if field.dtype is DType.BOOL:
-        found = totals.all_true(field.re, axes, keepdims)
+        found = reductions.all_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.And(found, first.re))
-    return array_from(totals.total_product(field, axes, keepdims, first))
+    return array_from(reductions.total_product(field, axes, keepdims, first))
 
 
 def _initial(initial: object, dtype: NumpyDType) -> Array | None:
@@ -185,11 +182,11 @@ def extreme(
     """The greatest or least over axes, and of an initial value, which stands for what does not count."""
     field = tensors_of(x)
     if initial is None:
-        return array_from(totals.extreme(field, axes, keepdims, is_max=is_max))
+        return array_from(extremes.extreme(field, axes, keepdims, is_max=is_max))
     first = tensors_of(as_type(initial, x.dtype))
     if mask is not None:
         field = where(tensor_of(mask), field, first)
-    return array_from(totals.extreme(field, axes, keepdims, is_max=is_max, first=first))
+    return array_from(extremes.extreme(field, axes, keepdims, is_max=is_max, first=first))
 
 
 def is_empty(x: Array) -> bool:
@@ -273,7 +270,7 @@ def min(
 @recorded()
 def _spread(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     field = tensors_of(x)
-    high, low = (totals.extreme(field, axes, keepdims, is_max=each) for each in (True, False))
+    high, low = (extremes.extreme(field, axes, keepdims, is_max=each) for each in (True, False))
     return array_from(high - low)
 
 
@@ -297,7 +294,7 @@ def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: 
     is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
     if mask is not None:
         is_true = op.Where(tensor_of(mask), is_true, np.array(is_all))
-    return array_from((totals.all_true if is_all else totals.any_true)(is_true, axes, keepdims))
+    return array_from((reductions.all_true if is_all else reductions.any_true)(is_true, axes, keepdims))
 
 
 @public("all")
@@ -343,7 +340,7 @@ def any_(
 @recorded()
 def _count(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
-    return array_from(totals.total(Field(values.converted(is_true, DType.INT64)), axes, keepdims))
+    return array_from(reductions.total(Field(values.converted(is_true, DType.INT64)), axes, keepdims))
 
 
 @public("count_nonzero")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import convolving, sorting, totals, values
+from onnxsmith.algorithms import convolving, reductions, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -39,7 +39,9 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
 
 def _working(x: Field) -> Field:
     return (
-        convolving.wide_whole(x).cast(totals.wider(x.dtype)) if x.dtype.is_float else convolving.wide_whole(x)
+        convolving.wide_whole(x).cast(reductions.wider(x.dtype))
+        if x.dtype.is_float
+        else convolving.wide_whole(x)
     )
 
 

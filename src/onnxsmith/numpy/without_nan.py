@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -86,17 +86,17 @@ def _extreme(
 ) -> Array:
     field = tensors_of(x)
     holes = field.is_nan()
-    worst = values.as_tensor((totals.lowest if is_max else totals.highest)(field.dtype), field.dtype)
+    worst = values.as_tensor((extremes.lowest if is_max else extremes.highest)(field.dtype), field.dtype)
     known = where(holes, Field(worst, None if field.im is None else worst), field)
     first = None if initial is None else tensors_of(initial).cast(field.dtype)
     if mask is not None and first is not None:
         known = where(tensor_of(mask), known, first)
         holes = op.And(holes, tensor_of(mask))
-    found = totals.extreme(known, axes, keepdims, is_max=is_max, first=first)
+    found = extremes.extreme(known, axes, keepdims, is_max=is_max, first=first)
     if first is not None:
         return array_from(found)
     nan = Field(values.constant(values.like(np.nan, field.re)))
-    return array_from(where(totals.all_true(holes, axes, keepdims), nan, found))
+    return array_from(where(reductions.all_true(holes, axes, keepdims), nan, found))
 
 
 def _reduced(
@@ -152,7 +152,7 @@ def nanmin(
 
 
 def _counts(counted: TensorValue, axes: Sequence[int], keepdims: bool, dtype: DType) -> TensorValue:
-    whole = totals.total(Field(values.converted(counted, DType.INT64)), axes, keepdims).re
+    whole = reductions.total(Field(values.converted(counted, DType.INT64)), axes, keepdims).re
     return values.converted(whole, dtype)
 
 
@@ -165,7 +165,7 @@ def _counted(x: Field, mask: Array | None) -> TensorValue:
 def _mean(x: Field, counted: TensorValue, axes: Sequence[int], keepdims: bool) -> Field:
     zero = Field(values.constant(values.like(0, x.re)))
     return divided(
-        totals.total(where(counted, x, zero), axes, keepdims), _counts(counted, axes, keepdims, x.dtype)
+        reductions.total(where(counted, x, zero), axes, keepdims), _counts(counted, axes, keepdims, x.dtype)
     )
 
 
@@ -174,7 +174,7 @@ def _averaged(
     x: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool, mask: Array | None
 ) -> Array:
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(x).cast(totals.wider(kind))
+    field = tensors_of(x).cast(reductions.wider(kind))
     return array_from(_mean(field, _counted(field, mask), axes, keepdims).cast(kind))
 
 
@@ -215,12 +215,12 @@ def _spread(
     mean: Array | None,
 ) -> Array:
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(x).cast(totals.wider(kind))
+    field = tensors_of(x).cast(reductions.wider(kind))
     counted = _counted(field, mask)
     middle = _mean(field, counted, axes, True) if mean is None else tensors_of(mean).cast(field.dtype)
     squares = Field((field - middle).squared_size())
     zero = Field(values.constant(values.like(0, field.re)))
-    added = totals.total(where(counted, squares, zero), axes, keepdims).re
+    added = reductions.total(where(counted, squares, zero), axes, keepdims).re
     count = op.Sub(_counts(counted, axes, keepdims, field.dtype), values.like(ddof, field.re))
     # As numpy: without a degree of freedom there is no variance.
     result = op.Where(op.Greater(count, zero.re), op.Div(added, count), values.like(np.nan, field.re))

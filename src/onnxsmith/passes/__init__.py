@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from onnxsmith.graphs.report import Report as Report
     from onnxsmith.passes.optimizing import optimize as optimize
     from onnxsmith.passes.optimizing import polish as polish
+    from onnxsmith.passes.optimizing import tidy as tidy
     from onnxsmith.passes.surgery import extract as extract
     from onnxsmith.passes.surgery import with_outputs as with_outputs
     from onnxsmith.passes.surgery import with_shapes as with_shapes
+    from onnxsmith.passes.versions import convert_version as convert_version
 
 #: Public name -> the module it lives in. Who needs one pass, as the decompiler does, does not wait for the others.
 _LAZY = {
@@ -26,9 +28,11 @@ _LAZY = {
     "NodeNote": "onnxsmith.graphs.edits",
     "PassedModel": "onnxsmith.graphs.report",
     "Report": "onnxsmith.graphs.report",
+    "convert_version": "onnxsmith.passes.versions",
     "extract": "onnxsmith.passes.surgery",
     "optimize": "onnxsmith.passes.optimizing",
     "polish": "onnxsmith.passes.optimizing",
+    "tidy": "onnxsmith.passes.optimizing",
     "with_outputs": "onnxsmith.passes.surgery",
     "with_shapes": "onnxsmith.passes.surgery",
 }

@@ -18,15 +18,8 @@ import onnx
 
 from onnxsmith.graphs.run_values import Array, Run, RunValue
 from onnxsmith.runtime.settings import usable_cores
+from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 
-#: The elements of a result depend on those at the same place alone, but for broadcasting.
-_NAMES = """
-    Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clip
-    Cos Cosh Div Elu Equal Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN
-    LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or Pow Reciprocal Relu Round Selu Sigmoid Sign
-    Sin Sinh Softplus Softsign Sqrt Sub Sum Tan Tanh ThresholdedRelu Where Xor
-"""
-_ELEMENTWISE = frozenset(_NAMES.split())
 #: Bytes of the largest input in a block: a few of them fit into the second level of a cache.
 _BLOCK_BYTES = 1 << 18
 #: Fewer nodes gain less than cutting costs.
@@ -95,7 +88,7 @@ def elementwise_chain(model: onnx.ModelProto) -> Chain | None:
             return None
         known[each.name] = frozenset((place,))
     for node in graph.node:
-        if node.domain not in ("", "ai.onnx") or not (node.op_type in _ELEMENTWISE or _is_number(node)):
+        if node.domain not in ("", "ai.onnx") or not (node.op_type in ELEMENTWISE or _is_number(node)):
             return None
         known[node.output[0]] = frozenset[int]().union(*(known.get(name, frozenset()) for name in node.input))
     return Chain([each.name for each in graph.input], [known[each.name] for each in graph.output])

@@ -56,11 +56,19 @@ _NOT_SUPPORTED = re.compile(
 )
 
 
+#: Begins the name of a node that stands where the code of a model raises an error; its text follows.
+RAISED = "raise "
+_RAISED_NAME = re.compile(rf"Name:'{RAISED}(?P<words>[^'|\n]*)\|' Status Message")
+
+
 def plain_reason(error: BaseException) -> str:
     """The part of an exception's text that a user can act on."""
     check = failed_check(str(error))
     if check is not None:
         return check.reason
+    raised = _RAISED_NAME.search(str(error))
+    if raised is not None:
+        return f"it raises {raised['words']}"
     text = _STATUS.sub("", str(error).strip())
     text = _WHILE_RUNNING.sub("", text)
     text = text.partition("\nStacktrace")[0]

@@ -152,13 +152,10 @@ class Dimensions(tuple[Any, ...]):
         return equal == False  # noqa: E712  # a truth value of the model has no `not` here
 
     def __hash__(self) -> int:
-        """Sets and dicts find a shape by its sizes, not all of which are known yet.
-
-        A hash of what is known would let `x.shape in {(1, 1)}` be False where only the model knows.
-        """
+        """Equal shapes may be written in different ways, so that no hash would agree with ==."""
         raise TracedValueError(
-            "a set or dict looks for a shape with sizes that are known only when the model runs",
-            help="compare it with ==, or declare the sizes",
+            "a set or dict looks for a shape that is known only when the model runs",
+            help="compare shapes: a.shape == b.shape",
         ).locate_at_caller()
 
     def __contains__(self, item: object) -> bool:

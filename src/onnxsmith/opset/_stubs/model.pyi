@@ -1070,6 +1070,22 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
+    def gradient(self, *, wrt: str | Sequence[str], of: str | None = None) -> Model:
+        """The model of a gradient: it has the inputs and outputs of `model`, and an output `NAME_grad` for each `wrt`.
+
+        `of` is the loss, a value of the outermost graph with one element; by default the only output. `wrt` are names of
+        inputs and weights, or patterns such as `"*.weight"`. All of it is standard ONNX, in the opset of the model or in
+        18 where that is older.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> model = trace(lambda x, w: op.ReduceSum((x @ w) ** 2.0, keepdims=0), FLOAT["N", 2], FLOAT[2])
+        >>> step = gradient(model, wrt=["w"])
+        >>> step
+        Model(x: FLOAT['N', 2], w: FLOAT[2]) -> reduce_sum: FLOAT, w_grad: FLOAT[2], 11 nodes, opset 21
+        >>> step(np.float32([[1, 2]]), np.float32([3, 4]))
+        (array(121., dtype=float32), array([22., 44.], dtype=float32))
+        """
     def intermediate(self, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
         """Run the model as far as needed, and give values inside it by name.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.conversions import assignment_text
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.sequence import TensorSequence
@@ -67,6 +68,8 @@ def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
         case ast.Subscript(value=container, slice=index):
             frame = stager.frame
             _assign_element(stager, target, frame.evaluate(container), frame.evaluate(index), value)
+        case ast.Attribute(value=owner, attr=name):
+            _assign_attribute(stager, target, stager.frame.evaluate(owner), name, value)
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 stager.frame.span(target)
@@ -140,6 +143,20 @@ def _assign_element(
         cast(Elements, container)[index] = value
 
 
+def _assign_attribute(
+    stager: Stager, target: ast.expr, owner: UserValue, name: str, value: UserValue
+) -> None:
+    """Arrays of a dialect have attributes that are written to: `x.flat = 0`. All other objects live outside."""
+    frame = stager.frame
+    if not frame.run.dialect.is_open(owner):
+        raise UnsupportedSyntaxError(
+            "an attribute of an object is assigned, and a model has no memory from one call to the next",
+            help="assign a variable and return it",
+        ).locate(frame.span(target))
+    with located(frame.span(target)):
+        setattr(owner, name, value)
+
+
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
     if isinstance(container, Value):
         with located(stager.frame.span(target)):
@@ -169,15 +186,27 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
+            elements = cast(Elements, owner)
+            with located(frame.span(statement.target)):
+                current = elements[key]
+                if not isinstance(current, Carrier):
+                    refuse_change(owner)
+            right = frame.evaluate(statement.value)
+            result = _at(stager, statement, compute, current, right)
+            if result is current and isinstance(current, Carrier) and _is_seen_by(owner, current):
+                return  # an array that was changed in place: what holds it, or what it is a part of, has the change
             with located(frame.span(statement.target)):
                 refuse_change(owner)
-            right = frame.evaluate(statement.value)
-            elements = cast(Elements, owner)
-            elements[key] = _at(stager, statement, compute, elements[key], right)
+                elements[key] = result
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
             )
+
+
+def _is_seen_by(owner: UserValue, current: Carrier) -> bool:
+    """Whether what changed in an element has changed in what it was taken of: a list holds it, a copy is apart."""
+    return not isinstance(owner, Carrier) or current.owner is owner.owner
 
 
 def _at(

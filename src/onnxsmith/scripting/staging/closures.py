@@ -12,8 +12,10 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any, cast
 
+from onnxsmith.core.carried import Carrier, Wall
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
@@ -22,6 +24,7 @@ from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
+from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
@@ -55,6 +58,7 @@ class StagedClosure:
             _visible_names(frame),
             frame.globals,
             shared_around=frame.analysis.place.shared,
+            allowed=frame.run.dialect.syntax,
         )
         self.signature = _signature(node, frame)
 
@@ -149,10 +153,12 @@ def run_staged(
     mistakes: Mistakes | None = None,
     *,
     run: Run,
+    owns_arguments: bool = False,
 ) -> UserValue:
     """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
 
-    `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
+    Objects among the arguments may be changed where it `owns_arguments`: they were made for this call. `run` is the
+    stager's: it stages a frame, and all that is called from there is staged by it, too.
     """
     frame = Frame(analysis, global_names, closure, outer)
     for name, value in arguments.items():
@@ -163,8 +169,18 @@ def run_staged(
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with Captures(), CellScope(), watch_call(frame, arguments):  # a script, not what it calls
+        wall = nullcontext() if owns_arguments else Wall()
+        given = _from_outside(analysis, arguments)
+        with Captures(), CellScope(), wall, watch_call(frame, given):  # a script, not what it calls
             return run(frame)
+
+
+def _from_outside(analysis: Analysis, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function is given; the dict of `**options` is made for the call, what is in it is not."""
+    own = analysis.node.args.kwarg
+    if own is None or own.arg not in arguments:
+        return dict(arguments)
+    return {**arguments, own.arg: tuple(arguments[own.arg].values())}
 
 
 def in_place(function: Function, run: Run) -> Function:
@@ -203,16 +219,17 @@ def has_symbolic(
 ) -> bool:
     """Whether symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
     for value in values:
-        if isinstance(value, Value):
-            if value.is_symbolic:
+        if isinstance(value, Value | Carrier):
+            if value.is_symbolic or is_open(value):
                 return True
         elif depth and isinstance(value, tuple | list | set):
             if has_symbolic(cast("list[Any]", value), depth - 1, is_open=is_open):
                 return True
-        elif depth and isinstance(value, dict):
-            if has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1, is_open=is_open):
-                return True
-        elif is_open(value):
+        elif (
+            depth
+            and isinstance(value, dict)
+            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1, is_open=is_open)
+        ):
             return True
     return False
 
@@ -235,22 +252,52 @@ class _InPlace:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
-        analysis = helper_analysis(function)
+        dialect = self._run.dialect
+        analysis = helper_analysis(function, dialect.syntax, must_be=dialect.stages_all)
         if analysis is None:
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         # Its own parameters, also where `functools.wraps` says that it has those of another function.
-        signature = inspect.signature(function, follow_wrapped=False)
+        signature = own_signature(function)
         arguments = bind_call(function.__name__, signature, args, kwargs, definition)
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
-def helper_analysis(function: types.FunctionType) -> Analysis | None:
-    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+def own_signature(function: types.FunctionType) -> inspect.Signature:
+    """The parameters that the code of a function has, whatever its `__wrapped__` or `__signature__` say to others."""
+    if "__signature__" not in function.__dict__:
+        return inspect.signature(function, follow_wrapped=False)
+    bare = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return inspect.signature(bare, follow_wrapped=False)
+
+
+def helper_analysis(
+    function: types.FunctionType, allowed: Syntax = NO_SYNTAX, *, must_be: bool = False
+) -> Analysis | None:
+    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it.
+
+    Where it `must_be` staged, that is an error.
+    """
     code = function.__code__
     try:
         node = find_function(function)
-        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
+        return analyze(
+            node,
+            code.co_filename,
+            function.__name__,
+            code.co_freevars,
+            function.__globals__,
+            allowed=allowed,
+        )
     except (SourceNotFoundError, UnsupportedSyntaxError):
+        if must_be:
+            raise
         return None

@@ -11,12 +11,23 @@ from collections.abc import Callable
 from typing import Protocol
 
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.script_values import Function, T
 
 
 class Dialect(Protocol):
     """What code means that is staged in it."""
+
+    @property
+    def syntax(self) -> Syntax:
+        """What scripts cannot contain, and code of this dialect can."""
+        ...
+
+    @property
+    def stages_all(self) -> bool:
+        """Whether Python never runs a function itself that is to be staged, and is given what only the model knows."""
+        ...
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
@@ -47,6 +58,9 @@ class Dialect(Protocol):
 
 class _Scripts:
     """The dialect of scripts: Python, tensors and operators."""
+
+    syntax = NO_SYNTAX
+    stages_all = False
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]

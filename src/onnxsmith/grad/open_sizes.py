@@ -1,0 +1,54 @@
+"""Which sizes a model is made for when functions are called on arrays: those of the call, until they change.
+
+A dimension that has had two sizes is open from then on. Dimensions that were always equal have one name, so that what
+is made of them is known to be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from onnxsmith.types.value_types import Dimension
+
+#: The sizes of all arguments, one after the other.
+Sizes = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class OpenSizes:
+    """The dimensions of arguments of fixed element types and ranks."""
+
+    #: The sizes of all calls that had something new.
+    seen: list[Sizes] = field(default_factory=list[Sizes])
+    pattern: tuple[Dimension, ...] = ()
+
+    def dimensions(self, sizes: Sizes) -> tuple[Dimension, ...]:
+        """The dimensions of a model that these sizes fit."""
+        if not self.seen or not fits(self.pattern, sizes):
+            self.seen.append(sizes)
+            self.pattern = _pattern(self.seen)
+        return self.pattern
+
+
+def fits(pattern: Sequence[Dimension], sizes: Sizes) -> bool:
+    """Whether sizes are those of a pattern: the same name stands for the same size."""
+    named: dict[Dimension, int] = {}
+    return all(
+        each == size if isinstance(each, int) else named.setdefault(each, size) == size
+        for each, size in zip(pattern, sizes, strict=True)
+    )
+
+
+def _pattern(seen: Sequence[Sizes]) -> tuple[Dimension, ...]:
+    """What all calls have in common: a size that never changed, or a name for those that changed together.
+
+    >>> _pattern([(8, 4, 8)]), _pattern([(8, 4, 8), (16, 4, 16)]), _pattern([(8, 4, 8), (16, 4, 16), (2, 4, 3)])
+    ((8, 4, 8), ('n0', 4, 'n0'), ('n0', 4, 'n1'))
+    """
+    names: dict[tuple[int, ...], str] = {}
+    pattern: list[Dimension] = []
+    for column in zip(*seen, strict=True):
+        is_fixed = len(set(column)) == 1
+        pattern.append(column[0] if is_fixed else names.setdefault(column, f"n{len(names)}"))
+    return tuple(pattern)

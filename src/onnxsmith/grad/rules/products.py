@@ -1,0 +1,163 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import string
+
+import numpy as np
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.grad.broadcasting import as_type_of, have_same_shape, summed_to
+from onnxsmith.grad.operators import op
+from onnxsmith.grad.steps import Cotangents, Step, shape_of
+from onnxsmith.grad.table import rule
+
+
+def swapped(x: Tensor, rank: int) -> Tensor:
+    """The last two axes in each other's place."""
+    axes = [*range(rank - 2), rank - 1, rank - 2]
+    return op.Transpose(x, perm=axes)
+
+
+@rule("MatMul")
+def matrix_product(step: Step, g: Tensor) -> Cotangents:
+    a, b = step.input(0), step.input(1)
+    m, n = step.rank(0), step.rank(1)
+    # A vector is a matrix of one row or column, which the result is without.
+    rows = op.Unsqueeze(a, [0]) if m == 1 else a
+    columns = op.Unsqueeze(b, [1]) if n == 1 else b
+    if m == 1 and n == 1:
+        g = op.Reshape(g, [1, 1])
+    elif m == 1:
+        g = op.Unsqueeze(g, [-2])
+    elif n == 1:
+        g = op.Unsqueeze(g, [-1])
+    rank = max(m, n, 2)
+
+    def of_a() -> Tensor:
+        made = op.MatMul(g, swapped(columns, max(n, 2)))
+        made = made if have_same_shape(made, rows) else summed_to(made, rows)
+        return op.Squeeze(made, [0]) if m == 1 else made
+
+    def of_b() -> Tensor:
+        if n <= 2 and rank > 2 and m > 2:
+            made = _over_all_rows(rows, g)
+        else:
+            made = op.MatMul(swapped(rows, max(m, 2)), g)
+            made = made if have_same_shape(made, columns) else summed_to(made, columns)
+        return op.Squeeze(made, [1]) if n == 1 else made
+
+    return of_a, of_b
+
+
+def _over_all_rows(a: Tensor, g: Tensor) -> Tensor:
+    """The gradient of a matrix that all rows of a larger tensor are multiplied with: one product of two matrices."""
+    left, right = _as_matrix(a), _as_matrix(g)
+    return op.Gemm(left, right, transA=1)
+
+
+def _as_matrix(x: Tensor) -> Tensor:
+    """All rows of a tensor, one below the other."""
+    shape = shape_of(x)
+    assert shape is not None  # its rank has been asked for
+    last = shape[-1]
+    if isinstance(last, int) and last > 0:
+        return op.Reshape(x, [-1, last])
+    return op.Reshape(x, op.Concat(np.array([-1]), op.Shape(x, start=-1), axis=0))
+
+
+@rule("Gemm")
+def general_product(step: Step, g: Tensor) -> Cotangents:
+    a, b = step.input(0), step.input(1)
+    alpha, beta = step.number("alpha", 1.0), step.number("beta", 1.0)
+    flips_a, flips_b = step.integer("transA"), step.integer("transB")
+
+    def of_a() -> Tensor:
+        if flips_a:
+            return op.Gemm(b, g, alpha=alpha, transA=flips_b, transB=1)
+        return op.Gemm(g, b, alpha=alpha, transB=1 - flips_b)
+
+    def of_b() -> Tensor:
+        if flips_b:
+            return op.Gemm(g, a, alpha=alpha, transA=1, transB=flips_a)
+        return op.Gemm(a, g, alpha=alpha, transA=1 - flips_a)
+
+    def of_c() -> Tensor:
+        c = step.input(2)
+        made = g if beta == 1.0 else g * beta
+        return made if have_same_shape(made, c) else summed_to(made, c)
+
+    return of_a, of_b, of_c
+
+
+@rule("Einsum")
+def einstein_sum(step: Step, g: Tensor) -> Cotangents:
+    equation = step.text("equation").replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if not arrow:
+        letters = [each for each in left if each in string.ascii_letters]
+        right = "..." * ("..." in left) + "".join(
+            sorted(each for each in set(letters) if letters.count(each) == 1)
+        )
+
+    def of(position: int) -> Tensor:
+        x, mine = step.input(position), terms[position]
+        others = [k for k in range(len(terms)) if k != position]
+        found = set(right + "".join(terms[k] for k in others))
+        unique = "".join(dict.fromkeys(mine.replace("...", "")))
+        plain = "".join(each for each in unique if each in found)
+        dots = "..." * ("..." in mine)
+        made = op.Einsum(
+            g,
+            *(step.input(k) for k in others),
+            equation=",".join([right, *(terms[k] for k in others)]) + "->" + dots + plain,
+        )
+        return _placed(made, x, mine, plain)
+
+    return [(lambda k=k: of(k)) for k in range(len(terms))]
+
+
+def _placed(made: Tensor, x: Tensor, mine: str, plain: str) -> Tensor:
+    """A cotangent with the axes of its input: one that was summed away is repeated, a diagonal stands in zeros."""
+    shape = shape_of(x)
+    assert shape is not None
+    dots = len(shape) - len(mine.replace("...", "")) if "..." in mine else 0
+    start = mine.index("...") if dots else 0
+    before, after = mine[:start].replace("...", ""), mine[start:].replace("...", "")
+    axes: list[str] = [*before, *(f".{k}" for k in range(dots)), *after] if dots else list(mine)
+    current: list[str] = [*(f".{k}" for k in range(dots)), *plain]
+    made_rank = shape_of(made)
+    if made_rank is not None and len(made_rank) > len(current):  # the dots of others, which were broadcast
+        made = op.ReduceSum(made, np.arange(len(made_rank) - len(current)), keepdims=0)
+    distinct = list(dict.fromkeys(axes))
+    missing = [each for each in distinct if each not in current]
+    if missing:
+        made = op.Unsqueeze(made, np.arange(len(missing)))
+        current = [*missing, *current]
+    order = [current.index(each) for each in distinct]
+    if order != list(range(len(order))):
+        made = op.Transpose(made, perm=order)
+    if len(distinct) < len(axes):
+        made = _on_diagonals(made, x, axes, distinct)
+    elif missing or not have_same_shape(made, x):
+        made = op.Expand(made, op.Shape(x)) if missing else summed_to(made, x)
+    return as_type_of(made, x)
+
+
+def _on_diagonals(made: Tensor, x: Tensor, axes: list[str], distinct: list[str]) -> Tensor:
+    """Put axes that an input has twice where both are equal, and zero elsewhere."""
+    rank = len(axes)
+    first = [axes.index(each) for each in distinct]
+    made = op.Unsqueeze(made, [k for k in range(rank) if k not in first])
+    is_on: Tensor | None = None
+    for k, name in enumerate(axes):
+        if axes.index(name) == k:
+            continue
+        places = op.Range(np.int64(0), op.Squeeze(op.Shape(x, start=k, end=k + 1), [0]), np.int64(1))
+        mine = op.Reshape(places, [-1 if j == k else 1 for j in range(rank)])
+        other = op.Reshape(places, [-1 if j == axes.index(name) else 1 for j in range(rank)])
+        equal = op.Equal(mine, other)
+        is_on = equal if is_on is None else op.And(is_on, equal)
+    assert is_on is not None  # an axis comes twice
+    return op.Expand(op.Where(is_on, made, 0.0), op.Shape(x))

@@ -1,0 +1,142 @@
+"""A step: one node of a model that was recorded again, with what a rule asks of it.
+
+Holds facts. How steps are recorded stands in `replaying`, what is done with them in `reverse`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Array, Value
+from onnxsmith.errors import UnknownRankError
+from onnxsmith.schema.definition import OperatorDef
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import Shape, TensorType
+
+#: What a rule gives for one input: its cotangent, None where it is zero, or a function that makes it if it is needed.
+Cotangent: TypeAlias = "Value | Callable[[], Value | None] | None"
+#: What a rule gives: a cotangent for each input, those at the end that are zero left out.
+Cotangents: TypeAlias = Sequence[Cotangent]
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """A call of an operator, as it stands in the graph that the gradient is recorded in."""
+
+    node: ir.Node
+    definition: OperatorDef
+    inputs: tuple[Value | None, ...]
+    outputs: tuple[Value, ...]
+    attributes: Mapping[str, object]
+    #: Whether each input depends on what the gradient is taken with respect to.
+    active: tuple[bool, ...]
+    #: What a rule for control flow has kept of the forward pass.
+    kept: object = None
+    #: Whether the cotangents that arrive have passed a mask: zeros among them mean that nothing depends on an element.
+    is_masked: bool = field(default=False)
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        return self.definition.name
+
+    def wants(self, position: int) -> bool:
+        """Whether the cotangent of an input is asked for."""
+        return position < len(self.active) and self.active[position]
+
+    # -- inputs and outputs ----------------------------------------------------------------------------
+
+    def has(self, position: int) -> bool:
+        """Whether an input is given."""
+        return position < len(self.inputs) and self.inputs[position] is not None
+
+    def input(self, position: int = 0) -> Tensor:
+        """An input that is given."""
+        value = self.inputs[position]
+        assert isinstance(value, Tensor)  # the rule knows its operator
+        return value
+
+    def optional(self, position: int) -> Tensor | None:
+        """An input, None where it is left out."""
+        return self.input(position) if self.has(position) else None
+
+    def output(self, position: int = 0) -> Tensor:
+        """An output."""
+        value = self.outputs[position]
+        assert isinstance(value, Tensor)  # the rule knows its operator
+        return value
+
+    def content(self, position: int) -> Array | None:
+        """What an input is known to hold; None where that is not known, or where it is left out."""
+        return content_of(self.inputs[position]) if self.has(position) else None
+
+    def rank(self, position: int = 0) -> int:
+        """How many dimensions an input has. Raises UnknownRankError."""
+        shape = shape_of(self.input(position))
+        if shape is None:
+            raise UnknownRankError(
+                f"the gradient of {self.name} needs to know how many dimensions its input {position} has",
+                help="declare the shapes of the model's inputs: model.with_shapes(...)",
+            )
+        return len(shape)
+
+    # -- attributes ------------------------------------------------------------------------------------
+
+    def attribute(self, name: str) -> object:
+        """The value of an attribute: what is given, or the default; None where there is neither."""
+        if name in self.attributes:
+            return self.attributes[name]
+        formal = self.definition.attributes.get(name)
+        return None if formal is None else formal.default
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """An attribute that is a whole number."""
+        value = self.attribute(name)
+        return default if value is None else int(cast(int, value))
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """An attribute that is a list of whole numbers; None where it is not given."""
+        value = self.attribute(name)
+        return None if value is None else tuple(int(each) for each in cast("Sequence[int]", value))
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        """An attribute that is a number."""
+        value = self.attribute(name)
+        return default if value is None else float(cast(float, value))
+
+    def text(self, name: str, default: str = "") -> str:
+        """An attribute that is a text."""
+        value = self.attribute(name)
+        if isinstance(value, bytes):
+            return value.decode()
+        return default if value is None else str(value)
+
+
+def content_of(value: Value | None) -> Array | None:
+    """What a value is known to hold, as an array; None where a part of it is not known."""
+    data = None if value is None else value.known.data
+    if isinstance(data, np.ndarray):
+        return data
+    if isinstance(data, int):
+        return np.asarray(data, np.int64)
+    if isinstance(data, tuple) and all(isinstance(each, int) for each in data):
+        return np.array(data, np.int64)
+    return None
+
+
+def shape_of(value: Value) -> Shape | None:
+    """The shape of a tensor as far as it is known; None where the rank is not."""
+    kind = value.known.type
+    return kind.shape if isinstance(kind, TensorType) else None
+
+
+def dtype_of(value: Value) -> DType | None:
+    """The element type of a tensor; None of anything else."""
+    kind = value.known.type
+    return kind.dtype if isinstance(kind, TensorType) else None

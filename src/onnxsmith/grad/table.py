@@ -1,0 +1,64 @@
+"""The table of rules: which function gives the cotangents of an operator's inputs.
+
+Filled by the modules of `rules`, read by `replaying` and `reverse`. Knows no operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from onnxsmith.core.value import Value
+from onnxsmith.grad.steps import Cotangents
+
+#: Given the step and a cotangent for each output (None where it is zero), the cotangents of its inputs.
+RuleFunction: TypeAlias = Callable[..., Cotangents]
+F = TypeVar("F", bound=RuleFunction)
+
+
+@dataclass(frozen=True, slots=True)
+class GradientRule:
+    """How an operator is differentiated."""
+
+    function: RuleFunction
+    #: Whether the operator broadcasts: a cotangent may be as large as the output, and is summed to fit its input.
+    broadcasts: bool
+    #: Whether zeros among the cotangents that it gives are those of a mask.
+    masks: bool
+    #: How many outputs of the operator it needs; the model may have asked for fewer.
+    outputs: int
+    #: For operators with graphs inside: records the call, and keeps what the rule needs.
+    forward: Callable[[Any], tuple[Value, ...]] | None
+
+
+_RULES: dict[tuple[str, str], GradientRule] = {}
+
+
+def rule(
+    *names: str,
+    domain: str = "",
+    broadcasts: bool = False,
+    masks: bool = False,
+    outputs: int = 1,
+    forward: Callable[[Any], tuple[Value, ...]] | None = None,
+) -> Callable[[F], F]:
+    """Enter a function as the rule of these operators."""
+
+    def enter(function: F) -> F:
+        for name in names:
+            assert (domain, name) not in _RULES, f"{name} has a rule already"
+            _RULES[domain, name] = GradientRule(function, broadcasts, masks, outputs, forward)
+        return function
+
+    return enter
+
+
+def rule_of(domain: str, name: str) -> GradientRule | None:
+    """The rule of an operator; None where it has none."""
+    return _RULES.get((domain, name))
+
+
+def operators_with_rules() -> frozenset[tuple[str, str]]:
+    """Domain and name of all operators that have one."""
+    return frozenset(_RULES)

@@ -1,0 +1,134 @@
+"""`grad`, `value_and_grad`, `vjp` and `jvp` on functions, scripts and models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, Model, load, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import AttributeTypeError, CallError, LossError
+from onnxsmith.grad import grad, jvp, value_and_grad, vjp
+
+X = np.float32([1.0, 2.0, 3.0])
+
+
+def loss(x):  # as users write them
+    return (op.Sin(x) * x).sum()
+
+
+def test_the_gradient_of_a_function() -> None:
+    np.testing.assert_allclose(grad(loss)(X), np.cos(X) * X + np.sin(X), rtol=1e-6)
+
+
+def test_value_and_gradient_together() -> None:
+    value, gradient = value_and_grad(loss)(X)
+    np.testing.assert_allclose(value, (np.sin(X) * X).sum(), rtol=1e-6)
+    np.testing.assert_allclose(gradient, grad(loss)(X))
+
+
+def test_several_arguments_have_a_tuple_of_gradients() -> None:
+    by_x, by_y = grad(lambda x, y: (x * y * y).sum(), wrt=(0, "y"))(X, X + 1)
+    np.testing.assert_allclose(by_x, (X + 1) ** 2)
+    np.testing.assert_allclose(by_y, 2 * X * (X + 1))
+
+
+def test_an_argument_by_name() -> None:
+    np.testing.assert_allclose(grad(lambda x, y: (x * y).sum(), wrt="y")(X, y=X + 1), X)
+
+
+def test_an_argument_that_is_not_used_has_zeros() -> None:
+    np.testing.assert_array_equal(grad(lambda x, y: (x * x).sum(), wrt=1)(X, X), np.zeros(3))
+
+
+def test_a_second_derivative_is_the_gradient_of_the_gradient() -> None:
+    second = grad(lambda x: grad(loss)(x).sum())
+    np.testing.assert_allclose(second(X), 2 * np.cos(X) - X * np.sin(X), rtol=1e-5)
+
+
+def test_a_hessian_times_a_vector() -> None:
+    _, product = jvp(grad(loss))(X, tangent=np.float32([1, 0, 2]))
+    np.testing.assert_allclose(product, (2 * np.cos(X) - X * np.sin(X)) * [1, 0, 2], rtol=1e-5)
+
+
+def test_a_vector_times_the_jacobian() -> None:
+    value, product = vjp(lambda x: x * x)(X, cotangent=np.float32([1, 10, 100]))
+    np.testing.assert_array_equal(value, X * X)
+    np.testing.assert_array_equal(product, 2 * X * [1, 10, 100])
+
+
+def test_cotangents_of_several_results() -> None:
+    _, product = vjp(lambda x: (x * x, 3.0 * x))(X, cotangent=(X, X))
+    np.testing.assert_array_equal(product, 2 * X * X + 3 * X)
+
+
+def test_the_jacobian_times_vectors() -> None:
+    value, change = jvp(lambda x, y: x * x * y, wrt=(0, 1))(X, X, tangent=(X, np.ones_like(X)))
+    np.testing.assert_array_equal(value, X**3)
+    np.testing.assert_array_equal(change, 2 * X**3 + X**2)
+
+
+@script
+def squares(w: FLOAT["N", "M"], x: FLOAT["B", "N"]):
+    return op.ReduceSum(op.Relu(x @ w) ** 2.0, keepdims=0)
+
+
+def test_the_gradient_of_a_script() -> None:
+    w, x = np.float32([[1, -2], [3, 1]]), np.float32([[1, 2], [-1, 0]])
+    hidden = np.maximum(x @ w, 0)
+    np.testing.assert_allclose(grad(squares)(w, x), 2 * x.T @ hidden)
+
+
+def test_the_gradient_of_a_model() -> None:
+    model = trace(lambda x, y: (x * y).sum(), FLOAT["N"], FLOAT["N"])
+    np.testing.assert_array_equal(grad(model, wrt=1)(X, X + 1), X)
+
+
+def test_sizes_may_change_from_call_to_call() -> None:
+    gradient = grad(lambda x, y: ((x - y) ** 2.0).sum())
+    for rows in (2, 5, 7, 1):
+        x, y = np.ones((rows, 3), np.float32), np.zeros((rows, 3), np.float32)
+        np.testing.assert_array_equal(gradient(x, y), 2 * x)
+    # A size that was always that of another, and no longer is.
+    np.testing.assert_array_equal(
+        gradient(np.ones((4, 3), np.float32), np.zeros((1, 3), np.float32)), np.full((4, 3), 2)
+    )
+    np.testing.assert_array_equal(
+        gradient(np.ones((1, 3), np.float32), np.zeros((4, 3), np.float32)), np.full((1, 3), 8)
+    )
+
+
+def test_inside_a_graph_a_gradient_is_a_part_of_it(tmp_path) -> None:
+    model = trace(lambda x: x - 0.5 * grad(loss)(x), FLOAT["N"])
+    model.save(tmp_path / "step.onnx")
+    expected = X - 0.5 * (np.cos(X) * X + np.sin(X))
+    np.testing.assert_allclose(load(tmp_path / "step.onnx")(X), expected, rtol=1e-6)
+
+
+def test_the_model_of_a_gradient() -> None:
+    model = grad(loss).to_model(FLOAT["N"])
+    assert isinstance(model, Model)
+    model.check()
+    np.testing.assert_allclose(model(X)[1], grad(loss)(X))
+
+
+def test_double_precision() -> None:
+    x = X.astype(np.float64)
+    gradient = grad(loss)(x)
+    assert gradient.dtype == np.float64
+    np.testing.assert_allclose(gradient, np.cos(x) * x + np.sin(x), rtol=1e-14)
+
+
+def test_wrong_calls() -> None:
+    with pytest.raises(CallError, match="needs a function"):
+        grad(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(AttributeTypeError, match="wrt names arguments"):
+        grad(loss, wrt=())
+    with pytest.raises(CallError, match="needs cotangent="):
+        vjp(loss)(X)
+    with pytest.raises(LossError, match="2 results"):
+        grad(lambda x: (x.sum(), x.sum()))(X)
+    with pytest.raises(LossError, match="one number"):
+        grad(lambda x: x * x)(X)
+    with pytest.raises(CallError, match="2 arguments were given"):
+        grad(loss)(X, X)
