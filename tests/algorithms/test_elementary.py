@@ -63,3 +63,22 @@ def test_limits(dtype: str):
     x, y = np.array([0, 1, 0, 1], dtype), np.array([0, 0, 1, 1], dtype)
     np.testing.assert_array_equal(computed(elementary.maximum, x, y)[0], np.maximum(x, y))
     np.testing.assert_array_equal(computed(elementary.minimum, x, y)[0], np.minimum(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_rounding_towards_zero_keeps_the_sign(dtype: str):
+    x = np.array([0.0, -0.0, 0.5, -0.5, 2.5, -2.5, INF, -INF, NAN, np.finfo(dtype).max], dtype)
+    (found,) = computed(elementary.trunc, x)
+    np.testing.assert_array_equal(found, np.trunc(x))
+    np.testing.assert_array_equal(np.signbit(found)[:8], np.signbit(x)[:8])
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])
+def test_extremes_of_two(name: str, dtype: str):
+    if dtype.startswith("float"):
+        x = np.array([0.0, 1.0, -1.0, 0.1, INF, -INF, NAN, np.finfo(dtype).max], dtype)
+    else:
+        x = np.array([0, 1, 100]).astype(dtype)
+    a, b = x.reshape(-1, 1), x.reshape(1, -1)
+    np.testing.assert_array_equal(computed(getattr(elementary, name), a, b)[0], getattr(np, name)(a, b))

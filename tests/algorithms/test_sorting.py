@@ -1,11 +1,15 @@
-"""Sorting, searching and distinct values against numpy."""
+"""Orders against numpy: every element type, NaN, both infinities, the ends of each type, ties."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 
 from onnxsmith.algorithms import sorting
+from onnxsmith.algorithms.complex_numbers.field import Field
 from tests.algorithms.running import computed
 
 NAN, INF = np.nan, np.inf
@@ -39,6 +43,77 @@ def test_what_is_no_number_is_sorted_last():
     np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
 
 
+FLOATS = ("float16", "float32", "float64")
+
+
+def _hostile(dtype: str) -> np.ndarray:
+    ends = np.finfo(dtype)
+    few = [
+        INF,
+        ends.max,
+        NAN,
+        -INF,
+        ends.min,
+        0.0,
+        -0.0,
+        ends.smallest_subnormal,
+        -ends.tiny,
+        1.0,
+        NAN,
+        ends.max,
+        INF,
+    ]
+    return np.array(few, dtype)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_infinity_is_greater_than_the_largest_number(dtype: str):
+    x = _hostile(dtype)
+    values, places = computed(lambda x: sorting.sort(x, 0), x)
+    np.testing.assert_array_equal(values, np.sort(x))
+    np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_descending_what_is_no_number_comes_first(dtype: str):
+    x = _hostile(dtype)
+    values, places = computed(lambda x: sorting.sort(x, 0, descending=True), x)
+    expected = torch.sort(torch.from_numpy(x), descending=True, stable=True)
+    np.testing.assert_array_equal(values, expected.values.numpy())
+    np.testing.assert_array_equal(places, expected.indices.numpy())
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "int16", "uint16", "uint32"])
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_the_first_few_are_those_of_all(dtype: str, count: int):
+    x = _hostile(dtype) if dtype in FLOATS else _ties(dtype, 11)
+    values, places = computed(lambda x: sorting.sort(x, 0, count=count), x)
+    every, order = computed(lambda x: sorting.sort(x, 0), x)
+    np.testing.assert_array_equal(values, every[:count])
+    np.testing.assert_array_equal(places, order[:count])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "uint8"])
+def test_the_ends_of_integers(dtype: str):
+    ends = np.iinfo(dtype)
+    x = np.array([ends.max, ends.min, ends.max - 1, 0, ends.min + 1, ends.max], dtype)
+    values, places = computed(lambda x: sorting.sort(x, 0), x)
+    np.testing.assert_array_equal(values, np.sort(x))
+    np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))
+
+
+def test_complex_numbers_are_ordered_by_both_parts():
+    parts = [0.0, -1.0, INF, -INF, NAN, np.finfo(np.float64).max]
+    z = np.array([complex(a, b) for a in parts for b in parts])
+    z = np.random.default_rng(4).permutation(z)
+
+    def order(re: Any, im: Any) -> Any:
+        return sorting.order(Field(re, im), 0)
+
+    (places,) = computed(order, z.real.copy(), z.imag.copy())
+    np.testing.assert_array_equal(places, np.argsort(z, kind="stable"))
+
+
 def test_sort_of_nothing():
     values, places = computed(lambda x: sorting.sort(x, 0), np.zeros((0, 3), np.float32))
     assert values.shape == places.shape == (0, 3)
@@ -51,68 +126,3 @@ def test_few():
     np.testing.assert_array_equal(x[places], values)
     values, place = computed(lambda x: sorting.kth_value(x, 3, 0), x)
     assert values == [np.sort(x)[2]] == x[place]
-
-
-@pytest.mark.parametrize("right", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
-def test_search(right: bool, dtype: str):
-    sequence = np.sort(_ties(dtype, 9))
-    values = _ties(dtype, 4, 5)
-    (found,) = computed(lambda a, v: sorting.search_sorted(a, v, right=right), sequence, values)
-    np.testing.assert_array_equal(found, np.searchsorted(sequence, values, side="right" if right else "left"))
-
-
-def test_search_in_each_row():
-    rows = np.sort(np.random.default_rng(2).normal(size=(3, 7)), axis=1)
-    values = np.random.default_rng(3).normal(size=(3, 4))
-    (found,) = computed(sorting.search_sorted, rows, values)
-    np.testing.assert_array_equal(found, [np.searchsorted(a, v) for a, v in zip(rows, values, strict=True)])
-
-
-def test_search_in_nothing():
-    (found,) = computed(sorting.search_sorted, np.zeros(0, np.float32), np.zeros(3, np.float32))
-    np.testing.assert_array_equal(found, np.zeros(3))
-
-
-def test_membership():
-    x, among = _ties("int64", 4, 5), np.array([0, 7, 2])
-    (found,) = computed(sorting.is_in, x, among)
-    np.testing.assert_array_equal(found, np.isin(x, among))
-    (found,) = computed(sorting.is_in, x, np.zeros(0, np.int64))
-    assert not found.any()
-
-
-def test_distinct_elements():
-    x = np.array([[3, 1, 1], [2, 3, 3]])
-    values, first, inverse, counts = computed(sorting.unique, x)
-    wanted = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
-    for mine, theirs in zip((values, first, inverse, counts), wanted, strict=True):
-        np.testing.assert_array_equal(mine, theirs.reshape(-1))
-
-
-def test_distinct_rows():
-    x = np.array([[3.0, 1.0], [2.0, 3.0], [3.0, 1.0]], np.float32)
-    values, first, inverse, counts = computed(lambda x: sorting.unique(x, 0), x)
-    np.testing.assert_array_equal(values, np.unique(x, axis=0))
-    np.testing.assert_array_equal(first, [1, 0])
-    np.testing.assert_array_equal(inverse, [1, 0, 1])
-    np.testing.assert_array_equal(counts, [1, 2])
-
-
-def test_runs():
-    x = np.array([5, 5, 2, 2, 2, 5])
-    values, first, inverse, counts = computed(sorting.unique_consecutive, x)
-    np.testing.assert_array_equal(values, [5, 2, 5])
-    np.testing.assert_array_equal(first, [0, 2, 5])
-    np.testing.assert_array_equal(inverse, [0, 0, 1, 1, 1, 2])
-    np.testing.assert_array_equal(counts, [2, 3, 1])
-    values, *_ = computed(sorting.unique_consecutive, np.zeros(0, np.int64))
-    assert values.shape == (0,)
-
-
-def test_runs_of_rows():
-    x = np.array([[1, 2], [1, 2], [1, 3]])
-    values, _, inverse, counts = computed(lambda x: sorting.unique_consecutive(x, 0), x)
-    np.testing.assert_array_equal(values, [[1, 2], [1, 3]])
-    np.testing.assert_array_equal(inverse, [0, 0, 1])
-    np.testing.assert_array_equal(counts, [2, 1])

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.ordering import places_for
+from onnxsmith.algorithms.searching import places_for
 from onnxsmith.algorithms.values import converted, counted, dtype_of, like, size_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType

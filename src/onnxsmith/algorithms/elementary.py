@@ -1,4 +1,4 @@
-"""Elementary functions of one element in any float type, each in a precision that its formula needs.
+"""Elementary functions of one element, and extremes of two, each in a precision that its formula needs.
 
 ONNX Runtime has some of them for single precision only; of doubles they are the formulas of `special`.
 """
@@ -10,9 +10,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular, error_functions
+from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -62,6 +65,11 @@ def sign(x: TensorValue) -> TensorValue:
     return op.Where(op.IsNaN(x), like(0, x), op.Sign(x)) if dtype.is_float else op.Sign(x)
 
 
+def trunc(x: TensorValue) -> TensorValue:
+    """Rounded towards zero, which has the sign of what was there; integers are as they are."""
+    return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
+
+
 def is_nan(x: TensorValue) -> TensorValue:
     """Whether it is no number; of integers, never."""
     return op.IsNaN(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
@@ -73,10 +81,35 @@ def is_infinite(x: TensorValue) -> TensorValue:
 
 
 def maximum(x: TensorValue, y: TensorValue) -> TensorValue:
-    """The larger one; of truth values, whether one is true."""
+    """The larger one, and NaN beside NaN; of truth values, whether one is true."""
     return op.Or(x, y) if dtype_of(x) is DType.BOOL else op.Max(x, y)
 
 
 def minimum(x: TensorValue, y: TensorValue) -> TensorValue:
-    """The smaller one; of truth values, whether both are true."""
+    """The smaller one, and NaN beside NaN; of truth values, whether both are true."""
     return op.And(x, y) if dtype_of(x) is DType.BOOL else op.Min(x, y)
+
+
+@algorithm
+def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The larger one, and the one that is a number if the other is not."""
+    if not dtype_of(x).is_float:
+        return maximum(x, y)
+    return _number_of(op.GreaterOrEqual if _takes_first(x) else op.Greater, x, y)
+
+
+@algorithm
+def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The smaller one, and the one that is a number if the other is not."""
+    if not dtype_of(x).is_float:
+        return minimum(x, y)
+    return _number_of(op.LessOrEqual if _takes_first(x) else op.Less, x, y)
+
+
+def _takes_first(x: TensorValue) -> bool:
+    """Whether of two zeros the first one is taken, as numpy does for halves; of others the second."""
+    return x.dtype is DType.FLOAT16
+
+
+def _number_of(beats: AnyOperator, x: TensorValue, y: TensorValue) -> TensorValue:
+    return chosen(op.Or(beats(x, y), op.IsNaN(y)), x, y)

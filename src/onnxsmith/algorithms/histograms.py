@@ -8,7 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.sorting import search_sorted
+from onnxsmith.algorithms.searching import search_sorted
 from onnxsmith.algorithms.values import (
     Numeric,
     Size,

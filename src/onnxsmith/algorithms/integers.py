@@ -1,4 +1,4 @@
-"""Whole numbers: bits, shifts, quotients and remainders, common divisors, powers.
+"""Whole numbers: bits, shifts, common divisors, powers. `division` has their quotients.
 
 Two operands are of one element type, which is that of the result, and broadcast.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms.loops import repeat
+from onnxsmith.algorithms.loops import loop
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
@@ -17,11 +17,8 @@ from onnxsmith.algorithms.values import (
     cast,
     converted,
     dtype_of,
-    flat,
-    has_zero,
     like,
     rank_of,
-    sizes_of,
 )
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
@@ -91,73 +88,69 @@ def shift_right(x: TensorValue, y: TensorValue) -> TensorValue:
     return converted(op.Where(is_negative, op.BitwiseNot(shifted), shifted), dtype)
 
 
-# -- quotients -----------------------------------------------------------------------------------------
-
-
 @algorithm
-def floor_divide(x: TensorValue, y: TensorValue) -> TensorValue:
-    """Divided and rounded down; ONNX's `Div` rounds towards zero, and is one too high below it."""
-    quotient = op.Div(x, y)
-    if is_unsigned(quotient):
-        return quotient
-    return op.Sub(quotient, converted(_is_inexact_below(x, y), dtype_of(quotient)))
-
-
-@algorithm
-def truncated_remainder(x: TensorValue, y: TensorValue) -> TensorValue:
-    """What is left of `x`, with its sign, when it is divided and rounded towards zero.
-
-    ONNX Runtime's `fmod` goes through doubles, which have fewer digits than longs.
-    """
-    rest = op.Mod(x, y)
-    if is_unsigned(rest):
-        return rest
-    return op.Sub(rest, op.Mul(y, converted(_is_inexact_below(x, y), dtype_of(rest))))
-
-
-def _is_inexact_below(x: TensorValue, y: TensorValue) -> TensorValue:
-    """Where the quotient of integers has a fraction and is negative."""
-    rest = op.Mod(x, y)
-    zero = like(0, rest)
-    return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
+def bit_count(x: TensorValue) -> TensorValue:
+    """How many bits of the absolute value are set: sums of neighbours, then of pairs, then of fours."""
+    bits = _size(x)
+    for width, mask in ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F)):
+        moved = op.BitShift(bits, np.uint64(width), direction="RIGHT")
+        bits = op.Add(op.BitwiseAnd(bits, np.uint64(mask)), op.BitwiseAnd(moved, np.uint64(mask)))
+    total = op.BitShift(op.Mul(bits, np.uint64(0x0101010101010101)), np.uint64(56), direction="RIGHT")
+    return converted(total, DType.UINT8)
 
 
 # -- divisors ------------------------------------------------------------------------------------------
 
+#: Euclid's algorithm takes no more steps on 64-bit integers: such are two Fibonacci numbers.
+_STEPS = 96
+
+
+def _size(x: TensorValue) -> TensorValue:
+    """The absolute value in UINT64, which holds that of the lowest integer, too."""
+    if not is_unsigned(x):
+        x = op.Abs(converted(x, DType.INT64))
+    return converted(x, DType.UINT64)
+
+
+def _sizes(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """The absolute values in the shape that both have."""
+    x, y = _size(x), _size(y)
+    nothing = op.Sub(op.Add(x, y), op.Add(x, y))
+    return op.Add(x, nothing), op.Add(y, nothing)
+
+
+def _divisor(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The greatest common divisor in UINT64, by Euclid's algorithm on all elements at once, until the last is done."""
+    zero = np.uint64(0)
+
+    def step(i: TensorValue, go_on: TensorValue, x: TensorValue, y: TensorValue) -> tuple[TensorValue, ...]:
+        is_over = op.Equal(y, zero)
+        rest = op.Mod(x, op.Where(is_over, np.uint64(1), y))
+        return has_any(op.Not(op.Equal(rest, zero))), op.Where(is_over, x, y), rest
+
+    last, left = loop(np.int64(_STEPS), [x, y], step)
+    return op.Where(op.Equal(left, zero), last, left)
+
+
+def has_any(truth: TensorValue) -> TensorValue:
+    """Whether one of all truth values is true; False of none."""
+    most = op.ReduceMax(converted(truth, DType.INT32), keepdims=0)
+    return op.Greater(most, np.int32(0))  # the largest of nothing is the lowest integer
+
 
 @algorithm
 def gcd(x: TensorValue, y: TensorValue) -> TensorValue:
-    """The greatest common divisor, by Euclid's algorithm on all elements at once, until the last is done."""
-    if has_zero(sizes_of(x)) or has_zero(sizes_of(y)):
-        return op.Add(x, y)
-    x, y = op.Abs(x), op.Abs(y)
-    shape = op.Shape(op.Add(x, y))
-    zero, one = like(0, x), like(1, x)
-
-    def body(i: TensorValue, keep: TensorValue, a: TensorValue, b: TensorValue) -> tuple[TensorValue, ...]:
-        is_done = op.Equal(a, zero)
-        rest = op.Mod(b, op.Where(is_done, one, a))
-        a, b = op.Where(is_done, a, rest), op.Where(is_done, b, a)
-        return _has_any(a), a, b
-
-    x = op.Expand(x, shape)
-    return repeat(_has_any(x), [x, op.Expand(y, shape)], body)[1]
-
-
-def _has_any(x: TensorValue) -> TensorValue:
-    """Whether an element is not zero; False of nothing."""
-    elements = converted(flat(x), DType.INT64)
-    # Not a sum, which could be zero for elements that are not.
-    sizes = op.Abs(op.Concat(elements, np.zeros(1, np.int64), axis=0))
-    return converted(op.ReduceMax(sizes, [0], keepdims=0), DType.BOOL)
+    """The greatest common divisor."""
+    return converted(_divisor(*_sizes(x, y)), dtype_of(x))
 
 
 @algorithm
 def lcm(x: TensorValue, y: TensorValue) -> TensorValue:
-    """The least common multiple; 0 where one of both is."""
-    divisor = gcd(x, y)
-    is_zero = op.Equal(divisor, like(0, x))
-    return op.Abs(op.Mul(op.Div(x, op.Where(is_zero, like(1, x), divisor)), y))
+    """The least common multiple; 0 where one of both is. What is too large wraps around."""
+    a, b = _sizes(x, y)
+    divisor = _divisor(a, b)
+    share = op.Div(a, op.Where(op.Equal(divisor, np.uint64(0)), np.uint64(1), divisor))
+    return converted(op.Mul(share, b), dtype_of(x))
 
 
 # -- powers --------------------------------------------------------------------------------------------
@@ -165,30 +158,31 @@ def lcm(x: TensorValue, y: TensorValue) -> TensorValue:
 
 @algorithm
 def power(x: TensorValue, y: TensorValue) -> TensorValue:
-    """Integers to the power of integers by squaring, which wraps around; `Pow` goes through doubles."""
+    """Integers to the power of integers by squaring, which wraps around; `Pow` goes through doubles.
+
+    A power below zero is a fraction, and cut: only one and its negative have whole inverses.
+    """
     dtype = dtype_of(x)
-    if has_zero(sizes_of(x)) or has_zero(sizes_of(y)):
-        return op.Add(x, y)
-    zero, one, two = (cast(each, dtype) for each in (0, 1, 2))
-    shape = op.Shape(op.Add(x, y))
-    bases, exponents = op.Expand(x, shape), op.Expand(op.Max(y, zero), shape)
+    wide = DType.UINT64 if dtype is DType.UINT64 else DType.INT64
+    base, rest = converted(x, wide), converted(y, wide)
+    zero, one, two = (like(each, base) for each in (0, 1, 2))
+    ones = op.Where(op.Equal(op.Add(base, rest), zero), one, one)
 
-    def body(
-        i: TensorValue, keep: TensorValue, base: TensorValue, exponent: TensorValue, result: TensorValue
+    def step(
+        i: TensorValue, go_on: TensorValue, result: TensorValue, base: TensorValue, rest: TensorValue
     ) -> tuple[TensorValue, ...]:
-        is_odd = op.Equal(op.Mod(exponent, two), one)
+        half = op.Div(rest, two)
+        is_odd = op.Greater(op.Sub(rest, op.Mul(half, two)), zero)
         result = op.Where(is_odd, op.Mul(result, base), result)
-        exponent = op.Div(exponent, two)
-        return _has_any(exponent), op.Mul(base, base), exponent, result
+        return has_any(op.Greater(half, zero)), result, op.Mul(base, base), half
 
-    start = op.Expand(one, shape)
-    result = repeat(_has_any(exponents), [bases, exponents, start], body)[2]
-    if dtype in UNSIGNED:
-        return result
-    # A fraction of one is cut to zero; only one and its negative have whole inverses.
-    sign = op.Where(op.Equal(op.Mod(y, two), zero), one, cast(-1, dtype))
-    inverse = op.Where(op.Equal(x, cast(-1, dtype)), sign, converted(op.Equal(x, one), dtype))
-    return op.Where(op.Less(y, zero), inverse, result)
+    result = loop(np.int64(64), [ones, op.Mul(ones, base), op.Mul(ones, rest)], step)[0]
+    if not is_unsigned(x):
+        is_unit = op.Or(op.Equal(base, one), op.Equal(base, like(-1, base)))
+        is_odd = op.Not(op.Equal(op.Mul(op.Div(rest, two), two), rest))
+        inverse = op.Where(is_unit, op.Where(is_odd, base, one), zero)
+        result = op.Where(op.Less(rest, zero), inverse, result)
+    return converted(result, dtype)
 
 
 @algorithm

@@ -1,8 +1,6 @@
-"""Medians, quantiles and modes along an axis."""
+"""Medians that are elements, and modes, along an axis, with their places. `quantiles` has what lies between two."""
 
 from __future__ import annotations
-
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -16,17 +14,12 @@ from onnxsmith.algorithms.values import (
     converted,
     counted,
     dtype_of,
-    flat,
     int64s,
-    like,
     rank_of,
     size_of,
 )
-from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
-
-#: What a quantile between two elements is.
-Interpolation: TypeAlias = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
 
 @algorithm
@@ -66,45 +59,3 @@ def mode(x: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
     starts = running([starts], axis, lambda a, b: [op.Max(a[0], b[0])])[0]
     at = op.ArgMax(op.Sub(column, starts), axis=axis, keepdims=1)  # the first of the longest runs ends there
     return op.GatherElements(values, at, axis=axis), op.GatherElements(places, at, axis=axis)
-
-
-@algorithm
-def quantile(
-    x: TensorValue, q: TensorValue, *, interpolation: Interpolation = "linear", ignores_nan: bool = False
-) -> TensorValue:
-    """Quantiles along the last axis, in whose place they stand; `q` is of the same element type."""
-    dtype = dtype_of(x)
-    axis = rank_of(x) - 1
-    values = sort(x, axis)[0]
-    ranks = _ranks(x, axis, flat(q), ignores_nan)  # [..., how many]
-    rounding = {"lower": op.Floor, "higher": op.Ceil, "nearest": op.Round}.get(interpolation)
-    if rounding is not None:
-        ranks = rounding(ranks)
-    below = op.Floor(ranks)
-    result = op.GatherElements(values, converted(below, DType.INT64), axis=axis)
-    if rounding is None:
-        above = op.GatherElements(values, converted(op.Ceil(ranks), DType.INT64), axis=axis)
-        weight = cast(0.5, dtype) if interpolation == "midpoint" else op.Sub(ranks, below)
-        result = _between(result, above, weight)
-    return result
-
-
-def _ranks(rows: TensorValue, axis: int, q: TensorValue, ignores_nan: bool) -> TensorValue:
-    """Where each quantile stands among the sorted values of each row: between places, too."""
-    dtype = dtype_of(rows)
-    size = cast(size_of(rows, axis), DType.INT64)
-    holes = op.ReduceSum(converted(op.IsNaN(rows), DType.INT64), [axis], keepdims=1)
-    if ignores_nan:
-        last = op.Sub(op.Sub(size, holes), np.int64(1))
-        return op.Max(op.Mul(converted(last, dtype), q), like(0, rows))
-    end = cast(op.Sub(size, np.int64(1)) if isinstance(size, TensorValue) else size - 1, dtype)
-    # One value that is no number makes all quantiles so: it stands last.
-    return op.Where(op.Greater(holes, np.int64(0)), end, op.Mul(q, end))
-
-
-def _between(low: TensorValue, high: TensorValue, weight: TensorOrArray) -> TensorValue:
-    """low + weight (high - low), from the nearer end."""
-    step = op.Sub(high, low)
-    from_low = op.Add(low, op.Mul(weight, step))
-    from_high = op.Sub(high, op.Mul(step, op.Sub(like(1, low), weight)))
-    return op.Where(op.Less(weight, like(0.5, low)), from_low, from_high)

@@ -12,9 +12,10 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.ordering import ordered
-from onnxsmith.algorithms.totals import wider
+from onnxsmith.algorithms.reductions import wider
+from onnxsmith.algorithms.sorting import ordered
 from onnxsmith.algorithms.values import as_tensor, converted, dtype_of, like, rank_of, size_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
@@ -91,6 +92,8 @@ _BETWEEN: Mapping[Method, _Place] = MappingProxyType(
         "midpoint": _midpoint,
     }
 )
+#: Methods whose places are all between the first and the last element.
+_WITHIN = frozenset({"lower", "higher", "nearest", "linear", "midpoint"})
 #: All methods by name.
 METHODS: tuple[Method, ...] = (*TAKEN, *_BETWEEN)
 
@@ -111,34 +114,52 @@ def _valid_count(rows: TensorValue, dtype: DType) -> TensorValue:
     return converted(op.ReduceSum(numbers, [rank_of(rows) - 1], keepdims=1), dtype)
 
 
+@algorithm
 def quantile(
-    x: TensorValue, q: TensorValue, method: Method, dtype: DType, *, ignores_nan: bool = False
+    x: TensorValue,
+    q: TensorValue,
+    method: Method = "linear",
+    dtype: DType | None = None,
+    *,
+    ignores_nan: bool = False,
+    takes_next: bool = True,
 ) -> TensorValue:
     """Quantiles along the last axis, in whose place they stand, in an element type; `q` is a vector of fractions.
 
-    Where something is no number, so are all quantiles, unless that is ignored. There is at least one element.
+    Where something is no number, so are all quantiles, unless that is ignored. There is at least one element. A
+    quantile that falls onto an element is made of it and the next one, as numpy does: infinity there makes NaN of it.
+    Without `takes_next` it is that element, as torch does.
     """
     axis = rank_of(x) - 1
+    dtype = dtype or dtype_of(x)
     has_nan = dtype_of(x).is_float
     rows = ordered(Field(x), axis).re
     is_each = ignores_nan and has_nan
     count = _valid_count(x, dtype_of(q)) if is_each else as_tensor(size_of(x, axis), dtype_of(q))
-    last = op.Max(op.Sub(count, like(1, q)), like(0, q))
+    zero, last = like(0, q), op.Sub(count, like(1, q))
+    if is_each:
+        last = op.Max(last, zero)
+    # Others find places before the first and behind the last element, too; and so does every one among no elements.
+    is_within = method in _WITHIN and not is_each
+
+    def within(place: TensorValue) -> TensorValue:
+        return place if is_within else op.Max(op.Min(place, last), zero)
 
     def take(place: TensorValue) -> TensorValue:
         index = converted(place, DType.INT64)
         return op.GatherElements(rows, index, axis=axis) if is_each else op.Gather(rows, index, axis=axis)
 
     if method in TAKEN:
-        place = TAKEN[method](count, q)
-        result = converted(take(op.Max(op.Min(place, last), like(0, q))), dtype)
+        result = converted(take(within(TAKEN[method](count, q))), dtype)
     else:
         place = _BETWEEN[method](count, q)
-        is_above, is_below = op.GreaterOrEqual(place, last), op.Less(place, like(0, q))
-        lower, upper = op.Floor(place), op.Add(op.Floor(place), like(1, q))
-        lower = op.Where(is_above, last, op.Where(is_below, like(0, q), lower))
-        upper = op.Where(is_above, last, op.Where(is_below, like(0, q), upper))
-        result = _between(take(lower), take(upper), converted(_weight(method, place, lower), dtype))
+        lower = op.Floor(place)
+        steps = takes_next or method == "averaged_inverted_cdf"  # the mean of an element and the next
+        upper = op.Min(op.Add(lower, like(1, q)), last) if steps else op.Ceil(place)
+        # Before the first and behind the last element both are the same.
+        clipped = within(lower)
+        weight = converted(_weight(method, place, clipped), dtype)
+        result = _between(take(clipped), take(within(upper)), weight)
     if has_nan and not ignores_nan:
         end = op.Gather(rows, np.array([-1]), axis=axis)
         result = op.Where(op.IsNaN(end), like(np.nan, result), result)

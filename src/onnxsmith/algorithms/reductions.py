@@ -1,4 +1,7 @@
-"""Sums, products, extremes, variances along dimensions of tensors of any rank; `Dims` None or empty are all of them."""
+"""Sums, products, truth and variances over axes, of real and complex tensors, as exact as their element types allow.
+
+No axes leave every element alone. What is the greatest or least of many is found by `extremes`.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,23 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms.complex_numbers.field import Field, alike, joined, number
+from onnxsmith.algorithms.complex_numbers.products import product_along
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
-    as_tensor,
+    Size,
     axes_of,
-    axis_of,
     cast,
     converted,
     dtype_of,
     filled,
-    flat,
+    has_zero,
+    int64s,
+    is_static,
     like,
     product,
     rank_of,
-    reshape,
     size_of,
     sizes_of,
 )
@@ -30,149 +35,187 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 Reduction: TypeAlias = Literal["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL2", "ReduceMean"]
+#: Dimensions that may count from the end; None or none of them are all.
 Dims: TypeAlias = int | Sequence[int] | None
 
+#: The end of a slice that has none.
 _END = np.iinfo(np.int64).max
+#: Element types that sums are made in, where that is not their own.
+_WIDER = {DType.FLOAT16: DType.FLOAT, DType.FLOAT: DType.DOUBLE}
+
+
+def wider(dtype: DType) -> DType:
+    """The element type that many numbers are added in: what a runtime adds up one by one loses digits."""
+    return _WIDER.get(dtype, dtype)
+
+
+def count_along(x: TensorValue, axes: Sequence[int]) -> Size:
+    """How many elements stand along axes."""
+    return product([size_of(x, axis) for axis in axes])
+
+
+# -- axes as one -----------------------------------------------------------------------------------------
+
+
+def collected(x: TensorValue, axes: Sequence[int]) -> TensorValue:
+    """Axes moved to the end, as one; a new one of size 1 where there are none."""
+    rank = rank_of(x)
+    others = [k for k in range(rank) if k not in axes]
+    if not axes:
+        return op.Unsqueeze(x, [rank])
+    if not others:
+        return x if rank == 1 else op.Reshape(x, [-1])
+    order = [*others, *axes]
+    moved = x if order == list(range(rank)) else op.Transpose(x, perm=order)
+    if len(axes) == 1:
+        return moved
+    sizes = sizes_of(x)
+    count = product([sizes[k] for k in axes])
+    return op.Reshape(moved, int64s([*(sizes[k] for k in others), count]), allowzero=1)
+
+
+def with_axes(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+    """What was made without axes, with them in their places as sizes of 1, if they are kept."""
+    return op.Unsqueeze(x, sorted(axes)) if keepdims and axes else x
+
+
+# -- sums ------------------------------------------------------------------------------------------------
 
 
 def reduce(name: Reduction, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
-    """A reduction over dimensions, all for None."""
+    """What ONNX's operator gives, in the element type of the tensor; of a scalar, the scalar."""
     rank = rank_of(x)
     if rank == 0:
         return x
-    axes = axes_of(dims, rank)
-    return getattr(op, name)(x, np.array(axes, np.int64), keepdims=int(keepdim))
+    return getattr(op, name)(x, np.array(axes_of(dims, rank), np.int64), keepdims=int(keepdim))
 
 
-@algorithm
-def wrapping_sum(x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
-    """The sum of integers as a product with a vector of ones, which wraps around.
+def total(x: Field, axes: Sequence[int], keepdims: bool, *, is_long: bool = False) -> Field:
+    """The sum, in the element type that is given, added up in a wider one.
 
-    ONNX Runtime's ReduceSum adds as doubles, which have fewer digits than longs and do not wrap around; its product
-    does not, and is no slower.
+    `is_long` where so much is added that it is done block by block.
     """
-    if rank_of(x) == 0:
+    if x.dtype in (DType.INT64, DType.UINT64):
+        return x.map(lambda part: total_of_whole(part, axes, keepdims))
+    if is_long and axes and x.dtype is DType.DOUBLE:
+        return x.map(lambda part: with_axes(_sum_of_blocks(collected(part, axes)), axes, keepdims))
+    return x.map(lambda part: _reduced("ReduceSum", part, axes, keepdims, wider(x.dtype)))
+
+
+def _reduced(
+    name: Reduction, x: TensorValue, axes: Sequence[int], keepdims: bool, inside: DType
+) -> TensorValue:
+    if not axes:
         return x
-    axes = axes_of(dims, rank_of(x))
-    sizes = sizes_of(x)
-    kept = [axis for axis in range(rank_of(x)) if axis not in axes]
-    order = [*kept, *axes]
-    turned = x if order == sorted(order) else op.Transpose(x, perm=order)
-    count = product([sizes[axis] for axis in axes])
-    rows = reshape(turned, [*(sizes[axis] for axis in kept), count])
-    total = op.MatMul(rows, filled([count], 1, dtype_of(x)))
-    return op.Unsqueeze(total, axes) if keepdim else total
+    return converted(reduce(name, converted(x, inside), axes, keepdims), dtype_of(x))
+
+
+@algorithm(by_size=True)
+def total_of_whole(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+    """The sum of integers of 32 or 64 bits, which wraps around: a product with ones.
+
+    ONNX Runtime's ReduceSum adds them as doubles, which have fewer digits and do not wrap around, and takes thirty
+    times as long.
+    """
+    if not axes:
+        return x
+    rows = collected(x, axes)
+    last = rank_of(rows) - 1
+    sizes = sizes_of(rows)
+    if is_static(sizes) and not has_zero(sizes):
+        return with_axes(op.MatMul(rows, filled(sizes[last:], 1, dtype_of(x))), axes, keepdims)
+    # A column: there may be no rows, and those do not go with a vector.
+    ones = op.Expand(like(1, x).reshape(1, 1), op.Concat(op.Shape(rows, start=last), np.array([1]), axis=0))
+    if last == 0:
+        rows = op.Unsqueeze(rows, [0])
+    sums = op.Squeeze(op.MatMul(rows, ones), [0, 1] if last == 0 else [last])
+    return with_axes(sums, axes, keepdims)
+
+
+def _sum_of_blocks(rows: TensorValue) -> TensorValue:
+    """The sum along the last axis: of cubes of elements edge by edge, and of what is left.
+
+    One long sum rounds as often as it has elements, and loses as many digits more.
+    """
+    axis = rank_of(rows) - 1
+    length = op.Shape(rows, start=axis, end=axis + 1)
+    edge = op.Pow(converted(length, DType.DOUBLE), np.array([1 / 3]))
+    edge = op.Max(converted(op.Floor(edge), DType.INT64), np.array([1]))
+    face = op.Mul(edge, edge)
+    count = op.Div(length, face)
+    whole = op.Mul(count, face)
+    others = [op.Shape(rows, start=0, end=axis)] if axis else []
+    cubes = op.Reshape(
+        op.Slice(rows, [0], whole, [axis]), op.Concat(*others, count, edge, edge, axis=0), allowzero=1
+    )
+    for _ in range(3):
+        cubes = op.ReduceSum(cubes, [rank_of(cubes) - 1], keepdims=0)
+    return op.Add(cubes, op.ReduceSum(op.Slice(rows, whole, length, [axis]), [axis], keepdims=0))
+
+
+def with_first(x: Field, axis: int, value: Field) -> Field:
+    """A tensor with a scalar before all others along an axis."""
+    rank = rank_of(x.re)
+    before = [op.Shape(x.re, start=0, end=axis)] if axis else []
+    behind = [op.Shape(x.re, start=axis + 1, end=rank)] if axis + 1 < rank else []
+    shape = op.Concat(*before, np.array([1]), *behind, axis=0) if rank > 1 else np.array([1])
+    return joined([alike(value, x).map(lambda part: op.Expand(part, shape)), x], axis)
+
+
+# -- products --------------------------------------------------------------------------------------------
+
+
+def total_product(x: Field, axes: Sequence[int], keepdims: bool, first: Field | None = None) -> Field:
+    """The product, in the element type that is given, and of a scalar before all others if there is one."""
+    if x.im is None:
+        found = Field(product_of(x.re, axes, keepdims, wider(x.dtype)))
+        return found if first is None else first * found
+    last = rank_of(x.re) - len(axes)
+    rows = x.cast(wider(x.dtype)).map(lambda part: collected(part, axes))
+    begin = number(1) if first is None else first
+    folded = product_along(with_first(rows, last, begin.cast(rows.dtype)), last).cast(x.dtype)
+    return folded.map(lambda part: with_axes(part, axes, keepdims))
 
 
 @algorithm
-def product_of(x: TensorValue, dim: int | None, keepdim: bool) -> TensorValue:
-    """A product over one dimension, or over all for None.
+def product_of(
+    x: TensorValue, axes: Sequence[int], keepdims: bool, inside: DType | None = None
+) -> TensorValue:
+    """The product of real numbers, in the element type that is given; they are multiplied in that, or `inside` one.
 
     ONNX Runtime multiplies longs as doubles, which have fewer digits; its running product does not.
     """
-    rank = rank_of(x)
-    if rank == 0 or dtype_of(x) is not DType.INT64 or not op.has("CumProd"):
-        return reduce("ReduceProd", x, dim, keepdim)
-    axis = 0 if dim is None else axis_of(dim, rank)
-    x = flat(x) if dim is None else x
+    if not axes or dtype_of(x) is not DType.INT64 or not op.has("CumProd"):
+        return _reduced("ReduceProd", x, axes, keepdims, inside or dtype_of(x))
+    rows = collected(x, axes)
+    last = rank_of(rows) - 1
     # Padded with a one, so that the product of nothing has a last element, too.
-    before = [int(k == axis) for k in range(rank_of(x))]
-    padded = op.Pad(x, np.array([*before, *[0] * rank_of(x)]), like(1, x))
-    last = op.Slice(op.CumProd(padded, np.int64(axis)), [-1], [_END], [axis])
-    return last if keepdim else op.Squeeze(last, [axis])
+    padded = op.Pad(rows, np.array([int(k == last) for k in range(2 * last + 2)]), like(1, x))
+    found = op.Slice(op.CumProd(padded, np.int64(last)), [-1], [_END], [last])
+    return with_axes(op.Squeeze(found, [last]), axes, keepdims)
 
 
-# -- extremes ------------------------------------------------------------------------------------------
+# -- truth -----------------------------------------------------------------------------------------------
 
 
-@algorithm
-def amax(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
-    """The largest, and no number if one of them is none, which ONNX Runtime passes over."""
-    return _extreme("ReduceMax", x, dims, keepdim)
-
-
-@algorithm
-def amin(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
-    """The smallest, and no number if one of them is none, which ONNX Runtime passes over."""
-    return _extreme("ReduceMin", x, dims, keepdim)
-
-
-def _extreme(
-    name: Literal["ReduceMax", "ReduceMin"], x: TensorValue, dims: Dims, keepdim: bool
-) -> TensorValue:
-    dtype = dtype_of(x)
-    if dtype is DType.BOOL:
-        return _of_truth(name, x, dims, keepdim)
-    result = reduce(name, x, dims, keepdim)
-    if not dtype.is_float or rank_of(x) == 0:
-        return result
-    holes = op.Where(op.IsNaN(x), x, like(0, x))
-    return op.Add(result, reduce("ReduceSum", holes, dims, keepdim))
-
-
-@algorithm
-def argmax(x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
-    """Where the largest stands, the first one of several; in all elements in a row for None.
-
-    What is no number is larger than all others.
-    """
-    return _position(x, dim, keepdim, is_max=True)
-
-
-@algorithm
-def argmin(x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
-    """Where the smallest stands, the first one of several; in all elements in a row for None.
-
-    What is no number is smaller than all others.
-    """
-    return _position(x, dim, keepdim, is_max=False)
-
-
-def _position(x: TensorValue, dim: int | None, keepdim: bool, *, is_max: bool) -> TensorValue:
-    rank = rank_of(x)
-    if rank == 0:
-        return as_tensor(0, DType.INT64)
-    x = _with_extreme_holes(x, is_max)
-    find = op.ArgMax if is_max else op.ArgMin
-    if dim is not None:
-        return find(x, axis=axis_of(dim, rank), keepdims=int(keepdim))
-    place = find(flat(x), axis=0, keepdims=0)
-    return op.Reshape(place, [1] * rank) if keepdim else place
-
-
-def _with_extreme_holes(x: TensorValue, is_max: bool) -> TensorValue:
-    """Values of which what is no number is the most extreme; infinity comes close."""
-    dtype = dtype_of(x)
-    if not dtype.is_float:
+def any_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+    """Whether any truth value is True; none of none."""
+    if not axes:
         return x
-    largest = np.finfo(np.float32 if dtype is DType.BFLOAT16 else dtype.numpy).max
-    finite = op.Min(x, cast(largest, dtype)) if is_max else op.Max(x, cast(-largest, dtype))
-    return op.Where(op.IsNaN(x), cast(np.inf if is_max else -np.inf, dtype), finite)
+    found = op.ReduceMax(converted(x, DType.UINT8), list(axes), keepdims=int(keepdims))
+    return converted(found, DType.BOOL)
 
 
-@algorithm
-def any_true(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
-    """Whether one is true, or not zero; False of nothing."""
-    return _of_truth("ReduceMax", x, dims, keepdim)
+def all_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
+    """Whether all truth values are True; all of none."""
+    if not axes:
+        return x
+    # The least of none is the largest number there is.
+    found = op.ReduceMin(converted(x, DType.UINT8), list(axes), keepdims=int(keepdims))
+    return converted(found, DType.BOOL)
 
 
-@algorithm
-def all_true(x: TensorValue, dims: Dims = None, keepdim: bool = False) -> TensorValue:
-    """Whether all are true, or not zero; True of nothing."""
-    return _of_truth("ReduceMin", x, dims, keepdim)
-
-
-def _of_truth(
-    name: Literal["ReduceMax", "ReduceMin"], x: TensorValue, dims: Dims, keepdim: bool
-) -> TensorValue:
-    """A reduction of truth values, as bytes: ONNX Runtime has none for no truth values."""
-    truth = converted(x, DType.BOOL)
-    if rank_of(x) == 0:
-        return truth
-    return converted(reduce(name, converted(truth, DType.UINT8), dims, keepdim), DType.BOOL)
-
-
-# -- variances -----------------------------------------------------------------------------------------
+# -- variances -------------------------------------------------------------------------------------------
 
 
 @algorithm

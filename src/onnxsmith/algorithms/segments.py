@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.sorting import search_sorted
+from onnxsmith.algorithms.searching import search_sorted
 from onnxsmith.algorithms.values import (
     Size,
     cast,

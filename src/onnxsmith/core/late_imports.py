@@ -8,7 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import Literal, TypeAlias
 
-Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch"]
+Role: TypeAlias = Literal[
+    "default target", "model runtime", "version converter", "body watch", "array functions"
+]
 
 _MODULES: dict[Role, str] = {}
 

@@ -5,13 +5,28 @@ The namespace of those arrays stands above, and nothing here knows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import cast
 
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+
+#: What a number of numpy's is where a function of numpy code is staged: an array that computes as numpy does. Elsewhere
+#: it is None, and such a number is a literal.
+NUMPYS_NUMBER: ContextVar[Callable[[np.generic], object] | None] = ContextVar(
+    "onnxsmith_numpys_number", default=None
+)
+
+
+def beside_number(value: object) -> object:
+    """What stands beside a number that only the model knows: of numpy code a number of numpy's is an array."""
+    if not isinstance(value, np.generic):
+        return value
+    make = NUMPYS_NUMBER.get()
+    return value if make is None else make(value)
 
 
 def has_numpys_meaning(value: object) -> bool:
@@ -31,14 +46,3 @@ def tensors_of_arrays(result: UserValue) -> UserValue:
     if isinstance(result, list):
         return [tensors_of_arrays(each) for each in result] if any(map(holds_tensor, result)) else result
     return cast(Value, getattr(result, "tensor")) if holds_tensor(result) else result  # noqa: B009  # of no class here
-
-
-def remedy(values: Iterable[object], otherwise: str) -> str:
-    """What helps where control flow of a model cannot carry some values: arrays are carried as their tensors."""
-    if not any(map(holds_tensor, values)):
-        return otherwise
-    return (
-        "a branch or loop of the model gives tensors and numbers, not arrays: give the tensor, t = y.tensor, and make "
-        "an array of it where it is used, xp.asarray(t);\na loop over a list, for k in [0, 1, 2], is unrolled and may "
-        "change arrays"
-    )

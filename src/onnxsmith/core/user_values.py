@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.value import Array, Scalar, Value
 
@@ -31,7 +32,7 @@ Named: TypeAlias = FunctionType | MethodType | BuiltinFunctionType | ModuleType 
 Bracketed: TypeAlias = "EllipsisType | slice[Any, Any, Any]"
 #: What has no parts.
 SingleValue: TypeAlias = (
-    "Value | Stored | Array | np.generic[Any] | Scalar | Bracketed | Named | Opaque | None"
+    "Value | Stored | Carrier | Array | np.generic[Any] | Scalar | Bracketed | Named | Opaque | None"
 )
 #: What the user's code may give.
 UserValue: TypeAlias = "SingleValue | Sequence[UserValue] | Mapping[Any, UserValue]"

@@ -1,6 +1,6 @@
 """numpy's meaning on ONNX: the Array API, running at once on ONNX Runtime and recording as a model.
 
-Everything is loaded when a name is first asked for: importing the namespace costs next to nothing.
+A function is loaded when its name is first asked for: importing the namespace costs next to nothing.
 
 >>> import onnxsmith.numpy as xp
 >>> xp.asarray([1, 2, 3]) / 2
@@ -12,7 +12,19 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from types import ModuleType
 from typing import Any
+
+
+class _Namespace(ModuleType):
+    """A module whose `array` is the function: importing the module of that name does not take its place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "array" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Namespace
 
 
 def __getattr__(name: str) -> Any:
@@ -20,16 +32,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     if name in ("linalg", "fft", "random", "special"):
         return importlib.import_module(f"onnxsmith.numpy.{name}")
-    # A module of this package that another one imports needs no names: they would be asked for before they are there.
-    is_loading = "onnxsmith.numpy.namespace" not in sys.modules
-    if is_loading and name != "array" and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+    # A module of this package that another one imports is no name of the namespace.
+    if name != "array" and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         raise AttributeError(f"module 'onnxsmith.numpy' has no attribute {name!r}")
-    namespace = importlib.import_module("onnxsmith.numpy.namespace")
-    names: dict[str, Any] = namespace.NAMES
-    if name not in names:
-        raise AttributeError(f"module 'onnxsmith.numpy' has no attribute {name!r}")
-    globals().update(names)
-    return names[name]
+    names = importlib.import_module("onnxsmith.numpy.names")
+    try:
+        value = names.value_of(name)
+    except KeyError:
+        raise AttributeError(f"module 'onnxsmith.numpy' has no attribute {name!r}") from None
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

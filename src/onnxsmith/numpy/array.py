@@ -8,33 +8,28 @@ which are looked up by name; how views share their elements stands in `sharing`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError, UnknownMethodError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.holding import NUMBER, Holding
+from onnxsmith.numpy.holding import Held as Held
 from onnxsmith.numpy.refused import REFUSED
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
-
-#: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
-Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
 
 _Numpys: TypeAlias = np.ndarray[Any, np.dtype[Any]] | np.generic
 #: What numpy takes for an array: one of ours or of numpy's, a number, lists of these.
 ArrayLike: TypeAlias = "Array | _Numpys | Number | bool | int | float | complex | Sequence[ArrayLike]"
 
 _NDARRAY = np.ndarray
-#: Why an array without dimensions that a function gave cannot be written to.
-_NUMBER = "it is a number, as what numpy gives in its place"
-
 
 _Operator: TypeAlias = "Callable[[Array, Any], Array]"
 
@@ -48,12 +43,26 @@ def is_operand(value: object) -> bool:
     return value.__class__ is Array or isinstance(value, (*_OPERANDS, Array, Tensor))
 
 
+#: What computes with no array, whatever operators it has itself.
+_OTHERS = (str, bytes, bytearray, dict, set, frozenset, type(None))
+
+
+def _not_operand(name: str, other: object) -> Any:
+    """Leave it to the other operand; text and the like are refused here, in our words."""
+    what = type(other).__name__
+    if not isinstance(other, _OTHERS):
+        return NotImplemented
+    error = InputTypeError(f"numpy's {name} is not defined for an array and {what}")
+    hide_own_frames(error.locate_at_caller())
+    raise error
+
+
 def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     """An operator, the same from the right, and in place."""
 
     def operator(self: Array, other: Any) -> Array:
         if other.__class__ is not Array and not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             return cast(Array, UFUNCS[name](self, other))
         except OnnxsmithError as error:
@@ -62,7 +71,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
 
     def reflected(self: Array, other: Any) -> Array:
         if not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             return cast(Array, UFUNCS[name](other, self))
         except OnnxsmithError as error:
@@ -71,7 +80,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
 
     def in_place(self: Array, other: Any) -> Array:
         if not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             if self.is_number:
                 return cast(Array, UFUNCS[name](self, other))
@@ -130,6 +139,8 @@ def _method(name: str) -> Callable[..., Any]:
     """A function of the namespace as a method of its first argument."""
 
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out", self) is None:
+            del kwargs["out"]  # as if it were not said: not all functions of ours write to one
         return _called(name, self, *args, **kwargs)
 
     method.__name__ = name
@@ -137,16 +148,8 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-class SharedPart(Protocol):
-    """What an array is a part of, as the array sees it; `sharing` says how the two share their elements."""
-
-    def refreshed(self, array: Array) -> Held:
-        """The elements as they are now."""
-        ...
-
-
 @shown_as("Array")
-class Array:
+class Array(Holding):
     """An array with numpy's meaning, on ONNX: functions on it run at once, and record as a model.
 
     >>> import onnxsmith.numpy as xp
@@ -156,52 +159,18 @@ class Array:
            [2. , 3.5]])
     """
 
-    __slots__ = ("__weakref__", "_is_plain", "_locked", "_recording", "_value", "_version", "_view")
+    __slots__ = ("__weakref__",)
 
     #: numpy's operators hand over to ours.
     __array_priority__ = 1000
 
-    def __init__(self, value: Held, is_plain: bool = True) -> None:
-        self._value = value
-        #: What it is a part of, where it shares elements with another array.
-        self._view: SharedPart | None = None
-        #: How often its elements were replaced.
-        self._version = 0
-        #: Whether numpy, too, would hold the elements one after the other, the last dimension fastest. It decides
-        #: whether `reshape` gives a view or a copy; where it is False, nobody knows.
-        self._is_plain = is_plain
-        #: Why it cannot be written to, if so.
-        self._locked: str | None = None
-        #: The graph that was being recorded when it was made: it is written to there alone.
-        active = ACTIVE.get()
-        self._recording: object = None if active is None else active.recording
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is what numpy gives as a number of its own, which never changes: a sum, one element."""
-        return self._locked is _NUMBER
-
     def as_number(self) -> Array:
         """The same, as a number if it has no dimensions: what functions give."""
         if not self.ndim and self._locked is None:
-            self._locked = _NUMBER
+            self._locked = NUMBER
         return self
 
-    def lock(self, why: str) -> None:
-        """Refuse to be written to from now on."""
-        self._locked = why
-
     # -- what it is ------------------------------------------------------------------------------------
-
-    @property
-    def held(self) -> Held:
-        """The elements as they are now: a numpy array that nobody may change, or tensors of a graph."""
-        return self._value if self._view is None else self._view.refreshed(self)
-
-    @property
-    def is_symbolic(self) -> bool:
-        """Whether the elements exist only when the model runs."""
-        return self._value.__class__ is not _NDARRAY
 
     @property
     def tensor(self) -> Tensor:
@@ -341,7 +310,6 @@ class Array:
     astype = _method("astype")
     choose = _method("choose")
     clip = _method("clip")
-    conj = conjugate = _method("conj")
     cumprod = _method("cumprod")
     cumsum = _method("cumsum")
     diagonal = _method("diagonal")
@@ -389,13 +357,37 @@ class Array:
         """Write one value to all places."""
         self[...] = value
 
-    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None) -> None:
+    def sort(
+        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+    ) -> None:
         """Put the elements in ascending order along an axis, in place."""
-        self[...] = _called("sort", self, axis=axis)
+        self[...] = _called("sort", self, axis=axis, order=order)
 
-    def partition(self, kth: int | Sequence[int], axis: int = -1) -> None:
+    def partition(
+        self, kth: int | Sequence[int], axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
         """Put the elements in order around some places, in place."""
         self[...] = _called("partition", self, kth, axis=axis)
+
+    conj = conjugate = _unary("conjugate")
+
+    @property
+    def flags(self) -> Any:
+        """What numpy says of the memory of such an array."""
+        return _called("_flags", self)
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        """How many bytes are between neighbours in each dimension."""
+        return _called("_strides", self)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Array:
+        """The same elements, shared."""
+        return _called("_memory_view", self, dtype, type)
+
+    def __array_wrap__(self, array: Array, context: object = None, return_scalar: bool = False) -> Array:
+        """What numpy's functions make of a result: an array is one already."""
+        return array.as_number() if return_scalar else array
 
     def tobytes(self, order: str = "C") -> bytes:
         """The bytes of the elements."""
@@ -451,6 +443,15 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)  # the CPU
 
+    def __getattr__(self, name: str) -> Any:
+        """What numpy's arrays have and these have not is no attribute that they both lack."""
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
+        raise UnknownMethodError(
+            f"arrays that run on ONNX have no attribute '{name}'",
+            help="np.asarray(x), where elements are known, has all that numpy's arrays have",
+        ).locate_at_caller()
+
     # -- Python's conversions --------------------------------------------------------------------------
 
     def _known(
@@ -485,13 +486,22 @@ class Array:
     def __index__(self) -> int:
         return self._known("an index").__index__()
 
-    def item(self, *place: int) -> bool | int | float | complex:
-        """One element, as a Python number."""
-        return self._known("item()").item(*place)
+    def item(self, *place: Any) -> Any:
+        """One element, as a Python number; of an array that is being recorded, a number of the model."""
+        return _called("_item", self, place)
 
     def tolist(self) -> Any:
-        """The elements in nested lists."""
-        return self._known("tolist()").tolist()
+        """The elements in nested lists, as Python numbers."""
+        return _called("_to_list", self)
+
+    @property
+    def flat(self) -> Array:
+        """All elements in one dimension, shared with the array."""
+        return _called("ravel", self)
+
+    @flat.setter
+    def flat(self, value: ArrayLike) -> None:
+        self.flat[...] = value
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The elements as a numpy array, which cannot be written to unless it is a copy."""

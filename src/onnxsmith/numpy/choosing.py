@@ -75,6 +75,11 @@ def _compressed(x: Array, condition: Array, axis: int) -> Array:
     return array_from(tensors_of(x).map(lambda part: op.Gather(part, places, axis=axis)))
 
 
+def row_or_axis(x: Array, axis: object) -> tuple[Array, int]:
+    """An array and one of its axes; all elements in a row for None. A scalar counts as a row of one element."""
+    return flattened(x, None if not x.ndim and axis in (0, -1) else axis)
+
+
 @public("compress")
 def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Array | None = None) -> Array:
     """The slices along an axis where a vector is true.
@@ -86,7 +91,7 @@ def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: A
     test = array_of(condition)
     if test.ndim != 1:
         raise ShapeError(f"a condition has one dimension, not {test.ndim}")
-    x, along = flattened(array_of(a), axis)
+    x, along = row_or_axis(array_of(a), axis)
     if not test.is_symbolic and not x.is_symbolic:
         last = np.flatnonzero(np.asarray(test))
         if last.size and last[-1] >= x.shape[along]:

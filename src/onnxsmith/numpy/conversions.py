@@ -11,10 +11,10 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_like
-from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError
+from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -36,9 +36,18 @@ def array_of(value: object) -> Array:
         return _stacked(given)
     made = np.array(given)
     if made.dtype == object:
-        raise InputTypeError(f"an array is made of numbers, not of {type(given).__name__}")
+        raise _not_numbers(made, given)
     dtypes.check(made.dtype)
     return Array(made)
+
+
+def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | OutOfBoundsError:
+    found = next((each for each in made.reshape(-1) if not dtypes.is_scalar(each)), None)
+    if made.size and found is None:
+        most = max((each for each in made.reshape(-1) if isinstance(each, int)), key=abs)
+        return OutOfBoundsError(f"the Python integer {most} is past the 64 bits that elements have")
+    what = type(given if found is None else found).__name__
+    return InputTypeError(f"an array is made of numbers, not of {what}")
 
 
 def _holds_array(values_: object) -> bool:
@@ -127,6 +136,35 @@ def array_from(field: Field | TensorValue) -> Array:
     if field.im is None:
         return Array(cast(Tensor, field.re))
     return Array(Complex(field.re, field.im))
+
+
+@public("_item")
+def item(x: Array, place: tuple[Any, ...]) -> object:
+    """`x.item()`: one element as a Python number, now or in the model."""
+    if not x.is_symbolic:
+        return cast("np.ndarray[Any, Any]", x.held).item(*place)
+    if place:
+        chosen = cast("tuple[Any, ...]", place[0]) if isinstance(place[0], tuple) else place
+        return item(x[chosen] if len(chosen) == x.ndim else x.reshape((-1,))[chosen[0]], ())
+    if x.dtype.kind == "c":
+        raise TracedValueError(
+            "a complex number that only the model knows is no number of Python's",
+            help="compute with the array itself, which may have no dimensions: x[0]",
+        )
+    if any(isinstance(each, int) and each != 1 for each in x.shape):
+        raise AttributeValueError("can only convert an array of size 1 to a Python scalar")
+    single = x.reshape(()) if x.ndim else x
+    # Python's floats and integers have 64 bits.
+    wide = {"f": dtypes.FLOAT64, "i": dtypes.INT64, "u": dtypes.INT64}.get(x.dtype.kind, x.dtype)
+    return number(tensor_of(as_type(single, wide)))
+
+
+@public("_to_list")
+def to_list(x: Array) -> object:
+    """`x.tolist()`: nested lists of Python numbers, now or in the model."""
+    if not x.is_symbolic:
+        return cast("np.ndarray[Any, Any]", x.held).tolist()
+    return [to_list(each) for each in x] if x.ndim else item(x, ())
 
 
 @public("_as_tensor")

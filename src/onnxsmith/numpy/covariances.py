@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, joined
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -33,16 +33,16 @@ def _centred(
     count: TensorValue = values.as_tensor(values.size_of(rows.re, 1), rows.dtype)
     less = values.like(ddof, rows.re)
     if frequencies is None and importances is None:
-        middle = totals.total(rows, [1], True).map(lambda part: op.Div(part, count))
+        middle = reductions.total(rows, [1], True).map(lambda part: op.Div(part, count))
         away = rows - middle
         return away, away, op.Sub(count, less)
     given = [each for each in (frequencies, importances) if each is not None]
     weights = given[0] if len(given) == 1 else given[0] * given[1]
-    count = totals.total(weights, [0], False).re
-    middle = totals.total(rows * weights, [1], True).map(lambda part: op.Div(part, count))
+    count = reductions.total(weights, [0], False).re
+    middle = reductions.total(rows * weights, [1], True).map(lambda part: op.Div(part, count))
     divisor = op.Sub(count, less)
     if importances is not None and ddof:
-        squares = totals.total(weights * importances, [0], False).re
+        squares = reductions.total(weights * importances, [0], False).re
         divisor = op.Sub(count, op.Div(op.Mul(less, squares), count))
     away = rows - middle
     return away, away * weights, divisor
@@ -62,7 +62,7 @@ def _covariance(
 ) -> Array:
     parts = [_rows(each, dtype, rowvar) for each in (m, y) if each is not None]
     kind = dtypes.onnx_type(dtype)
-    rows = (joined(parts, 0) if len(parts) > 1 else parts[0]).cast(totals.wider(kind))
+    rows = (joined(parts, 0) if len(parts) > 1 else parts[0]).cast(reductions.wider(kind))
     frequencies, importances = (
         None if each is None else tensors_of(each).cast(rows.dtype) for each in (fweights, aweights)
     )
@@ -113,11 +113,26 @@ def _made(
     frequencies, importances = _weights(fweights, "fweights"), _weights(aweights, "aweights")
     # Of one variable there is one number; how many rows an open dimension has, the shape cannot hang on.
     count = 1 if first.ndim < 2 else first.shape[0 if rowvar else 1]
-    is_single = second is None and isinstance(count, int) and count == 1
+    if isinstance(count, int) and not count:
+        return Array(np.zeros((0, 0), kind))  # as numpy, whatever the second is
+    _check_observations(first, second, rowvar)
+    more = 0 if second is None else 1 if second.ndim < 2 else second.shape[0 if rowvar else 1]
+    is_single = isinstance(count, int) and isinstance(more, int) and count + more == 1
     less = float(ddof)
     return _covariance(
         first, second, bool(rowvar), less, kind, frequencies, importances, is_scaled, is_single
     )
+
+
+def _check_observations(first: Array, second: Array | None, rowvar: bool) -> None:
+    if second is None:
+        return
+    counts = [
+        1 if not each.ndim else each.shape[0 if each.ndim == 1 or not rowvar else 1]
+        for each in (first, second)
+    ]
+    if all(isinstance(each, int) for each in counts) and counts[0] != counts[1]:
+        raise ShapeError(f"there are {counts[0]} observations of one variable, and {counts[1]} of another")
 
 
 def _weights(given: object, name: str) -> Array | None:

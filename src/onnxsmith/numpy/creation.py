@@ -51,7 +51,7 @@ def asarray(
             raise AttributeValueError("another element type takes a copy", culprit=("attribute", "copy"))
         made = as_type(made, wanted)
     is_own = made is obj and not copy and not made.is_number
-    return made if is_own or (made.is_symbolic and isinstance(obj, Tensor)) else detached(made)
+    return made if is_own or (made.is_symbolic and isinstance(obj, Tensor) and not copy) else detached(made)
 
 
 def _crossed_over(tensor: Tensor) -> Array:

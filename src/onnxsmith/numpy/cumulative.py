@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.algorithms import cumulative, totals, values
+from onnxsmith.algorithms import cumulative, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.complex_numbers.products import running_product
 from onnxsmith.errors import AttributeValueError
@@ -28,14 +28,14 @@ def _running(
     field = tensors_of(as_type(x, dtype))
     neutral = values.as_tensor(1 if is_product else 0, field.dtype)
     if ignores_nan and field.dtype.is_float:
-        field = where(totals.is_nan(field), Field(neutral), field)
+        field = where(field.is_nan(), Field(neutral), field)
     if field.dtype is DType.BOOL:
         whole = field.cast(DType.INT32)
         running = _product(whole, axis) if is_product else _sum(whole, axis)
         field = Field(values.converted(running.re, DType.BOOL))
     else:
         field = _product(field, axis) if is_product else _sum(field, axis)
-    return array_from(totals.with_first(field, axis, Field(neutral)) if has_first else field)
+    return array_from(reductions.with_first(field, axis, Field(neutral)) if has_first else field)
 
 
 def _sum(x: Field, axis: int) -> Field:

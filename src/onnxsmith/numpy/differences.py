@@ -23,6 +23,8 @@ from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.types.dtypes import DType
 
+#: How often differences are taken.
+_MOST_STEPS = 10_000
 #: The end of a slice that has none.
 _END = np.iinfo(np.int64).max
 
@@ -88,6 +90,20 @@ def diff(
     ends = [None if each is MISSING else array_of(each) for each in (prepend, append)]
     if any(each is not None and each.ndim not in (0, x.ndim) for each in ends):
         raise ShapeError("what is put before or behind is a scalar, or has as many dimensions")
+    for each in ends:
+        pairs = zip(x.shape, each.shape, strict=True) if each is not None and each.ndim else ()
+        if any(not _is_same(a, b) for k, (a, b) in enumerate(pairs) if k != along):
+            raise ShapeError("what is put before or behind has the sizes of the array across the axis")
+    size = x.shape[along]
+    if isinstance(size, int):
+        more = [1 if not each.ndim else each.shape[along] for each in ends if each is not None]
+        # After as many steps nothing is left.
+        n = min(n, sum(more, size)) if all(isinstance(each, int) for each in more) else n
+    if n > _MOST_STEPS:
+        raise AttributeValueError(
+            f"n is {n}, and a model has a node for each step: {_MOST_STEPS} at the most",
+            culprit=("attribute", "n"),
+        )
     dtype = dtypes.promoted([x.dtype, *(each.dtype for each in ends if each is not None)])
     before, after = [None if each is None else as_type(each, dtype) for each in ends]
     return _differences(as_type(x, dtype), along, n, before, after)
@@ -129,17 +145,18 @@ def _between(x: Array, before: Array | None, after: Array | None) -> Array:
 
 
 @recorded()
-def _area(y: Array, step: Array, axis: int, is_given: bool) -> Array:
+def _area(y: Array, step: Array, axis: int, beside: int | None, last: int) -> Array:
+    """The sum along the axis `last` of heights, along `axis`, times steps, along `beside` if they are to be taken."""
     field, width = tensors_of(y), step
-    if is_given:
-        steps = _steps(tensors_of(step), 0 if step.ndim == 1 else axis)
+    if beside is not None:
+        steps = _steps(tensors_of(step), beside)
         if step.ndim == 1:
             steps = steps.map(lambda part: values.as_column(part, axis, y.ndim))
         width = array_from(steps)
     # numpy's own types and order: small integers wrap around.
     both = UFUNCS["add"](array_from(_later(field, axis)), array_from(_earlier(field, axis)))
     parts = cast(Array, UFUNCS["divide"](UFUNCS["multiply"](width, both), 2.0))
-    return summed(parts, (axis,), parts.dtype, False)
+    return summed(parts, (last,), parts.dtype, False)
 
 
 @public("trapezoid")
@@ -153,10 +170,15 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axi
     array = array_of(y)
     along = axis_of(axis, array.ndim)
     if x is not None:
-        return _area(array, array_of(x), along, True)
+        places = array_of(x)
+        if not places.ndim:
+            raise ShapeError("a scalar has no differences")
+        rank = max(array.ndim, places.ndim)
+        beside, last = (0, along) if places.ndim == 1 else (axis_of(axis, places.ndim), axis_of(axis, rank))
+        return _area(array, places, along, beside, last)
     if dtypes.is_scalar(dx):
-        return _area(array, constant_of(dx, dtypes.with_scalar(array.dtype, type(dx))), along, False)
-    return _area(array, array_of(dx), along, False)
+        return _area(array, constant_of(dx, dtypes.with_scalar(array.dtype, type(dx))), along, None, along)
+    return _area(array, array_of(dx), along, None, along)
 
 
 # -- slopes ----------------------------------------------------------------------------------------------
@@ -229,7 +251,7 @@ def gradient(
         raise AttributeTypeError(f"there are {len(axes)} axes, and {len(varargs)} distances")
     given = [array_of(each) for each in varargs] or [array_of(1.0)]
     if len(given) == 1:
-        if given[0].ndim and len(axes) > 1:
+        if given[0].ndim and len(axes) != 1:
             raise AttributeTypeError(f"there are {len(axes)} axes, and the coordinates of one")
         given = given * len(axes)
     dtype = mean_type(x.dtype)

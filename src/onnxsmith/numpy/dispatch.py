@@ -20,7 +20,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 @functools.cache
-def _by_numpys() -> Mapping[Callable[..., object], str]:
+def by_numpys() -> Mapping[Callable[..., object], str]:
     """Functions of numpy, and the names that ours have."""
     found: dict[Callable[..., object], str] = {}
     for name in FUNCTIONS:
@@ -35,7 +35,7 @@ def _by_numpys() -> Mapping[Callable[..., object], str]:
 @public("_array_function")
 def array_function(function: Callable[..., object], args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
     """What numpy asks of an array for one of its functions."""
-    name = _by_numpys().get(function)
+    name = by_numpys().get(function)
     if name is None:
         why = REFUSED.get(function.__name__)
         raise InputTypeError(
@@ -57,18 +57,26 @@ def _signatures(
         return None
 
 
+def _is_layout(key: str, value: object) -> bool:
+    """Whether an option says how memory is laid out, or for which class: ours have neither. Or that there is none."""
+    if key == "order":
+        return value in ("C", "F", "A", "K", None)
+    return key == "subok" or (key in ("like", "out") and value is None)
+
+
 def _handed_on(
     name: str, theirs: Callable[..., object], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call as our function takes them."""
     found = _signatures(name, theirs)
     if found is None:
-        return list(args), dict(kwargs)
+        return list(args), {key: each for key, each in kwargs.items() if not _is_layout(key, each)}
     numpys, ours = found
     given = {
         key: value
         for key, value in numpys.bind(*args, **kwargs).arguments.items()
         if value is not numpys.parameters[key].default
+        and (key in ours.parameters or not _is_layout(key, value))
     }
     mine = list(ours.parameters.values())
     positional: list[Any] = []

@@ -18,6 +18,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.sizes import check_broadcast
 from onnxsmith.types.dtypes import DType
 
 
@@ -184,6 +185,7 @@ def isclose(
     x, y = array_of(a), array_of(b)
     if y.dtype.kind not in "fc":
         y = as_type(y, dtypes.promoted([y.dtype], [float]))
+    check_broadcast("arrays", x, y)
     return _close(x, y, array_of(rtol), array_of(atol), bool(equal_nan))
 
 

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms import ordering, totals, values
+from onnxsmith.algorithms import extremes, reductions, searching, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
@@ -40,7 +40,7 @@ def _edges_of(x: Array, bins: Size, dtype: NumpyDType) -> Array:
     kind = dtypes.onnx_type(mean_type(x.dtype))
     some = values.flat(values.converted(row, kind))
     is_empty = op.Equal(op.Size(some), np.int64(0))
-    low, high = (totals.extreme(Field(some), [0], False, is_max=each).re for each in (False, True))
+    low, high = (extremes.extreme(Field(some), [0], False, is_max=each).re for each in (False, True))
     zero, one, half = (values.like(each, some) for each in (0, 1, 0.5))
     low, high = op.Where(is_empty, zero, low), op.Where(is_empty, one, high)
     step = op.Where(op.Equal(low, high), half, zero)
@@ -104,7 +104,7 @@ def _check_rising(edges: Array) -> None:
 def _bin_of(x: TensorValue, edges: TensorValue) -> tuple[TensorValue, TensorValue]:
     """The bin of each element, and whether there is one; the last edge belongs to the last bin."""
     last = op.Sub(op.Size(edges), np.int64(1))
-    place = op.Sub(ordering.places_for(edges, x, right=True), np.int64(1))
+    place = op.Sub(searching.places_for(edges, x, right=True), np.int64(1))
     end = op.Gather(edges, last)
     is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.LessOrEqual(x, end))
     return op.Min(place, op.Sub(last, np.int64(1))), is_inside
@@ -154,7 +154,7 @@ def _counted(
     if not density:
         return array_from(made)
     made = made.cast(DType.DOUBLE)
-    every = totals.total(made, list(range(len(sizes))), False)
+    every = reductions.total(made, list(range(len(sizes))), False)
     for axis, edge in enumerate(edges):
         at = tensor_of(edge)
         width = op.Sub(op.Slice(at, [1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [-1]))
@@ -259,11 +259,20 @@ def histogram2d(
     weights: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array]:
     """How many points fall into each rectangle; and the edges along both coordinates."""
+    points = [array_of(each) for each in (x, y)]
+    for each in points:
+        if each.ndim != 1:
+            raise (ShapeError if each.ndim else InputTypeError)(
+                f"coordinates are two vectors, and this has {each.ndim} dimensions"
+            )
+    counts = [each.shape[0] for each in points]
+    if all(isinstance(each, int) for each in counts) and counts[0] != counts[1]:
+        raise ShapeError(f"there are {counts[0]} coordinates along one axis, and {counts[1]} along the other")
     pair: ArrayLike = [bins, bins]
     if isinstance(bins, list | tuple):
         pair = bins if len(bins) == 2 else [array_of(bins)] * 2
-    counts, (first, second) = histogramdd([x, y], pair, range, density, weights)
-    return counts, first, second
+    found, (first, second) = histogramdd(points, pair, range, density, weights)
+    return found, first, second
 
 
 # -- whole numbers ---------------------------------------------------------------------------------------

@@ -34,6 +34,10 @@ from onnxsmith.numpy.sessions import bounds_of
 Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
 
 
+#: Past all places.
+_FAR = 2**63 - 1
+
+
 def read_index(index: object) -> tuple[Part, ...]:
     """The parts of an index: lists and numpy's arrays and numbers as ours."""
     parts = cast("tuple[object, ...]", index) if isinstance(index, tuple) else (index,)
@@ -66,8 +70,10 @@ def _read_part(part: object) -> Part:
 
 
 def _read_bound(bound: object) -> object:
-    if bound is None or isinstance(bound, int | Number):
+    if bound is None or isinstance(bound, Number):
         return bound
+    if isinstance(bound, int):
+        return min(max(bound, -_FAR), _FAR)  # as Python does: what is past all places is at the end
     if isinstance(bound, Array) and bound.is_symbolic:
         return cast(Tensor, bound.held).as_number()
     if isinstance(bound, Value):
@@ -110,11 +116,27 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
     parts = read_index(index)
     _check_places(x, parts)
     given = constant_of(value, x.dtype)
+    if not x.is_symbolic and not given.is_symbolic and 0 in (*x.shape, *given.shape, *_mask_sizes(parts)):
+        # Of no elements a runtime takes more shapes for fitting ones.
+        unfitting = _unfitting(x, parts, given)
+        if unfitting is not None:
+            raise unfitting
+        if any(isinstance(each, Array) and each.dtype.kind == "b" and not each.size for each in parts):
+            return  # a mask without elements, whatever it covers
     try:
         made = put(sharing.detached(x), parts, given)
     except OnnxsmithError as error:
         raise _unfitting(x, parts, given) or error from None
     sharing.replace(x, made)
+
+
+def _mask_sizes(parts: Sequence[Part]) -> list[int]:
+    return [
+        size
+        for each in parts
+        if isinstance(each, Array) and each.dtype.kind == "b" and not each.is_symbolic
+        for size in each.shape
+    ]
 
 
 def _unfitting(x: Array, parts: tuple[Part, ...], value: Array) -> ShapeError | None:
@@ -150,6 +172,7 @@ def _check_places(x: Array, parts: Sequence[Part]) -> None:
         if isinstance(each, EllipsisType):
             axis += x.ndim - used
         elif isinstance(each, Array) and each.dtype.kind == "b":
+            _check_mask(each, shape, axis)
             axis += each.ndim
         elif each is not None:
             if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
@@ -157,6 +180,19 @@ def _check_places(x: Array, parts: Sequence[Part]) -> None:
                     f"index {each} is out of bounds for dimension {axis}, which has size {shape[axis]}"
                 )
             axis += 1
+
+
+def _check_mask(mask: Array, shape: Sequence[int], axis: int) -> None:
+    """Refuse a mask that does not have the sizes of what it covers; as numpy, one without elements may have others."""
+    if not shape or mask.is_symbolic:
+        return
+    for offset, size in enumerate(mask.shape):
+        covered = shape[axis + offset]
+        if size not in (covered, 0):
+            raise TensorIndexError(
+                f"the mask of shape {mask.shape} does not fit: dimension {axis + offset} of the array has size "
+                f"{covered}, and the mask's {size}"
+            )
 
 
 def _keeps_order(x: Array, parts: Sequence[Part]) -> bool:

@@ -22,7 +22,7 @@ from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
-from onnxsmith.numpy.sizes import product, shape_of
+from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
 
 @public("insert")
@@ -40,9 +40,13 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     if isinstance(size, int) and not -size <= obj <= size:
         raise InputTypeError(f"there is no place {obj} in a dimension of size {size}")
     given = as_type(array_of(values), array.dtype)
+    rows = given.shape[0] if given.ndim > array.ndim else None
+    while given.ndim > array.ndim and isinstance(given.shape[0], int) and given.shape[0] == 1:
+        given = given[0]
     given = moveaxis(reshape(given, (*[1] * (array.ndim - given.ndim), *tuple(given.shape))), 0, place)
     before = (slice(None),) * place
-    shape = (*tuple(array.shape)[:place], given.shape[place], *tuple(array.shape)[place + 1 :])
+    count = given.shape[place] if rows is None else rows
+    shape = (*tuple(array.shape)[:place], count, *tuple(array.shape)[place + 1 :])
     parts = [
         array[(*before, slice(None, obj))],
         broadcast_to(given, shape),
@@ -67,22 +71,42 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayL
 @public("putmask")
 def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     """Write elements where a condition holds; values repeat, by the place in the array."""
-    given = reshape(as_type(array_of(values), a.dtype), -1)
+    given, where = reshape(as_type(array_of(values), a.dtype), -1), array_of(mask)
+    sizes: tuple[Size, Size] = (a.size, where.size)
+    if is_known(sizes) and sizes[0] != sizes[1]:
+        raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    if isinstance(given.shape[0], int) and given.shape[0] == 0:
+        return  # as numpy: nothing is written
     index = cast(Array, arange(a.size) % given.shape[0])
     spread = reshape(given[index], tuple(a.shape))
-    a[...] = cast(Array, FUNCTIONS["where"](array_of(mask), spread, sharing.detached(a)))
+    where = reshape(as_type(where, dtypes.BOOL), tuple(a.shape))
+    a[...] = cast(Array, FUNCTIONS["where"](where, spread, sharing.detached(a)))
 
 
 @public("fill_diagonal")
-def fill_diagonal(a: Array, val: ArrayLike) -> None:
-    """Write to the diagonal of a matrix."""
-    if a.ndim != 2:
-        raise ShapeError("a diagonal is written to in a matrix")
-    count = min(a.shape) if all(isinstance(each, int) for each in a.shape) else None
-    if count is None:
+def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
+    """Write to the diagonal of a matrix; values are repeated if they are fewer."""
+    if a.ndim < 2:
+        raise ShapeError("an array has a diagonal if it has two dimensions or more")
+    sizes = tuple(a.shape)
+    if not is_known(sizes):
         raise ShapeError("how long the diagonal is is known only when the model runs")
-    index = arange(count)
-    a[index, index] = val
+    if a.ndim > 2 and len(set(sizes)) > 1:
+        raise ShapeError(f"the dimensions of {sizes} are not all of one size, and it has no diagonal")
+    given = reshape(as_type(array_of(val), a.dtype), -1)
+    count = min(sizes)
+    if wrap and a.ndim == 2:
+        # As numpy: below a tall matrix, after a row that is left out, the diagonal begins again.
+        places = arange(0, sizes[0] * sizes[1], sizes[1] + 1)
+        index = (places // max(sizes[1], 1), places % max(sizes[1], 1))
+    else:
+        index = (arange(count),) * a.ndim
+    length = index[0].shape[0]
+    if not length:
+        return
+    if isinstance(given.shape[0], int) and not given.shape[0]:
+        return  # as numpy: nothing is written
+    a[index] = given[cast(Array, arange(length) % given.shape[0])]
 
 
 @public("ix_")

@@ -4,10 +4,10 @@
 from onnxsmith.numpy.matrices.contractions import matmul as matmul
 from onnxsmith.numpy.matrices.contractions import matrix_trace as _trace
 from onnxsmith.numpy.matrices.contractions import multi_dot as multi_dot
-from onnxsmith.numpy.matrices.contractions import outer as outer
 from onnxsmith.numpy.matrices.contractions import tensordot as tensordot
 from onnxsmith.numpy.matrices.contractions import vecdot as vecdot
 from onnxsmith.numpy.matrices.contractions import vector_cross as _cross
+from onnxsmith.numpy.matrices.contractions import vector_outer as _outer
 from onnxsmith.numpy.matrices.factors import cholesky as cholesky
 from onnxsmith.numpy.matrices.factors import eig as eig
 from onnxsmith.numpy.matrices.factors import eigh as eigh
@@ -33,4 +33,5 @@ from onnxsmith.numpy.reshaping import matrix_transpose as matrix_transpose
 
 cross = _cross
 diagonal = _diagonal
+outer = _outer
 trace = _trace

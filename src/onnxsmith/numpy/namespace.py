@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import carrying as carrying
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import covariances as covariances
 from onnxsmith.numpy import creation as creation
@@ -25,6 +20,7 @@ from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import layout as layout
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import positions as positions
@@ -41,13 +37,15 @@ from onnxsmith.numpy import special_functions as special_functions
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
 from onnxsmith.numpy import without_nan as without_nan
-from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.dtypes import DTYPES
 from onnxsmith.numpy.matrices import contractions as contractions
 from onnxsmith.numpy.matrices import factors as factors
 from onnxsmith.numpy.matrices import norms as norms
 from onnxsmith.numpy.matrices import solving as solving
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.names import is_public, plain_names
+from onnxsmith.numpy.names import part as part
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.staging import jit as jit
+from onnxsmith.numpy.staging import models as models
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons
@@ -61,43 +59,9 @@ from onnxsmith.numpy.ufuncs import products as products
 from onnxsmith.numpy.ufuncs import rounding as rounding
 from onnxsmith.numpy.ufuncs import trigonometry as trigonometry
 
-#: The versions of the standard whose names are there.
-VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
-
-_CONSTANTS: dict[str, Any] = {
-    "e": np.e,
-    "inf": np.inf,
-    "nan": np.nan,
-    "newaxis": None,
-    "pi": np.pi,
-    "euler_gamma": np.euler_gamma,
-}
-
-
-@public("_namespace")
-def namespace(api_version: str | None) -> ModuleType:
-    """The module that arrays belong to."""
-    if api_version not in (None, *VERSIONS):
-        raise AttributeValueError(f"the Array API is there in {', '.join(VERSIONS)}, not in {api_version!r}")
-    return importlib.import_module("onnxsmith.numpy")
-
-
-def _is_public(name: str) -> bool:
-    return "." not in name and (not name.startswith("_") or name.startswith("__"))
-
-
-def part(name: str) -> dict[str, Callable[..., object]]:
-    """The functions of a part of the namespace, by name."""
-    found = [(full.partition("."), each) for full, each in FUNCTIONS.items()]
-    return {short: each for (prefix, _, short), each in found if prefix == name and short}
-
-
 #: What `onnxsmith.numpy` has, by name.
 NAMES: dict[str, Any] = {
-    "Array": Array,
-    **_CONSTANTS,
-    **{each.name: each.type for each in DTYPES},
+    **plain_names(),
     **UFUNCS,
-    "__array_api_version__": VERSIONS[-1],
-    **{name: each for name, each in FUNCTIONS.items() if _is_public(name)},
+    **{name: each for name, each in FUNCTIONS.items() if is_public(name)},
 }

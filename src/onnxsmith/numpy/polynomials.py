@@ -12,7 +12,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field, alike
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, SizeLike
 from onnxsmith.numpy.array import Array
@@ -59,7 +59,11 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Array:
     >>> xp.polyval(xp.asarray([1, 0, 2]), xp.asarray([0, 1, 2]))
     Array([2, 3, 6])
     """
-    coefficients, at = _coefficients(p), array_of(x)
+    coefficients, at = array_of(p), array_of(x)
+    if coefficients.ndim != 1:
+        raise (ShapeError if coefficients.ndim else InputTypeError)(
+            f"the coefficients of a polynomial are a vector, not {coefficients.ndim} dimensions"
+        )
     dtype = dtypes.promoted([coefficients.dtype, at.dtype])
     return _horner(as_type(coefficients, dtype), as_type(at, dtype))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import quantiles, totals, values
+from onnxsmith.algorithms import quantiles, reductions, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, TensorIndexError
 from onnxsmith.numpy import dtypes
@@ -24,9 +24,9 @@ from onnxsmith.numpy.without_nan import nanmean
 
 @recorded()
 def _median(x: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool, ignores_nan: bool) -> Array:
-    rows = totals.collected(tensor_of(x), axes)
+    rows = reductions.collected(tensor_of(x), axes)
     found = quantiles.median(rows, dtypes.onnx_type(dtype), ignores_nan=ignores_nan)
-    return array_from(totals.with_axes(found, axes, keepdims))
+    return array_from(reductions.with_axes(found, axes, keepdims))
 
 
 def _middle(a: ArrayLike, axis: Axes, out: Array | None, keepdims: bool, *, ignores_nan: bool) -> Array:
@@ -82,7 +82,7 @@ def _quantile(
     is_percent: bool,
     ignores_nan: bool,
 ) -> Array:
-    rows = totals.collected(tensor_of(x), axes)
+    rows = reductions.collected(tensor_of(x), axes)
     parts = op.Reshape(tensor_of(q), [-1])
     if is_percent:
         parts = op.Div(parts, values.like(100, parts))

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
@@ -21,6 +21,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import is_large, quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sizes import check_broadcast
 from onnxsmith.types.dtypes import DType
 
 
@@ -35,13 +36,17 @@ class Missing:
 MISSING: Final = Missing()
 
 
-def mask_of(where: ArrayLike) -> Array | None:
-    """The elements that count, where not all do."""
+def mask_of(where: ArrayLike, x: Array) -> Array | None:
+    """The elements of an array that count, where not all do."""
     if where is True or where is MISSING:
         return None
     mask = array_of(where)
     if mask.dtype.kind != "b":
         raise InputTypeError(f"where= is an array of bool, not of {mask.dtype.name}")
+    check_broadcast("an array and where=", x, mask)
+    sizes = zip(reversed(tuple(mask.shape)), reversed(tuple(x.shape)), strict=False)
+    if mask.ndim > x.ndim or any(b == 1 != a for a, b in sizes if isinstance(a, int) and isinstance(b, int)):
+        raise ShapeError(f"where= of shape {mask.shape} is more than the array, of shape {x.shape}")
     return mask
 
 
@@ -87,12 +92,9 @@ def summed(
     field = masked(tensors_of(as_type(x, dtype)), mask, 0)
     first = None if initial is None else tensors_of(as_type(initial, dtype))
     if field.dtype is DType.BOOL:
-        found = totals.any_true(field.re, axes, keepdims)
+        found = reductions.any_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.Or(found, first.re))
-    if field.dtype in (DType.INT64, DType.UINT64):
-        added = Field(totals.total_of_whole(field.re, axes, keepdims))
-    else:
-        added = totals.total(field, axes, keepdims, is_long=is_long)
+    added = reductions.total(field, axes, keepdims, is_long=is_long)
     return array_from(added if first is None else first + added)
 
 
@@ -109,9 +111,9 @@ def multiplied(
     field = masked(tensors_of(as_type(x, dtype)), mask, 1)
     first = None if initial is None else tensors_of(as_type(initial, dtype))
     if field.dtype is DType.BOOL:
-        found = totals.all_true(field.re, axes, keepdims)
+        found = reductions.all_true(field.re, axes, keepdims)
         return array_from(found if first is None else op.And(found, first.re))
-    return array_from(totals.total_product(field, axes, keepdims, first))
+    return array_from(reductions.total_product(field, axes, keepdims, first))
 
 
 def _initial(initial: object, dtype: NumpyDType) -> Array | None:
@@ -139,7 +141,7 @@ def sum(
     kind = sum_type(x.dtype) if dtype is None else dtypes.read(dtype)
     axes = axes_of(axis, x.ndim)
     first = _initial(initial, kind)
-    return written(summed(x, axes, kind, bool(keepdims), first, mask_of(where), is_long(x, axes)), out)
+    return written(summed(x, axes, kind, bool(keepdims), first, mask_of(where, x), is_long(x, axes)), out)
 
 
 @public("prod")
@@ -162,7 +164,7 @@ def prod(
     x = array_of(a)
     kind = sum_type(x.dtype) if dtype is None else dtypes.read(dtype)
     axes = axes_of(axis, x.ndim)
-    return written(multiplied(x, axes, kind, bool(keepdims), _initial(initial, kind), mask_of(where)), out)
+    return written(multiplied(x, axes, kind, bool(keepdims), _initial(initial, kind), mask_of(where, x)), out)
 
 
 # -- extremes --------------------------------------------------------------------------------------------
@@ -180,11 +182,11 @@ def extreme(
     """The greatest or least over axes, and of an initial value, which stands for what does not count."""
     field = tensors_of(x)
     if initial is None:
-        return array_from(totals.extreme(field, axes, keepdims, is_max=is_max))
+        return array_from(extremes.extreme(field, axes, keepdims, is_max=is_max))
     first = tensors_of(as_type(initial, x.dtype))
     if mask is not None:
         field = where(tensor_of(mask), field, first)
-    return array_from(totals.extreme(field, axes, keepdims, is_max=is_max, first=first))
+    return array_from(extremes.extreme(field, axes, keepdims, is_max=is_max, first=first))
 
 
 def is_empty(x: Array) -> bool:
@@ -213,7 +215,7 @@ def _extreme(
 ) -> Array:
     x = array_of(a)
     axes = axes_of(axis, x.ndim)
-    mask = mask_of(where)
+    mask = mask_of(where, x)
     first = _initial(initial, x.dtype)
     if first is None:
         if mask is not None:
@@ -268,7 +270,7 @@ def min(
 @recorded()
 def _spread(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     field = tensors_of(x)
-    high, low = (totals.extreme(field, axes, keepdims, is_max=each) for each in (True, False))
+    high, low = (extremes.extreme(field, axes, keepdims, is_max=each) for each in (True, False))
     return array_from(high - low)
 
 
@@ -292,7 +294,7 @@ def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: 
     is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
     if mask is not None:
         is_true = op.Where(tensor_of(mask), is_true, np.array(is_all))
-    return array_from((totals.all_true if is_all else totals.any_true)(is_true, axes, keepdims))
+    return array_from((reductions.all_true if is_all else reductions.any_true)(is_true, axes, keepdims))
 
 
 @public("all")
@@ -312,7 +314,7 @@ def all_(
     Array([ True, False])
     """
     x = array_of(a)
-    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), True, mask_of(where)), out)
+    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), True, mask_of(where, x)), out)
 
 
 @public("any")
@@ -332,13 +334,13 @@ def any_(
     Array([ True, False])
     """
     x = array_of(a)
-    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), False, mask_of(where)), out)
+    return written(_truth(x, axes_of(axis, x.ndim), bool(keepdims), False, mask_of(where, x)), out)
 
 
 @recorded()
 def _count(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
-    return array_from(totals.total(Field(values.converted(is_true, DType.INT64)), axes, keepdims))
+    return array_from(reductions.total(Field(values.converted(is_true, DType.INT64)), axes, keepdims))
 
 
 @public("count_nonzero")

@@ -1,16 +1,21 @@
 """The functions of the namespace by name, so that an array's methods and numpy's own functions find them.
 
-Arrays stand below the functions that compute with them; what a method calls is looked up here when it is called.
+Arrays stand below the functions that compute with them; what a method calls is looked up here when it is called, and
+loaded when it is first looked up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, ItemsView, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from onnxsmith.errors import boundary
+from onnxsmith.errors import MemoryLimitError, OnnxsmithError, OutOfBoundsError, ShapeError
+from onnxsmith.errors.boundary import boundary_with
+from onnxsmith.numpy.homes import load, load_all
 
 F = TypeVar("F", bound=Callable[..., object])
+V = TypeVar("V")
 
 
 class AnyUfunc(Protocol):
@@ -19,10 +24,39 @@ class AnyUfunc(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
+class Table(dict[str, V]):
+    """Names and what they stand for. A name that is asked for is loaded first; who goes through all has all loaded."""
+
+    def __missing__(self, name: str) -> V:
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name) and isinstance(name, str):
+            load(name)
+        return super().__contains__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What a name stands for, or something else."""
+        if name not in self:  # which loads it
+            return default
+        return self[name]
+
+    def __iter__(self) -> Iterator[str]:
+        load_all()
+        return super().__iter__()
+
+    def items(self) -> ItemsView[str, V]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a view of all, as dict's
+        """All names, and what they stand for."""
+        load_all()
+        return super().items()
+
+
 #: numpy's universal functions.
-UFUNCS: dict[str, AnyUfunc] = {}
+UFUNCS: Table[AnyUfunc] = Table()
 #: All others, under their names in numpy, with dots: `linalg.solve`.
-FUNCTIONS: dict[str, Callable[..., object]] = {}
+FUNCTIONS: Table[Callable[..., object]] = Table()
 
 
 def public(name: str) -> Callable[[F], F]:
@@ -32,7 +66,21 @@ def public(name: str) -> Callable[[F], F]:
     """
 
     def enter(function: F) -> F:
-        FUNCTIONS[name] = boundary(function)
+        FUNCTIONS[name] = boundary_with(_answer)(function)
         return function
 
     return enter
+
+
+_TOO_BIG = re.compile("maximum allowed (dimension|size) exceeded|array is too big", re.IGNORECASE)
+
+
+def _answer(error: Exception, values: Iterable[object]) -> OnnxsmithError | None:
+    """What numpy says where it makes elements that are known: sizes beyond memory, numbers beyond 64 bits."""
+    if isinstance(error, MemoryError):
+        return MemoryLimitError("there is not enough memory for the result", help="make it in parts")
+    if isinstance(error, ValueError) and _TOO_BIG.search(str(error)):
+        return ShapeError("no array is as large as the result would be")
+    if isinstance(error, OverflowError):
+        return OutOfBoundsError("a number is out of bounds for what it is used as")
+    return None

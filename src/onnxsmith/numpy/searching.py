@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import ShapeError
@@ -24,15 +24,15 @@ from onnxsmith.types.dtypes import DType
 def _place(x: Array, axis: int | None, keepdims: bool, is_max: bool, ignores_nan: bool) -> Array:
     field = tensors_of(x)
     axes = list(range(x.ndim)) if axis is None else [axis]
-    rows = field.map(lambda part: totals.collected(part, axes))
+    rows = field.map(lambda part: reductions.collected(part, axes))
     along = values.rank_of(rows.re) - 1
     if ignores_nan and x.dtype.kind in "fc":
         dtype = values.dtype_of(rows.re)
-        worst = values.as_tensor(totals.lowest(dtype) if is_max else totals.highest(dtype), dtype)
+        worst = values.as_tensor(extremes.lowest(dtype) if is_max else extremes.highest(dtype), dtype)
         instead = Field(worst, None if rows.im is None else worst)
-        rows = where(totals.is_nan(rows), instead, rows)
-    place = op.Squeeze(totals.extreme_place(rows, along, is_max=is_max), [along])
-    return array_from(totals.with_axes(place, axes, keepdims))
+        rows = where(rows.is_nan(), instead, rows)
+    place = op.Squeeze(extremes.extreme_place(rows, along, is_max=is_max), [along])
+    return array_from(reductions.with_axes(place, axes, keepdims))
 
 
 def _found(

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onnxsmith.algorithms import ordering, values
+from onnxsmith.algorithms import distinct, searching, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field, joined
-from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
@@ -58,7 +57,7 @@ def _row(x: Array) -> Field:
 def _distinct(
     x: Array, wants_first: bool, wants_inverse: bool, wants_counts: bool, equal_nan: bool
 ) -> tuple[Array, ...]:
-    groups = ordering.distinct(_row(x), equal_nan=equal_nan)
+    groups = distinct.distinct(_row(x), equal_nan=equal_nan)
     found = [array_from(groups.values)]
     if wants_first:
         found.append(array_from(groups.first))
@@ -75,17 +74,10 @@ def _distinct_slices(
     x: Array, axis: int, wants_first: bool, wants_inverse: bool, wants_counts: bool
 ) -> tuple[Array, ...]:
     """The distinct slices across an axis, in the order of their elements."""
-    field = tensors_of(x)
-    key = field.re
-    if field.im is not None:
-        # Real and imaginary parts one after the other, so that they are compared so.
-        key = op.Concat(*[op.Unsqueeze(each, [x.ndim]) for each in field.parts()], axis=x.ndim)
-    dtype = values.dtype_of(key)
-    if dtype is DType.BOOL:
-        key = values.converted(key, DType.UINT8)
-    _, first, inverse, counts = several(op.Unique, key, outputs=4, axis=axis, sorted=1)
-    found = [array_from(field.map(lambda part: op.Gather(part, first, axis=axis)))]
-    for wanted, each in ((wants_first, first), (wants_inverse, inverse), (wants_counts, counts)):
+    groups = distinct.distinct_slices(tensors_of(x), axis)
+    found = [array_from(groups.values)]
+    asked = ((wants_first, groups.first), (wants_inverse, groups.inverse), (wants_counts, groups.counts))
+    for wanted, each in asked:
         if wanted:
             found.append(array_from(each))
     return tuple(found)
@@ -151,7 +143,7 @@ def _is_in(x: Array, others: Array, dtype: NumpyDType, invert: bool) -> Array:
     given, among = tensors_of(as_type(x, dtype)), _row(as_type(others, dtype))
     if dtype.kind == "b":
         given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
-    found = ordering.is_among(given, among)
+    found = searching.is_in(given, among)
     return array_from(op.Not(found) if invert else found)
 
 
@@ -194,7 +186,7 @@ def _kept(x: Field, mask: TensorValue) -> Field:
 
 @recorded()
 def _union(first: Array, second: Array) -> Array:
-    return array_from(ordering.distinct(joined([_row(first), _row(second)], 0)).values)
+    return array_from(distinct.distinct(joined([_row(first), _row(second)], 0)).values)
 
 
 @public("union1d")
@@ -210,11 +202,11 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Array:
 
 @recorded()
 def _difference(x: Array, others: Array, dtype: NumpyDType, is_unique: bool) -> Array:
-    row = _row(x) if is_unique else ordering.distinct(_row(x)).values
+    row = _row(x) if is_unique else distinct.distinct(_row(x)).values
     given, among = _in_type(row, dtype), _row(as_type(others, dtype))
     if dtype.kind == "b":
         given, among = given.cast(DType.UINT8), among.cast(DType.UINT8)
-    return array_from(_kept(row, op.Not(ordering.is_among(given, among))))
+    return array_from(_kept(row, op.Not(searching.is_in(given, among))))
 
 
 @public("setdiff1d")
@@ -231,11 +223,11 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Ar
 
 @recorded()
 def _in_one(first: Array, second: Array, dtype: NumpyDType, is_unique: bool) -> Array:
-    rows = [_row(each) if is_unique else ordering.distinct(_row(each)).values for each in (first, second)]
-    both = ordering.ordered(joined([_in_type(each, dtype) for each in rows], 0), 0)
+    rows = [_row(each) if is_unique else distinct.distinct(_row(each)).values for each in (first, second)]
+    both = sorting.ordered(joined([_in_type(each, dtype) for each in rows], 0), 0)
     # An element that is in one alone differs from the one before it and from the one behind it.
-    is_new = ordering.differs_from_before(both, equal_nan=False)
-    is_last = ordering.differs_from_next(is_new)
+    is_new = distinct.differs_from_before(both, equal_nan=False)
+    is_last = distinct.differs_from_next(is_new)
     return array_from(_kept(both, op.And(is_new, is_last)))
 
 
@@ -256,14 +248,14 @@ def _common(
     first: Array, second: Array, dtype: NumpyDType, is_unique: bool, wants_places: bool
 ) -> tuple[Array, ...]:
     groups = [
-        ordering.Groups(row, places, places, places) if is_unique else ordering.distinct(row)
+        distinct.Groups(row, places, places, places) if is_unique else distinct.distinct(row)
         for row in (_row(first), _row(second))
         for places in (values.counted(values.size_of(row.re, 0)),)
     ]
     both = joined([_in_type(each.values, dtype) for each in groups], 0)
-    order = ordering.order(both, 0)
+    order = sorting.order(both, 0)
     rows = both.map(lambda part: op.Gather(part, order))
-    is_new = ordering.differs_from_before(rows, equal_nan=False)
+    is_new = distinct.differs_from_before(rows, equal_nan=False)
     # Equal elements stand side by side, the one of the first array before that of the second.
     is_pair = op.Not(op.Slice(is_new, [1], [_END]))
     earlier = op.Compress(op.Slice(order, [0], [-1]), is_pair, axis=0)

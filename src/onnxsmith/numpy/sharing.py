@@ -15,9 +15,10 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.carried import MOMENTS, is_out_of_reach, note_change
 from onnxsmith.errors import TensorAssignmentError
 from onnxsmith.numpy.array import Array, Held
+from onnxsmith.numpy.holding import Holding, recording
 
 #: Takes a part of what a base holds.
 Take: TypeAlias = Callable[[Array], Array]
@@ -44,15 +45,21 @@ class View:
     #: The base's version that the elements were taken from.
     seen: int
 
-    def refreshed(self, array: Array) -> Held:
+    @property
+    def whole(self) -> Array:
+        """The base."""
+        return self.base
+
+    def refreshed(self, array: Holding) -> Held:
         """The elements of a view as they are now."""
         held = self.base.held  # which may bring its own up to date, first
         del held
         if self.seen != self.base._version:
             if self.put_back is None:
                 raise _unclear("read", "the array that it was made from was written to")
+            note_change(array)
             array._value = self.take(detached(self.base)).held
-            array._version += 1
+            array._version = next(MOMENTS)
             self.seen = self.base._version
         return array._value
 
@@ -94,22 +101,18 @@ def replace(array: Array, new: Array) -> None:
     _check_writable(array)
     part = cast("View | None", array._view)
     if part is None:
+        note_change(array)
         array._value = new.held
-        array._version += 1
+        array._version = next(MOMENTS)
         return
     if part.put_back is None:
         raise _unclear("written to", "numpy makes it a view or a copy, depending on how the elements lie")
     part.refreshed(array)
     replace(part.base, part.put_back(detached(part.base), new))
+    note_change(array)
     array._value = new.held
-    array._version += 1
+    array._version = next(MOMENTS)
     part.seen = part.base._version
-
-
-def recording() -> object:
-    """The graph that is being recorded, or None."""
-    active = ACTIVE.get()
-    return None if active is None else active.recording
 
 
 def _check_writable(array: Array) -> None:
@@ -118,11 +121,10 @@ def _check_writable(array: Array) -> None:
             f"this array cannot be written to: {array._locked}",
             help="make a new one: x = x + 1, or x = x.copy() before x[i] = v",
         ).locate_at_caller()
-    if array._recording is not recording():
+    if array._recording is not recording() or is_out_of_reach(array):
         raise TensorAssignmentError(
-            "this array was made outside the function or loop body that is being recorded, and that cannot write to it",
-            help="copy it inside, x = x.copy(), and return what the caller needs, x.tensor;\n"
-            "a loop over a list, for k in [0, 1, 2], is unrolled and may write to it",
+            "this array was made outside the function that is being recorded, and that cannot write to it",
+            help="copy it inside, x = x.copy(), and return what the caller needs",
         ).locate_at_caller()
 
 

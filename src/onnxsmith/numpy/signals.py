@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import convolving, ordering, totals, values
+from onnxsmith.algorithms import convolving, reductions, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -39,7 +39,9 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
 
 def _working(x: Field) -> Field:
     return (
-        convolving.wide_whole(x).cast(totals.wider(x.dtype)) if x.dtype.is_float else convolving.wide_whole(x)
+        convolving.wide_whole(x).cast(reductions.wider(x.dtype))
+        if x.dtype.is_float
+        else convolving.wide_whole(x)
     )
 
 
@@ -100,7 +102,10 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
     >>> xp.correlate(xp.asarray([1, 2, 3]), xp.asarray([0, 1]), "full")
     Array([1, 2, 3, 0])
     """
-    first, second = _vectors(a, v, mode)
+    given = array_of(a), array_of(v)
+    if not all(each.ndim for each in given):
+        raise ShapeError("what is correlated has one dimension")
+    first, second = _vectors(*given, mode)
     return _convolved(first, second, np.promote_types(first.dtype, second.dtype), mode, True)
 
 
@@ -117,7 +122,7 @@ def _interpolated(x: Array, points: Array, heights: Array, left: Array | None, r
 def _periodic(points: Array, heights: Array, period: float) -> tuple[Array, Array]:
     """Points of one period in order, with one more at either end."""
     at = tensor_of(points)
-    order = ordering.order(Field(at), 0)
+    order = sorting.order(Field(at), 0)
     at = op.Gather(at, order)
     before, behind = op.Slice(at, [-1], [np.iinfo(np.int64).max]), op.Slice(at, [0], [1])
     length = values.like(period, at)

@@ -69,6 +69,18 @@ def product(shape: Iterable[Size]) -> Size:
     return total
 
 
+def check_broadcast(what: str, *arrays: Array) -> None:
+    """Refuse arrays that do not broadcast together, as far as sizes are known."""
+    shapes = [tuple(each.shape) for each in arrays]
+    if not all(is_known(each) for each in shapes):
+        return
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        named = " and ".join(str(each) for each in shapes)
+        raise ShapeError(f"{what} of shapes {named} do not broadcast together") from None
+
+
 def check_not_negative(shape: Iterable[Size], name: str = "shape") -> None:
     """Refuse sizes below 0."""
     for each in shape:

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms import ordering, values
+from onnxsmith.algorithms import searching, sorting, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
@@ -48,13 +48,13 @@ def _check_kind(kind: object, order: object) -> None:
 
 @recorded()
 def _sorted(x: Array, axis: int, descending: bool) -> Array:
-    return array_from(ordering.ordered(tensors_of(x), axis, descending=descending))
+    return array_from(sorting.ordered(tensors_of(x), axis, descending=descending))
 
 
 @recorded()
 def order_of(x: Array, axis: int, descending: bool = False) -> Array:
     """Where the elements stand that come first, second, …, along an axis."""
-    return array_from(ordering.order(tensors_of(x), axis, descending=descending))
+    return array_from(sorting.order(tensors_of(x), axis, descending=descending))
 
 
 @public("sort")
@@ -106,8 +106,8 @@ def argsort(
 
 @recorded()
 def _ordered_by(keys: list[Array], axis: int) -> Array:
-    parts = [part for each in keys for part in ordering.sort_keys(tensors_of(each))]
-    return array_from(ordering.order_by(parts, axis))
+    parts = [part for each in keys for part in sorting.sort_keys(tensors_of(each))]
+    return array_from(sorting.order_by(parts, axis))
 
 
 @public("lexsort")
@@ -126,6 +126,13 @@ def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
         raise InputTypeError("an order needs at least one key")
     if any(each.ndim != given[0].ndim for each in given):
         raise ShapeError("all keys have one shape")
+    for each in given:
+        if any(
+            a != b
+            for a, b in zip(each.shape, given[0].shape, strict=True)
+            if isinstance(a, int) and isinstance(b, int)
+        ):
+            raise ShapeError(f"all keys have one shape, and there are {given[0].shape} and {each.shape}")
     if given[0].ndim == 0:
         return _ordered_by([flat(each) for each in given], 0)[0]
     return _ordered_by(given, axis_of(axis, given[0].ndim))
@@ -188,7 +195,7 @@ def places_in(rows: Array, given: Array, dtype: NumpyDType, right: bool, order: 
     row = values.converted(tensor_of(rows), kind)
     if order is not None:
         row = op.Gather(row, values.converted(tensor_of(order), DType.INT64))
-    return array_from(ordering.places_for(row, values.converted(tensor_of(given), kind), right=right))
+    return array_from(searching.places_for(row, values.converted(tensor_of(given), kind), right=right))
 
 
 @public("searchsorted")
@@ -249,5 +256,5 @@ def _binned(x: Array, bins: Array, dtype: NumpyDType, right: bool) -> Array:
     place = op.Add(ends, op.Mul(values.counted(values.size_of(edges, 0)), step))
     rising = op.Gather(edges, place)
     # numpy's `right` says which end of a bin belongs to it.
-    up = ordering.places_for(rising, given, right=not right)
+    up = searching.places_for(rising, given, right=not right)
     return array_from(op.Where(falls, op.Sub(op.Squeeze(length, [0]), up), up))

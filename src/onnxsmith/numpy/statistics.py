@@ -6,11 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorOrArray
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    DivisionByZeroError,
+    InputTypeError,
+    ShapeError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
@@ -33,14 +39,14 @@ def mean_type(dtype: NumpyDType) -> NumpyDType:
 def _count(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None) -> TensorOrArray:
     """How many elements count, in the element type of the parts."""
     if mask is None:
-        return values.cast(totals.count_along(x.re, axes), x.dtype)
+        return values.cast(reductions.count_along(x.re, axes), x.dtype)
     counts = op.Expand(values.converted(tensor_of(mask), DType.INT64), op.Shape(x.re))
-    return values.converted(totals.total(Field(counts), axes, keepdims).re, x.dtype)
+    return values.converted(reductions.total(Field(counts), axes, keepdims).re, x.dtype)
 
 
 def _mean(x: Field, axes: Sequence[int], keepdims: bool, mask: Array | None, is_long: bool) -> Field:
     count = _count(x, axes, keepdims, mask)
-    added = totals.total(masked(x, mask, 0), axes, keepdims, is_long=is_long)
+    added = reductions.total(masked(x, mask, 0), axes, keepdims, is_long=is_long)
     return divided(added, count)
 
 
@@ -66,7 +72,7 @@ def averaged(
 ) -> Array:
     """The mean over axes, in an element type; computed in a wider one."""
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(as_type(x, dtype) if dtype.kind != x.dtype.kind else x).cast(totals.wider(kind))
+    field = tensors_of(as_type(x, dtype) if dtype.kind != x.dtype.kind else x).cast(reductions.wider(kind))
     return array_from(_mean(field, axes, keepdims, mask, is_long).cast(kind))
 
 
@@ -90,7 +96,7 @@ def mean(
     x = array_of(a)
     kind = mean_type(x.dtype) if dtype is None else dtypes.read(dtype)
     axes = axes_of(axis, x.ndim)
-    return written(averaged(x, axes, kind, bool(keepdims), mask_of(where), is_long(x, axes)), out)
+    return written(averaged(x, axes, kind, bool(keepdims), mask_of(where, x), is_long(x, axes)), out)
 
 
 # -- variances -------------------------------------------------------------------------------------------
@@ -110,11 +116,11 @@ def spread(
 ) -> Array:
     """The variance over axes, or its square root; in an element type, computed in a wider one."""
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(x).cast(totals.wider(kind))
+    field = tensors_of(x).cast(reductions.wider(kind))
     middle = _mean(field, axes, True, mask, is_long) if mean is None else tensors_of(mean).cast(field.dtype)
     squares = Field((field - middle).squared_size())
     count = op.Sub(_count(field, axes, keepdims, mask), values.like(ddof, field.re))
-    added = totals.total(masked(squares, mask, 0), axes, keepdims, is_long=is_long)
+    added = reductions.total(masked(squares, mask, 0), axes, keepdims, is_long=is_long)
     result = op.Div(added.re, op.Max(count, values.like(0, field.re)))
     return array_from(values.converted(op.Sqrt(result) if is_root else result, kind))
 
@@ -145,7 +151,7 @@ def _spread(
     middle = None if mean is MISSING else array_of(mean)
     axes = axes_of(axis, x.ndim)
     made = spread(
-        x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(where), middle, is_long(x, axes)
+        x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(where, x), middle, is_long(x, axes)
     )
     return written(made, out)
 
@@ -211,7 +217,7 @@ def _weighted(
 ) -> tuple[Array, Array]:
     """The mean with weights, of the same shape or of that of the axes, and the sum of the weights."""
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(as_type(x, dtype)).cast(totals.wider(kind))
+    field = tensors_of(as_type(x, dtype)).cast(reductions.wider(kind))
     factors = tensors_of(as_type(weights, dtype)).cast(field.dtype)
     if weights.ndim != x.ndim:
         others = [k for k in range(x.ndim) if k not in axes]
@@ -222,8 +228,8 @@ def _weighted(
             )
         )
     shape = op.Shape(field.re)
-    scale = totals.total(factors.map(lambda part: op.Expand(part, shape)), axes, keepdims)
-    result = totals.total(field * factors, axes, keepdims) / scale
+    scale = reductions.total(factors.map(lambda part: op.Expand(part, shape)), axes, keepdims)
+    result = reductions.total(field * factors, axes, keepdims) / scale
     return array_from(result.cast(kind)), array_from(scale.cast(kind))
 
 
@@ -252,14 +258,15 @@ def average(
         ones = as_type(_counted(x, axes, bool(keepdims)), kind)
         return made, ones
     given = array_of(weights)
-    if axis is None and given.ndim != x.ndim:
+    if axis is None and (given.ndim != x.ndim or not _fits(x, given, axes)):
         raise InputTypeError("weights of another shape need an axis")
     if given.ndim not in (x.ndim, len(axes)) or not _fits(x, given, axes):
         raise ShapeError(f"weights of the shape {given.shape} do not fit an array of {x.shape} along {axes}")
     kind = np.promote_types(np.promote_types(x.dtype, given.dtype), kind)
     made, scale = _weighted(x, given, axes, kind, bool(keepdims))
-    if not scale.is_symbolic and not np.asarray(scale).all():
-        raise ZeroDivisionError("the weights add up to zero, and nothing can be divided by that")
+    is_nothing = given.ndim != x.ndim and not given.is_symbolic and not given.size
+    if is_nothing or (not scale.is_symbolic and not np.asarray(scale).all()):
+        raise DivisionByZeroError("the weights add up to zero, and nothing can be divided by that")
     return (made, scale) if returned else made
 
 
@@ -276,4 +283,4 @@ def _fits(x: Array, weights: Array, axes: Sequence[int]) -> bool:
 def _counted(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     """How many elements stand over axes, in the shape of a reduction."""
     ones = values.filled(values.sizes_of(tensors_of(x).re), 1, DType.INT64)
-    return array_from(totals.total(Field(ones), axes, keepdims))
+    return array_from(reductions.total(Field(ones), axes, keepdims))

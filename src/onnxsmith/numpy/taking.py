@@ -13,7 +13,7 @@ from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.choosing import check_mode
+from onnxsmith.numpy.choosing import check_mode, row_or_axis
 from onnxsmith.numpy.conversions import array_from, array_of, constant_of, tensor_of, tensors_of
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.recorded import recorded
@@ -77,7 +77,7 @@ def take(
     """
     index = _index(indices)
     check_mode(mode)
-    x, along = flattened(array_of(a), axis)
+    x, along = row_or_axis(array_of(a), axis)
     if mode == "raise":
         _check_bounds(index, x, along)
     elif not x.is_symbolic and x.shape[along] == 0 and (index.is_symbolic or index.size):
@@ -115,12 +115,13 @@ def _check_along(x: Array, index: Array, axis: int) -> bool:
     """Refuse shapes that do not go together; whether the others are the same already."""
     if index.ndim != x.ndim:
         raise ShapeError(f"indices have {index.ndim} dimensions, and the array {x.ndim}")
-    _check_bounds(index, x, axis)
     pairs = [(a, b) for k, (a, b) in enumerate(zip(x.shape, index.shape, strict=True)) if k != axis]
     known = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
     for a, b in known:
         if a != b and 1 not in (a, b):
-            raise ShapeError(f"indices of shape {index.shape} do not fit an array of shape {x.shape}")
+            raise TensorIndexError(f"indices of shape {index.shape} do not fit an array of shape {x.shape}")
+    if not any(0 in each for each in known):
+        _check_bounds(index, x, axis)
     return len(known) == len(pairs) and all(a == b for a, b in known)
 
 
@@ -167,6 +168,8 @@ def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: int 
         return
     along = axis_of(axis, arr.ndim)
     _check_along(arr, index, along)
+    if not index.is_symbolic and not index.size:
+        return
     sharing.replace(arr, _put_along(sharing.detached(arr), index, new, along))
 
 

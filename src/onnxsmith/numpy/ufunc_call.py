@@ -127,11 +127,11 @@ class UfuncCall:
         """A call on known elements of a form that is new: the next one of it is found at once."""
         loop = self.dtypes_for([kind_of(each) for each in args])
         given = [_typed(each, kind) for each, kind in zip(args, loop, strict=False)]
+        if self._check is not None:
+            self._check(loop, [cast(Elements, each.held) for each in given])
         prepared = self._computed.prepared((*given, loop), {})
         assert prepared is not None  # all elements are known
         run, feeds = prepared
-        if self._check is not None:
-            self._check(loop, [cast(Elements, each.held) for each in given])
         is_plain = all(each._is_plain for each in given)
         literals = [(k, loop[k]) for k, each in enumerate(args) if each.__class__ is not Array]
         has_complex = any(each.dtype.kind == "c" for each in given)
@@ -146,12 +146,12 @@ class UfuncCall:
         inputs = [_operand(each) for each in args]
         loop = self.dtypes_for([kind_of(each) for each in inputs], options)
         given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
-        if self._check is not None:
-            self._check(loop, [_known(each) for each in given])
         if options.axes is not None:
             given = [
                 ufunc_outputs.with_last(each, axes) for each, axes in zip(given, options.axes, strict=False)
             ]
+        if self._check is not None:
+            self._check(loop, [_known(each) for each in given])
         results = self._computed(*given, loop)
         many = cast("tuple[Array, ...]", results if self.nout > 1 else (results,))
         if options.axes is not None:

@@ -15,7 +15,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensor_of, tensors_of
@@ -24,7 +24,7 @@ from onnxsmith.numpy.indexing import Part, take
 from onnxsmith.numpy.ufunc_call import in_type
 
 #: A reduction of a tensor along axes, which stay with size 1: the shortcut of a function.
-Reduce: TypeAlias = Callable[[Field, "TensorOrArray"], Field]
+Reduce: TypeAlias = Callable[[Field, Sequence[int]], Field]
 Loop: TypeAlias = "tuple[NumpyDType, ...]"
 
 #: Functions without an identity whose elements may come in any order.
@@ -78,7 +78,7 @@ class Steps:
         if self._shortcut is not None and axes and kinds[1].kind not in self._complex_kinds:
             if within is not None:
                 made = select(within, made, begin if begin is not None else self._identity(kinds[0]))
-            made = self._shortcut(made, np.array(sorted(axes), np.int64))
+            made = self._shortcut(made, sorted(axes))
             made = self._both(begin, made, kinds) if begin is not None else made
         elif axes:
             for k, axis in enumerate(sorted(axes)):

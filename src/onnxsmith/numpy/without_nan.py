@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms import totals, values
+from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -36,9 +36,7 @@ from onnxsmith.types.dtypes import DType
 def _replaced(x: Array, value: float) -> Array:
     """An array with a number in the place of NaN."""
     field = tensors_of(x)
-    return array_from(
-        where(totals.is_nan(field), Field(values.constant(values.like(value, field.re))), field)
-    )
+    return array_from(where(field.is_nan(), Field(values.constant(values.like(value, field.re))), field))
 
 
 def _without(a: object, value: float) -> Array:
@@ -87,18 +85,18 @@ def _extreme(
     x: Array, axes: tuple[int, ...], keepdims: bool, is_max: bool, initial: Array | None, mask: Array | None
 ) -> Array:
     field = tensors_of(x)
-    holes = totals.is_nan(field)
-    worst = values.as_tensor((totals.lowest if is_max else totals.highest)(field.dtype), field.dtype)
+    holes = field.is_nan()
+    worst = values.as_tensor((extremes.lowest if is_max else extremes.highest)(field.dtype), field.dtype)
     known = where(holes, Field(worst, None if field.im is None else worst), field)
     first = None if initial is None else tensors_of(initial).cast(field.dtype)
     if mask is not None and first is not None:
         known = where(tensor_of(mask), known, first)
         holes = op.And(holes, tensor_of(mask))
-    found = totals.extreme(known, axes, keepdims, is_max=is_max, first=first)
+    found = extremes.extreme(known, axes, keepdims, is_max=is_max, first=first)
     if first is not None:
         return array_from(found)
     nan = Field(values.constant(values.like(np.nan, field.re)))
-    return array_from(where(totals.all_true(holes, axes, keepdims), nan, found))
+    return array_from(where(reductions.all_true(holes, axes, keepdims), nan, found))
 
 
 def _reduced(
@@ -115,7 +113,7 @@ def _reduced(
     if x.dtype.kind not in "fc":
         return (plain_max if is_max else plain_min)(x, axis, out, keepdims, initial, mask)
     axes = axes_of(axis, x.ndim)
-    test = mask_of(mask)
+    test = mask_of(mask, x)
     first = None if initial is MISSING else array_of(initial)
     if first is None:
         if test is not None:
@@ -154,20 +152,20 @@ def nanmin(
 
 
 def _counts(counted: TensorValue, axes: Sequence[int], keepdims: bool, dtype: DType) -> TensorValue:
-    whole = totals.total(Field(values.converted(counted, DType.INT64)), axes, keepdims).re
+    whole = reductions.total(Field(values.converted(counted, DType.INT64)), axes, keepdims).re
     return values.converted(whole, dtype)
 
 
 def _counted(x: Field, mask: Array | None) -> TensorValue:
     """The elements that count: no NaN, and not left out."""
-    is_number = op.Not(totals.is_nan(x))
+    is_number = op.Not(x.is_nan())
     return is_number if mask is None else op.And(is_number, tensor_of(mask))
 
 
 def _mean(x: Field, counted: TensorValue, axes: Sequence[int], keepdims: bool) -> Field:
     zero = Field(values.constant(values.like(0, x.re)))
     return divided(
-        totals.total(where(counted, x, zero), axes, keepdims), _counts(counted, axes, keepdims, x.dtype)
+        reductions.total(where(counted, x, zero), axes, keepdims), _counts(counted, axes, keepdims, x.dtype)
     )
 
 
@@ -176,7 +174,7 @@ def _averaged(
     x: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool, mask: Array | None
 ) -> Array:
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(x).cast(totals.wider(kind))
+    field = tensors_of(x).cast(reductions.wider(kind))
     return array_from(_mean(field, _counted(field, mask), axes, keepdims).cast(kind))
 
 
@@ -202,7 +200,7 @@ def nanmean(
     kind = x.dtype if dtype is None else dtypes.read(dtype)
     if kind.kind not in "fc":
         raise InputTypeError(f"a mean of {x.dtype.name} is not of {kind.name}")
-    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where)), out)
+    return written(_averaged(x, axes_of(axis, x.ndim), kind, bool(keepdims), mask_of(where, x)), out)
 
 
 @recorded()
@@ -217,12 +215,12 @@ def _spread(
     mean: Array | None,
 ) -> Array:
     kind = dtypes.onnx_type(dtype)
-    field = tensors_of(x).cast(totals.wider(kind))
+    field = tensors_of(x).cast(reductions.wider(kind))
     counted = _counted(field, mask)
     middle = _mean(field, counted, axes, True) if mean is None else tensors_of(mean).cast(field.dtype)
     squares = Field((field - middle).squared_size())
     zero = Field(values.constant(values.like(0, field.re)))
-    added = totals.total(where(counted, squares, zero), axes, keepdims).re
+    added = reductions.total(where(counted, squares, zero), axes, keepdims).re
     count = op.Sub(_counts(counted, axes, keepdims, field.dtype), values.like(ddof, field.re))
     # As numpy: without a degree of freedom there is no variance.
     result = op.Where(op.Greater(count, zero.re), op.Div(added, count), values.like(np.nan, field.re))
@@ -257,7 +255,9 @@ def _varied(
         raise InputTypeError(f"a variance is not computed in {kind.name}")
     middle = None if mean is MISSING else array_of(mean)
     axes = axes_of(axis, x.ndim)
-    return written(_spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask), middle), out)
+    return written(
+        _spread(x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(mask, x), middle), out
+    )
 
 
 @public("nanvar")

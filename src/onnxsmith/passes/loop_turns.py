@@ -35,11 +35,11 @@ def loop_states(node: ir.Node, body: ir.Graph) -> int | None:
 
 def loop_turns(edit: Editor, node: ir.Node) -> int | None:
     """How many turns a `Loop` takes, where that does not depend on what it computes."""
-    most, first = _limit(edit, node), _is_entered(edit, node)
+    most, first = _limit(edit, node), is_entered(edit, node)
     if first is False or (most is not None and most <= 0):
         return 0
     body = body_of(node)
-    if most is None or first is None or body is None or not _goes_on(edit, body):
+    if most is None or first is None or body is None or not goes_on(edit, body):
         return None
     return most
 
@@ -50,7 +50,7 @@ def _limit(edit: Editor, node: ir.Node) -> int | None:
     return numbers[0] if numbers is not None and len(numbers) == 1 else None
 
 
-def _is_entered(edit: Editor, node: ir.Node) -> bool | None:
+def is_entered(edit: Editor, node: ir.Node) -> bool | None:
     """The condition that a `Loop` is given: true where it is left out, None where it is not known."""
     given = node.inputs[1] if len(node.inputs) > 1 else None
     if given is None:
@@ -63,7 +63,7 @@ def _truth(edit: Editor, value: ir.Value) -> bool | None:
     return None if array is None or array.size != 1 else bool(array.reshape(()))
 
 
-def _goes_on(edit: Editor, body: ir.Graph) -> bool:
+def goes_on(edit: Editor, body: ir.Graph) -> bool:
     """Whether the body of a `Loop` says after every turn that there is another one."""
     if len(body.inputs) < 2 or not body.outputs:
         return False
@@ -79,7 +79,7 @@ def runs_at_least_once(edit: Editor, node: ir.Node) -> bool:
         return (scan_turns(edit, node) or 0) > 0
     limit = _limit(edit, node)
     is_bounded = bool(node.inputs) and node.inputs[0] is not None
-    return _is_entered(edit, node) is True and (not is_bounded or (limit is not None and limit > 0))
+    return is_entered(edit, node) is True and (not is_bounded or (limit is not None and limit > 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ from onnxsmith.passes.fusions.rotary import ROTARY
 from onnxsmith.passes.fusions.weights import LAYERS
 from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.rules.applying import Application
+from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.typing_values import DeclaredTypes
 from onnxsmith.passes.unrolling import Unrolling
@@ -63,7 +64,7 @@ _MOST_ROUNDS = 10
 #: Operators that are parts of what a later opset has one operator for, and the opset that has it.
 _LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos", 23))
 
-_CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS)
+_CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS, SIDE_BY_SIDE)
 #: Fusions that are no rules of two functions; where modules become functions, weights stay in theirs.
 _IN_MODULES = rule_table(ROTARY, ATTENTION)
 _BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION)

@@ -16,6 +16,7 @@ from onnxsmith.graphs.model_runtime import FindNode, Objection
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.blocked import Chain, elementwise_chain
 from onnxsmith.runtime.failure import (
     FailedNode,
     described_value,
@@ -77,8 +78,14 @@ def load_session(
     given = _apart(model)
     if settings.runtime == "onnxruntime":
         try:
-            opened = open_as_it_can(given, opener(settings), lambda said: _raise(objection, str(said), None))
-            return _run_on(opened.session, given, find_node, objection)
+            # Blocks fit the cache of a CPU; other devices take the arrays whole.
+            chain = None if settings.providers else elementwise_chain(given.proto)
+            opened = open_as_it_can(
+                given,
+                opener(settings, threads=None if chain is None else 1),
+                lambda said: _raise(objection, str(said), None),
+            )
+            return _run_on(opened.session, given, find_node, objection, chain)
         except OnnxsmithError:
             raise
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
@@ -125,6 +132,7 @@ def _run_on(
     model: SessionModel | None,
     find_node: FindNode | None,
     objection: Objection | None = None,
+    chain: Chain | None = None,
 ) -> ModelSession:
     """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
     inputs = onnxruntime_api.input_types(session)
@@ -140,6 +148,8 @@ def _run_on(
         raise _failed(names, values, error, find_node) from error
 
     run = runner_over(session, names, [parse_onnx_type(text) for _, text in inputs], recover)
+    if chain is not None and chain.inputs == names:
+        run = chain.blocked(run, threads_for(current()))
     return ModelSession(
         run, names, [name for name, _ in onnxruntime_api.output_types(session)], "onnxruntime"
     )

@@ -29,10 +29,14 @@ Opener: TypeAlias = Callable[[SessionModel], Opened]
 
 
 def opener(
-    settings: Settings, *, is_kept: bool = False, profiling: onnxruntime_api.Profiling | None = None
+    settings: Settings,
+    *,
+    threads: int | None = None,
+    is_kept: bool = False,
+    profiling: onnxruntime_api.Profiling | None = None,
 ) -> Opener:
     """How whole models are opened; `is_kept` says that the model is what is wanted, for a file."""
-    threads = threads_for(settings)
+    threads = threads or threads_for(settings)
     return lambda model: open_session(
         model, settings, threads=threads, optimize=settings.optimize, is_kept=is_kept, profiling=profiling
     )

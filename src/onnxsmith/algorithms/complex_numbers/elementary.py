@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers.angles import angle_of
 from onnxsmith.algorithms.complex_numbers.field import Field, hypot, imaginary, real
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.complex_numbers.selecting import select
@@ -90,7 +89,7 @@ def _beyond_one(x: TensorValue, y: TensorValue) -> TensorValue:
 
 def log(z: Field) -> Field:
     """The logarithm with an angle from -pi to pi."""
-    return Field(_log_of_size(z), angle_of(z))
+    return Field(_log_of_size(z), z.angle())
 
 
 def log1p(z: Field) -> Field:

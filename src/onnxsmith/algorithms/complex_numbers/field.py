@@ -11,9 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms.angles import atan2, hypot
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, converted, dimensions_of, dtype_of, like, rank_of
+from onnxsmith.algorithms.values import constant, converted, dimensions_of, dtype_of, rank_of
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
@@ -94,6 +95,10 @@ class Field:
             return op.Abs(self.re)
         return hypot(self.re, self.im)
 
+    def angle(self) -> TensorValue:
+        """Each element's angle, from -pi to pi, a real tensor; of a complex tensor."""
+        return atan2(imaginary(self), self.re)
+
     def phase(self) -> Field:
         """Each element divided by its absolute value; one for zero."""
         if self.im is None:
@@ -107,6 +112,11 @@ class Field:
         """Where an element is not zero."""
         nonzero = op.Not(op.Equal(self.re, real(0, self)))
         return nonzero if self.im is None else op.Or(nonzero, op.Not(op.Equal(self.im, real(0, self))))
+
+    def is_nan(self) -> TensorValue:
+        """Where an element, or a part of it, is no number; of fractions."""
+        holes = op.IsNaN(self.re)
+        return holes if self.im is None else op.Or(holes, op.IsNaN(self.im))
 
     def cast(self, dtype: DType) -> Field:
         """In another element type."""
@@ -157,19 +167,6 @@ def where(condition: TensorOrArray, x: Field, y: Field) -> Field:
         return Field(re)
     zero = real(0, y if x.im is None else x)
     return Field(re, op.Where(condition, zero if x.im is None else x.im, zero if y.im is None else y.im))
-
-
-def hypot(x: TensorValue, y: TensorValue) -> TensorValue:
-    """The length of (x, y) without overflow, as C's `hypot`: infinite where either is, even beside NaN."""
-    zero, one = like(0, x), like(1, x)
-    x, y = op.Abs(x), op.Abs(y)
-    is_less = op.Less(x, y)
-    larger, smaller = op.Where(is_less, y, x), op.Where(is_less, x, y)
-    is_plain = op.Greater(larger, zero)
-    ratio = op.Div(smaller, op.Where(is_plain, larger, one))
-    length = op.Mul(larger, op.Sqrt(op.Add(one, op.Mul(ratio, ratio))))
-    infinite = like(np.inf, x)
-    return op.Where(op.Or(op.Equal(x, infinite), op.Equal(y, infinite)), infinite, length)
 
 
 def quotient(x: Field, y: Field) -> Field:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.complex_numbers.angles import angle_of, arc
+from onnxsmith.algorithms.angles import atan2
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.named import algorithm
@@ -80,7 +80,7 @@ def exp(z: Field) -> Field:
 @algorithm(name="complex_log")
 def log(z: Field) -> Field:
     """The logarithm with an angle from -pi to pi."""
-    return Field(op.Log(z.size()), angle_of(z))
+    return Field(op.Log(z.size()), z.angle())
 
 
 @algorithm(name="complex_log1p")
@@ -90,7 +90,7 @@ def log_of_one_more(z: Field) -> Field:
     near = _times(0.5, log1p(more))
     shifted = z + one(z)
     is_near = op.Less(op.Abs(more), real(0.5, z))
-    return Field(op.Where(is_near, near, op.Log(shifted.size())), angle_of(shifted))
+    return Field(op.Where(is_near, near, op.Log(shifted.size())), shifted.angle())
 
 
 @algorithm(name="complex_sqrt")
@@ -143,21 +143,21 @@ def turned_back(z: Field) -> Field:
 def asin(z: Field) -> Field:
     """The arcsine."""
     below, above = sqrt(one(z) - z), sqrt(z + one(z))
-    return Field(arc(z.re, (below * above).re), arsinh(imaginary(below.conj() * above)))
+    return Field(atan2(z.re, (below * above).re), arsinh(imaginary(below.conj() * above)))
 
 
 @algorithm(name="complex_acos")
 def acos(z: Field) -> Field:
     """The arccosine."""
     below, above = sqrt(one(z) - z), sqrt(z + one(z))
-    return Field(_times(2.0, arc(below.re, above.re)), arsinh(imaginary(above.conj() * below)))
+    return Field(_times(2.0, atan2(below.re, above.re)), arsinh(imaginary(above.conj() * below)))
 
 
 @algorithm(name="complex_acosh")
 def acosh(z: Field) -> Field:
     """The inverse hyperbolic cosine."""
     below, above = sqrt(z - one(z)), sqrt(z + one(z))
-    return Field(arsinh((below.conj() * above).re), _times(2.0, arc(imaginary(below), above.re)))
+    return Field(arsinh((below.conj() * above).re), _times(2.0, atan2(imaginary(below), above.re)))
 
 
 @algorithm(name="complex_atanh")
@@ -168,7 +168,7 @@ def atanh(z: Field) -> Field:
     square = op.Mul(imaginary(z), imaginary(z))
     ratio = op.Div(_times(4.0, size), op.Add(op.Mul(less, less), square))
     re = op.Mul(op.Sign(z.re), _times(0.25, log1p(ratio)))
-    return Field(re, _times(0.5, arc(_times(2.0, imaginary(z)), op.Sub(op.Mul(less, more), square))))
+    return Field(re, _times(0.5, atan2(_times(2.0, imaginary(z)), op.Sub(op.Mul(less, more), square))))
 
 
 @algorithm(name="complex_expm1")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from onnxsmith.algorithms.complex_numbers.angles import arc
+from onnxsmith.algorithms.angles import atan2, hypot
 from onnxsmith.algorithms.complex_numbers.elementary import (
     INFINITY,
     NAN,
@@ -20,7 +20,7 @@ from onnxsmith.algorithms.complex_numbers.elementary import (
     signed_zero,
     sqrt,
 )
-from onnxsmith.algorithms.complex_numbers.field import Field, hypot, imaginary
+from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular, double
@@ -154,10 +154,10 @@ def asin(z: Field) -> Field:
     x, y = z.re, imaginary(z)
     near = _near(z)
     below, above = _roots(near)
-    re = arc(near.re, _real_product(below, above))
+    re = atan2(near.re, _real_product(below, above))
     im = circular.asinh(_imaginary_product(below.conj(), above))
     is_far = _is_far(z)
-    re = op.Where(is_far, arc(op.Abs(x), op.Abs(y)), op.Abs(re))
+    re = op.Where(is_far, atan2(op.Abs(x), op.Abs(y)), op.Abs(re))
     im = op.Where(is_far, _doubled_log(z), op.Abs(im))
     re = op.Where(op.And(is_zero(x), op.IsNaN(y)), ZERO, re)
     return Field(copysign(re, x), copysign(im, y))
@@ -173,10 +173,10 @@ def acos(z: Field) -> Field:
     x, y = z.re, imaginary(z)
     near = _near(z)
     below, above = _roots(near)
-    re = op.Mul(number(2), arc(below.re, above.re))
+    re = op.Mul(number(2), atan2(below.re, above.re))
     im = circular.asinh(_imaginary_product(above.conj(), below))
     is_far = _is_far(z)
-    re = op.Where(is_far, arc(op.Abs(y), x), re)
+    re = op.Where(is_far, atan2(op.Abs(y), x), re)
     im = op.Where(is_far, _doubled_log(z), op.Abs(im))
     re = op.Where(op.And(is_zero(x), op.IsNaN(y)), number(math.pi / 2), re)
     return Field(re, op.Neg(copysign(im, y)))
@@ -202,7 +202,7 @@ def atanh(z: Field) -> Field:
     is_beside = op.And(is_zero(less), op.Less(across, number(1e-10)))
     beside = op.Mul(number(0.5), op.Sub(number(math.log(2)), op.Log(across)))
     re = op.Where(is_beside, beside, re)
-    im = op.Mul(number(0.5), arc(op.Add(across, across), op.Sub(op.Mul(less, more), square)))
+    im = op.Mul(number(0.5), atan2(op.Add(across, across), op.Sub(op.Mul(less, more), square)))
     is_far = _is_far(z)
     length = hypot(x, y)
     vanishing = op.Where(op.IsInf(length), ZERO, op.Div(op.Div(op.Abs(x), length), length))

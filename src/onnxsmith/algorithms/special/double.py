@@ -48,11 +48,6 @@ def where(condition: TensorValue, x: TensorValue | float, y: TensorValue | float
     return op.Where(condition, *chosen)
 
 
-def is_negative(x: TensorValue) -> TensorValue:
-    """Whether the sign is minus, of a zero too."""
-    return op.Or(op.Less(x, zero(x)), op.Less(op.Reciprocal(x), zero(x)))
-
-
 def zero(x: TensorValue) -> Array:
     """A zero of the element type of a tensor."""
     return like(0, x)

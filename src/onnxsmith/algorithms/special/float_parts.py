@@ -1,6 +1,6 @@
-"""Sign, exponent and fraction of floating-point numbers, from their bits; exact, of float16, float32 and float64.
+"""Sign, exponent and fraction of floating-point numbers, and their neighbours; exact, of every width.
 
-`BitCast` came with opset 26. Before, the sign of NaN is not seen; neighbours and fractions are refused there.
+They are read from the bits. `BitCast` came with opset 26: before, they are computed, and the sign of NaN is not seen.
 """
 
 from __future__ import annotations
@@ -25,9 +25,15 @@ class _Layout(NamedTuple):
     fraction: int
     bias: int
 
+    @property
+    def least(self) -> int:
+        """The exponent of the smallest number."""
+        return 1 - self.bias - self.fraction
+
 
 _LAYOUTS = {
     DType.FLOAT16: _Layout(DType.INT16, DType.INT32, 10, 15),
+    DType.BFLOAT16: _Layout(DType.INT16, DType.INT32, 7, 127),
     DType.FLOAT: _Layout(DType.INT32, DType.INT32, 23, 127),
     DType.DOUBLE: _Layout(DType.INT64, DType.INT64, 52, 1023),
 }
@@ -64,6 +70,10 @@ def _as_bits(x: TensorOrArray, bits: DType) -> TensorOrArray:
 
 def signbit(x: TensorValue) -> TensorValue:
     """Whether the sign is minus, of zero and NaN too."""
+    if dtype_of(x) is DType.BOOL:
+        return op.Xor(x, x)
+    if not dtype_of(x).is_float:
+        return op.Less(x, like(0, x))
     if op.has("BitCast"):
         bits = _bits(x)
         return op.Less(bits, like(0, bits))
@@ -76,7 +86,8 @@ def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     """The size of x with the sign of y."""
     size = op.Abs(x)
     if not op.has("BitCast"):
-        return op.Where(signbit(y), op.Neg(size), size)
+        # ONNX Runtime's `Where` would lose the sign of zero.
+        return op.Mul(size, op.Where(signbit(y), like(-1, y), like(1, y)))
     bits = _layout(x).bits
     sign = op.BitwiseAnd(op.BitCast(y, to=bits), np.asarray(np.iinfo(bits.numpy).min, bits.numpy))
     return op.BitCast(op.BitwiseOr(op.BitCast(size, to=bits), sign), to=dtype_of(x))
@@ -90,6 +101,8 @@ def _size_bits(x: TensorValue) -> TensorValue:
 @algorithm
 def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     """The next number after x in the direction of y."""
+    if not op.has("BitCast"):
+        return _next_computed(x, y)
     size = _size_bits(x)
     zero, one = like(0, size), like(1, size)
     is_away = op.Equal(op.Less(x, y), op.Less(like(0, x), x))
@@ -103,14 +116,45 @@ def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     return chosen(op.Or(op.IsNaN(x), op.IsNaN(y)), op.Add(x, y), made)
 
 
+def largest(dtype: DType) -> float:
+    """The largest finite number of an element type; numpy knows none of bfloat16."""
+    layout = _LAYOUTS[dtype]
+    return (2.0 - 2.0**-layout.fraction) * 2.0**layout.bias
+
+
+def _next_computed(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The next number without a look at bits: by a step as long as the exponent says, in double precision."""
+    dtype, layout, limit = dtype_of(x), _layout(x), np.float64(largest(dtype_of(x)))
+    zero = np.float64(0)
+    x, y = converted(x, DType.DOUBLE), converted(y, DType.DOUBLE)
+    mantissa, exponent = _parts_computed(x)
+    goes_up = op.Greater(y, x)
+    towards_zero = op.Or(op.And(op.Greater(x, zero), op.Not(goes_up)), op.And(op.Less(x, zero), goes_up))
+    # Below a power of two the steps are half as long.
+    is_edge = op.And(towards_zero, op.Equal(op.Abs(mantissa), np.float64(0.5)))
+    least = np.float64(layout.least)
+    length = op.Sub(exponent, op.Add(converted(is_edge, DType.DOUBLE), np.float64(layout.fraction + 1)))
+    step = op.Pow(np.float64(2), op.Max(op.Where(op.Equal(x, zero), least, length), least))
+    result = op.Add(x, op.Where(goes_up, step, op.Neg(step)))
+    result = op.Where(op.IsInf(x), op.Mul(op.Sign(x), limit), result)
+    result = op.Where(op.Equal(x, y), y, result)
+    beyond = op.Greater(op.Abs(result), limit)
+    result = op.Where(beyond, op.Mul(op.Sign(result), np.float64(np.inf)), result)
+    result = op.Where(op.Or(op.IsNaN(x), op.IsNaN(y)), np.float64(np.nan), result)
+    return converted(result, dtype)
+
+
 @algorithm
 def spacing(x: TensorValue) -> TensorValue:
     """The distance to the next number away from zero, with the sign of x; as numpy, of float16 to the next above."""
     if x.dtype is DType.FLOAT16:
         above = nextafter(x, constant(like(np.inf, x)))
         return op.Where(op.IsInf(x), like(np.nan, x), op.Sub(above, x))
-    size = _size_bits(x)
-    above = _from_bits(op.Add(size, like(1, size)), dtype_of(x))
+    if op.has("BitCast"):
+        size = _size_bits(x)
+        above = _from_bits(op.Add(size, like(1, size)), dtype_of(x))
+    else:
+        above = nextafter(op.Abs(x), constant(like(np.inf, x)))
     distance = op.Sub(above, op.Abs(x))
     signed = op.Where(op.Less(x, like(0, x)), op.Neg(distance), distance)
     is_finite = op.Less(op.Abs(x), like(np.inf, x))
@@ -131,10 +175,13 @@ def power_of_two(exponent: TensorValue, dtype: DType) -> TensorValue:
 def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     """A fraction of at least one half in size and an exponent in int32; zero and infinity are their own, with 0."""
     layout, dtype = _layout(x), dtype_of(x)
+    if not op.has("BitCast"):
+        mantissa, exponent = _parts_computed(converted(x, DType.DOUBLE))
+        return converted(mantissa, dtype), converted(exponent, DType.INT32)
     size = op.Abs(x)
     shift = layout.fraction + 2
     # Numbers with fewer bits than the fraction has are made normal first.
-    is_small = op.Less(size, like(np.finfo(np.dtype(dtype.numpy)).tiny, x))
+    is_small = op.Less(size, like(2.0 ** (1 - layout.bias), x))
     scale = 2.0**shift
     if dtype is DType.FLOAT16:
         scaled = op.Mul(op.Mul(size, like(2.0 ** (shift // 2), x)), like(2.0 ** (shift - shift // 2), x))
@@ -152,6 +199,29 @@ def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
     return chosen(is_plain, signed, x), converted(op.Where(is_plain, exponent, like(0, bits)), DType.INT32)
 
 
+def _parts_computed(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """Fraction and exponent of a double, as one too; found by its logarithm, and mended."""
+    zero, one, half = (np.float64(each) for each in (0, 1, 0.5))
+    is_plain = op.Or(op.Equal(x, zero), op.Or(op.IsNaN(x), op.IsInf(x)))
+    size = op.Where(is_plain, one, op.Abs(x))
+    exponent = op.Add(op.Floor(op.Mul(op.Log(size), np.float64(1 / np.log(2.0)))), one)
+    mantissa = _scaled(size, op.Neg(exponent))
+    # The logarithm may have fallen on the wrong side of a whole number.
+    is_low, is_high = op.Less(mantissa, half), op.GreaterOrEqual(mantissa, one)
+    change = op.Sub(converted(is_high, DType.DOUBLE), converted(is_low, DType.DOUBLE))
+    exponent = op.Add(exponent, change)
+    mantissa = _scaled(size, op.Neg(exponent))
+    mantissa = op.Where(op.Less(x, zero), op.Neg(mantissa), mantissa)
+    return op.Where(is_plain, x, mantissa), op.Where(is_plain, zero, exponent)
+
+
+def _scaled(x: TensorValue, exponent: TensorValue) -> TensorValue:
+    """x times two to a whole number, in two steps: the power alone may be out of range."""
+    two = np.float64(2)
+    half = op.Floor(op.Mul(exponent, np.float64(0.5)))
+    return op.Mul(op.Mul(x, op.Pow(two, half)), op.Pow(two, op.Sub(exponent, half)))
+
+
 @algorithm
 def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     """x times a power of two, rounded once."""
@@ -159,7 +229,7 @@ def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     if dtype is not DType.DOUBLE:
         # In the next wider type the product is exact.
         wide = DType.FLOAT if dtype is DType.FLOAT16 else DType.DOUBLE
-        limit = 100 if dtype is DType.FLOAT16 else 500
+        limit = 100 if wide is DType.FLOAT else 500
         factor = power_of_two(_clipped(exponent, limit), wide)
         return converted(op.Mul(converted(x, wide), factor), dtype)
     fraction, own = frexp(x)

@@ -42,7 +42,7 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
         return _multiplied(x, y)
-    return tensordot(x, y, axes=([x.ndim - 1], [max(y.ndim - 2, 0)]))
+    return tensordot(x, y, axes=([x.ndim - 1], [max(y.ndim - 2, 0)])).as_number()
 
 
 @public("inner")
@@ -51,7 +51,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
         return _multiplied(x, y)
-    return tensordot(x, y, axes=([x.ndim - 1], [y.ndim - 1]))
+    return tensordot(x, y, axes=([x.ndim - 1], [y.ndim - 1])).as_number()
 
 
 @public("vdot")
@@ -62,6 +62,14 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 @public("linalg.outer")
+def vector_outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """All products of an element of one vector and an element of another."""
+    x, y = array_of(x1), array_of(x2)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ShapeError(f"the arrays are two vectors, not of {x.ndim} and {y.ndim} dimensions")
+    return outer(x, y)
+
+
 @public("outer")
 def outer(a: ArrayLike, b: ArrayLike) -> Array:
     """All products of an element of one and an element of the other."""

@@ -173,6 +173,9 @@ def matrix_rank(
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None) -> LstsqResult:
     """X that makes B - A X as small as it can be."""
     matrix, right = matrices(a), array_of(b)
+    for each in (matrix, right):
+        if each.ndim > 2:
+            raise ShapeError(f"a system is a matrix and a vector or a matrix, not of {each.ndim} dimensions")
     dtype = result_dtype(matrix, right)
     is_vector = right.ndim == 1
     columns = as_type(right[..., None] if is_vector else right, dtype)

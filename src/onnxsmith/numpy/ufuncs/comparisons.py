@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.complex_numbers.selecting import select
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special.float_parts import chosen
-from onnxsmith.algorithms.values import converted, dtype_of, like
+from onnxsmith.algorithms.values import converted, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import ComplexLoop, RealLoop, define
 from onnxsmith.numpy.ufuncs import shortcuts
@@ -72,43 +72,13 @@ def _not_equal_complex(x: Field, y: Field) -> TensorValue:
     return op.Not(_equal_complex(x, y))
 
 
-def is_nan(z: Field) -> TensorValue:
-    """Where a part is no number."""
-    return op.Or(op.IsNaN(z.re), op.IsNaN(imaginary(z)))
-
-
-def _extreme(name: str) -> RealLoop:
-    """The greater or the lesser, of NaN and a number NaN."""
-
-    def call(x: TensorValue, y: TensorValue) -> TensorValue:
-        if x.dtype is DType.BOOL:
-            return op.Or(x, y) if name == "Max" else op.And(x, y)
-        return getattr(op, name)(x, y)
-
-    return call
-
-
-def _number_extreme(name: str) -> RealLoop:
-    """The greater or the lesser, of NaN and a number the number."""
-    plain = _extreme(name)
-
-    def call(x: TensorValue, y: TensorValue) -> TensorValue:
-        found = plain(x, y)
-        assert isinstance(found, TensorValue)  # it gives one
-        if not dtype_of(x).is_float:
-            return found
-        return chosen(op.IsNaN(y), x, chosen(op.IsNaN(x), y, found))
-
-    return call
-
-
 def _complex_extreme(name: str, *, of_numbers: bool) -> ComplexLoop:
     compared = _compared_complex(name)
 
     def call(x: Field, y: Field) -> Field:
         is_first = compared(x, y)
         assert isinstance(is_first, TensorValue)  # a comparison gives one
-        return select(op.Or(is_nan(y if of_numbers else x), is_first), x, y)
+        return select(op.Or((y if of_numbers else x).is_nan(), is_first), x, y)
 
     return call
 
@@ -121,15 +91,15 @@ greater = define("greater", _compared("Greater"), _compared_complex("Greater"))
 greater_equal = define("greater_equal", _compared("GreaterOrEqual"), _compared_complex("GreaterOrEqual"))
 maximum = define(
     "maximum",
-    _extreme("Max"),
+    elementary.maximum,
     _complex_extreme("GreaterOrEqual", of_numbers=False),
-    reduce=shortcuts.extreme("ReduceMax"),
+    reduce=shortcuts.extreme(is_max=True),
 )
 minimum = define(
     "minimum",
-    _extreme("Min"),
+    elementary.minimum,
     _complex_extreme("LessOrEqual", of_numbers=False),
-    reduce=shortcuts.extreme("ReduceMin"),
+    reduce=shortcuts.extreme(is_max=False),
 )
-fmax = define("fmax", _number_extreme("Max"), _complex_extreme("GreaterOrEqual", of_numbers=True))
-fmin = define("fmin", _number_extreme("Min"), _complex_extreme("LessOrEqual", of_numbers=True))
+fmax = define("fmax", elementary.fmax, _complex_extreme("GreaterOrEqual", of_numbers=True))
+fmin = define("fmin", elementary.fmin, _complex_extreme("LessOrEqual", of_numbers=True))

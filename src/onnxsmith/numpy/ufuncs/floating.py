@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import float_parts
@@ -11,26 +12,11 @@ from onnxsmith.algorithms.special.float_parts import chosen
 from onnxsmith.algorithms.values import dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import define
-from onnxsmith.numpy.ufuncs.comparisons import is_nan
 from onnxsmith.numpy.ufuncs.precision import in_single
-from onnxsmith.numpy.ufuncs.rounding import towards_zero
-
-
-def _always(x: TensorValue, *, answer: bool) -> TensorValue:
-    same = op.Equal(x, x)
-    return same if answer else op.Not(same)
-
-
-def _isnan(x: TensorValue) -> TensorValue:
-    return op.IsNaN(x) if dtype_of(x).is_float else _always(x, answer=False)
-
-
-def _isinf(x: TensorValue) -> TensorValue:
-    return op.IsInf(x) if dtype_of(x).is_float else _always(x, answer=False)
 
 
 def _isfinite(x: TensorValue) -> TensorValue:
-    return op.Less(op.Abs(x), like(np.inf, x)) if dtype_of(x).is_float else _always(x, answer=True)
+    return op.Less(op.Abs(x), like(np.inf, x)) if dtype_of(x).is_float else op.Equal(x, x)
 
 
 def _isinf_complex(z: Field) -> TensorValue:
@@ -43,7 +29,7 @@ def _isfinite_complex(z: Field) -> TensorValue:
 
 @in_single
 def _modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
-    whole = towards_zero(x)
+    whole = elementary.trunc(x)
     fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
     return float_parts.copysign(fraction, x), whole
 
@@ -54,8 +40,8 @@ def _heaviside(x: TensorValue, at_zero: TensorValue) -> TensorValue:
     return chosen(op.IsNaN(x), x, chosen(op.Equal(x, zero), at_zero, step))
 
 
-isnan = define("isnan", _isnan, is_nan)
-isinf = define("isinf", _isinf, _isinf_complex)
+isnan = define("isnan", elementary.is_nan, Field.is_nan)
+isinf = define("isinf", elementary.is_infinite, _isinf_complex)
 isfinite = define("isfinite", _isfinite, _isfinite_complex)
 signbit = define("signbit", float_parts.signbit)
 copysign = define("copysign", float_parts.copysign)

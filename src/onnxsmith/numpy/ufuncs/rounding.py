@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special.float_parts import chosen
-from onnxsmith.algorithms.values import dtype_of, like
+from onnxsmith.algorithms.values import dtype_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc import RealLoop, define
 
@@ -17,13 +17,8 @@ def _rounded(name: str) -> RealLoop:
     return call
 
 
-def towards_zero(x: TensorValue) -> TensorValue:
-    """A number without its fraction; a zero has its sign."""
-    return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x))
-
-
 def _trunc(x: TensorValue) -> TensorValue:
-    return towards_zero(x) if dtype_of(x).is_float else op.Identity(x)
+    return elementary.trunc(x) if dtype_of(x).is_float else op.Identity(x)
 
 
 def _rint_complex(z: Field) -> Field:

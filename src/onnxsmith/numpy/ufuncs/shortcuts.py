@@ -1,13 +1,14 @@
-"""Reductions that ONNX has operators for; axes stay, with size 1."""
+"""Reductions of universal functions that are more than one step after the other; axes stay, with size 1."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
+from onnxsmith.algorithms import extremes, reductions
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import converted, dtype_of, like
-from onnxsmith.core.value import TensorOrArray, TensorValue
+from onnxsmith.algorithms.values import like
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.ufunc_steps import Reduce
 from onnxsmith.types.dtypes import DType
 
@@ -17,39 +18,27 @@ def truth(x: TensorValue) -> TensorValue:
     return x if x.dtype is DType.BOOL else op.Not(op.Equal(x, like(0, x)))
 
 
-def _is_any(x: TensorValue, axes: TensorOrArray) -> TensorValue:
-    """Where one of the elements is true; none of none is."""
-    return op.Greater(op.ReduceSum(converted(truth(x), DType.INT64), axes), np.int64(0))
-
-
-def _is_all(x: TensorValue, axes: TensorOrArray) -> TensorValue:
-    return op.Not(_is_any(op.Not(truth(x)), axes))
-
-
-def total(x: Field, axes: TensorOrArray) -> Field:
+def total(x: Field, axes: Sequence[int]) -> Field:
     """The sum; of truth values whether one is true."""
     if x.dtype is DType.BOOL:
-        return Field(_is_any(x.re, axes))
-    return x.map(lambda part: op.ReduceSum(part, axes))
+        return is_any(x, axes)
+    return reductions.total(x, axes, keepdims=True)
 
 
-def is_any(x: Field, axes: TensorOrArray) -> Field:
+def is_any(x: Field, axes: Sequence[int]) -> Field:
     """Whether an element is true."""
-    return Field(_is_any(x.re, axes))
+    return Field(reductions.any_true(truth(x.re), axes, keepdims=True))
 
 
-def is_all(x: Field, axes: TensorOrArray) -> Field:
+def is_all(x: Field, axes: Sequence[int]) -> Field:
     """Whether all elements are true."""
-    return Field(_is_all(x.re, axes))
+    return Field(reductions.all_true(truth(x.re), axes, keepdims=True))
 
 
-def extreme(name: str) -> Reduce:
+def extreme(*, is_max: bool) -> Reduce:
     """The greatest or the least element; NaN where there is one."""
 
-    def reduce(x: Field, axes: TensorOrArray) -> Field:
-        found = getattr(op, name)(x.re, axes)
-        if not dtype_of(x.re).is_float:
-            return Field(found)
-        return Field(op.Where(_is_any(op.IsNaN(x.re), axes), like(np.nan, x.re), found))
+    def reduce(x: Field, axes: Sequence[int]) -> Field:
+        return extremes.extreme(x, axes, True, is_max=is_max)
 
     return reduce

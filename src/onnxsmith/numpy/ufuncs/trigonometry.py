@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms import angles
 from onnxsmith.algorithms.complex_numbers import trigonometric as of_complex
-from onnxsmith.algorithms.complex_numbers.angles import arc
-from onnxsmith.algorithms.complex_numbers.field import hypot as length
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular
 from onnxsmith.algorithms.values import like
@@ -28,7 +27,7 @@ tan = define("tan", by_precision("Tan", circular.tan), complex_in_double(of_comp
 arcsin = define(("arcsin", "asin"), in_double(circular.asin), complex_in_double(of_complex.asin))
 arccos = define(("arccos", "acos"), in_double(circular.acos), complex_in_double(of_complex.acos))
 arctan = define(("arctan", "atan"), by_precision("Atan", circular.atan), complex_in_double(of_complex.atan))
-arctan2 = define(("arctan2", "atan2"), in_single(arc))
+arctan2 = define(("arctan2", "atan2"), in_single(angles.atan2))
 sinh = define("sinh", by_precision("Sinh", circular.sinh), complex_in_double(of_complex.sinh))
 cosh = define("cosh", by_precision("Cosh", circular.cosh), complex_in_double(of_complex.cosh))
 tanh = define("tanh", by_digits(operator("Tanh"), circular.tanh), complex_in_double(of_complex.tanh))
@@ -41,6 +40,6 @@ arccosh = define(
 arctanh = define(
     ("arctanh", "atanh"), by_precision("Atanh", circular.atanh), complex_in_double(of_complex.atanh)
 )
-hypot = define("hypot", in_single(length))
+hypot = define("hypot", angles.hypot)
 radians = define(("radians", "deg2rad"), _times(np.pi / 180))
 degrees = define(("degrees", "rad2deg"), _times(180 / np.pi))

@@ -23,15 +23,15 @@ from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
 from onnxsmith.scripting.analysis.kinds import Root, kind_of
 from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_nonlocal, parameter_names
-from onnxsmith.scripting.analysis.subset import find_unsupported
+from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax, find_unsupported
 from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.function_source import FunctionNode
 
 _NO_NAMES: frozenset[str] = frozenset()
 #: Lines of functions whose analyses are kept, besides those that scripts hold themselves.
 _KEPT_LINES = 4_000
-# By the id of the tree, which the entry keeps alive.
-_analyses = Bounded[int, "Analysis"](_KEPT_LINES)
+# By the id of the tree, which the entry keeps alive, and what it may contain.
+_analyses = Bounded[tuple[int, Syntax], "Analysis"](_KEPT_LINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +65,24 @@ def analyze(
     global_names: Mapping[str, object],
     *,
     shared_around: frozenset[str] | None = None,
+    allowed: Syntax = NO_SYNTAX,
 ) -> Analysis:
     """The analysis of a function; `outer_names` are variables of the functions around it.
 
     `shared_around` are those that inner functions assign, where the function is staged as part of another one: it was
-    looked at with that one for what a script cannot contain.
+    looked at with that one for what a script cannot contain. `allowed` is syntax that it may contain all the same.
 
     Raises UnsupportedSyntaxError for all that ONNX cannot express.
     """
-    found = _analyses.get(id(node))
+    key = id(node), allowed
+    found = _analyses.get(key)
     if found is not None and found.node is node and found.fits(global_names):
         if found.nonlocal_names and shared_around is None:
-            _refuse_unsupported(node, file, name)
+            _refuse_unsupported(node, file, name, allowed)
         return found
     with collection_paused():
-        found = _analysis(node, file, name, outer_names, global_names, shared_around)
-    _analyses.put(id(node), found, (node.end_lineno or node.lineno) - node.lineno + 1)
+        found = _analysis(node, file, name, outer_names, global_names, shared_around, allowed)
+    _analyses.put(key, found, (node.end_lineno or node.lineno) - node.lineno + 1)
     return found
 
 
@@ -91,6 +93,7 @@ def _analysis(
     outer_names: Collection[str],
     global_names: Mapping[str, object],
     shared_around: frozenset[str] | None,
+    allowed: Syntax,
 ) -> Analysis:
     if isinstance(node, ast.Lambda):
         returned = ast.Return(node.body)
@@ -99,7 +102,7 @@ def _analysis(
         body = node.body
     facts = FactTable(body)
     if facts.may_be_unsupported and shared_around is None:
-        _refuse_unsupported(node, file, name)
+        _refuse_unsupported(node, file, name, allowed)
     parameters = parameter_names(node.args)
     nonlocal_names = declared_nonlocal(node) if facts.may_be_unsupported else _NO_NAMES
     local_names = frozenset([*parameters, *facts.assigns]) - nonlocal_names
@@ -124,8 +127,8 @@ def _analysis(
     )
 
 
-def _refuse_unsupported(node: FunctionNode, file: str, name: str) -> None:
-    unsupported = find_unsupported(node, file, name)
+def _refuse_unsupported(node: FunctionNode, file: str, name: str, allowed: Syntax) -> None:
+    unsupported = find_unsupported(node, file, name, allowed)
     if unsupported:
         raise combined(unsupported)
 

@@ -38,7 +38,7 @@ _HOOKED: frozenset[type[ast.AST]] = frozenset(
     [ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp, ast.Subscript, ast.FormattedValue]
 )
 _PLAIN: frozenset[type[ast.AST]] = frozenset([ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr])
-_BLOCKS = ("body", "orelse")
+_BLOCKS = ("body", "orelse", "finalbody")
 #: Fields that hold no nodes that matter here.
 _SKIPPED = frozenset(["ctx", "op", "ops", "type_comment", "kind", "returns", "annotation"])
 _fields: dict[type[ast.AST], tuple[str, ...]] = {}
@@ -249,6 +249,11 @@ class _Scan:
             statement = node if isinstance(node, ast.stmt) else ast.Expr(cast(ast.expr, node))
             self.assigns |= dict.fromkeys(assigned_names([statement]))
             self.reads |= dict.fromkeys(free_names(node))
+            return
+        if isinstance(node, ast.ExceptHandler):  # its statements are a block of the `try`
+            if node.name is not None:
+                self.assigns[node.name] = None
+            waiting.append(node.type)
             return
         if kind in MAY_BE_UNSUPPORTED:
             self.may_be_unsupported = True

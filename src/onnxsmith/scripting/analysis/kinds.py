@@ -139,6 +139,8 @@ def target_roots(target: ast.expr) -> Iterator[Root]:
         case ast.Subscript(value=value, slice=index):
             yield Root(value)
             yield Root(index)
+        case ast.Attribute(value=value):
+            yield Root(value)
         case _:
             pass
 

@@ -37,7 +37,7 @@ def _collect_assigned(node: ast.AST, found: dict[str, None]) -> None:
     if isinstance(node, ast.alias):
         found[(node.asname or node.name).split(".")[0]] = None
         return
-    if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
+    if isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler) and node.name is not None:
         found[node.name] = None
     elif isinstance(node, ast.MatchMapping) and node.rest is not None:
         found[node.rest] = None

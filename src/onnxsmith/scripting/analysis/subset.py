@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.names import (
@@ -39,9 +39,16 @@ MAY_BE_UNSUPPORTED: frozenset[type[ast.AST]] = frozenset(
 )
 
 
-def find_unsupported(node: FunctionNode, file: str, name: str) -> list[OnnxsmithError]:
-    """An error for everything in a function that ONNX cannot express."""
-    return list(_Search(file, name).function(node, _NOTHING, is_inner=False))
+#: Syntax that is refused in scripts, and that a dialect may allow: how it is staged decides then.
+Syntax: TypeAlias = frozenset[type[ast.AST]]
+NO_SYNTAX: Syntax = frozenset()
+
+
+def find_unsupported(
+    node: FunctionNode, file: str, name: str, allowed: Syntax = NO_SYNTAX
+) -> list[OnnxsmithError]:
+    """An error for everything in a function that ONNX cannot express, but what is allowed all the same."""
+    return list(_Search(file, name, allowed).function(node, _NOTHING, is_inner=False))
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -50,9 +57,10 @@ _NOTHING: frozenset[str] = frozenset()
 class _Search:
     """Goes through a function, and knows what may be assigned and yielded where it is."""
 
-    def __init__(self, file: str, name: str) -> None:
+    def __init__(self, file: str, name: str, allowed: Syntax) -> None:
         self._file = file
         self._name = name
+        self._allowed = allowed
 
     def function(
         self, node: FunctionNode, around: frozenset[str], *, is_inner: bool
@@ -91,6 +99,8 @@ class _Search:
 
     def _refused(self, node: ast.AST, place: _Place) -> tuple[ast.AST, str, str] | None:
         """What is wrong with a node by itself: where, what, and what to write instead."""
+        if type(node) in self._allowed:
+            return None
         refused = _REFUSED.get(type(node))
         if refused is not None:
             return node, f"a script cannot contain {refused[0]}", refused[1]

@@ -67,6 +67,8 @@ def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
         case ast.Subscript(value=container, slice=index):
             frame = stager.frame
             _assign_element(stager, target, frame.evaluate(container), frame.evaluate(index), value)
+        case ast.Attribute(value=owner, attr=name):
+            _assign_attribute(stager, target, stager.frame.evaluate(owner), name, value)
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 stager.frame.span(target)
@@ -138,6 +140,20 @@ def _assign_element(
     with located(stager.frame.span(target)):
         refuse_change(container)
         cast(Elements, container)[index] = value
+
+
+def _assign_attribute(
+    stager: Stager, target: ast.expr, owner: UserValue, name: str, value: UserValue
+) -> None:
+    """Arrays of a dialect have attributes that are written to: `x.flat = 0`. All other objects live outside."""
+    frame = stager.frame
+    if not frame.run.dialect.is_open(owner):
+        raise UnsupportedSyntaxError(
+            "an attribute of an object is assigned, and a model has no memory from one call to the next",
+            help="assign a variable and return it",
+        ).locate(frame.span(target))
+    with located(frame.span(target)):
+        setattr(owner, name, value)
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:

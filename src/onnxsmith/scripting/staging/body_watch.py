@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from onnxsmith.core.body_watch import register_body_watch
+from onnxsmith.core.carried import Wall
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.staging.cells import CellValues
 from onnxsmith.scripting.staging.reach import Reach
@@ -33,13 +34,17 @@ class _Watched:
         self._name = name
         self._path = Path(None, Reach([(name, function)], ()), None, is_call=False)
         self._cells = CellValues()
+        self._wall = Wall()
 
     def __enter__(self) -> object:
-        return self._path.__enter__()
+        watched = self._path.__enter__()
+        self._wall.__enter__()
+        return watched
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: object, /
     ) -> None:
+        self._wall.__exit__()
         assigned = CellValues().changed(self._cells)
         self._cells.put_back()
         self._path.__exit__(kind, error, place)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeGuard, cast
 
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, current_graph, recorded
@@ -18,6 +19,7 @@ from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
+from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
@@ -29,6 +31,7 @@ from onnxsmith.scripting.staging.merge import (
     active,
 )
 from onnxsmith.scripting.staging.perhaps import refined
+from onnxsmith.scripting.staging.raised import PathEnded
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
@@ -37,6 +40,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.stager import Stager
 
 #: A model file nests about three messages per `If`, and protobuf reads a hundred.
@@ -201,21 +205,30 @@ def dynamic_if(
     cells, cells_after = CellValues(), list[CellValues]()
     watch = watch_path(frame, names, place)
     sides: list[Side] = []
+    ends: list[PathEnd] = []
+    ended: list[bool] = []
     scopes = (outer.subgraph(), outer.subgraph())
     try:
         for scope, run, is_true in zip(scopes, (then, otherwise), (True, False), strict=True):
             facts = frame.implications.of(condition, is_true=is_true)
             frame.variables = refined(before, facts)
             cells.refine(facts)
-            with active(scope), watch:
-                sides.append(run())
-            cells_after.append(CellValues())
+            with active(scope), watch, Journal() as journal:
+                side, is_ended = _to_its_end(run)
+                ended.append(is_ended)
+                after = CellValues()
+                in_cells = [after.get(cell, MISSING) for cell in after.changed(cells)]
+                ends.append(PathEnd(journal, (side.value, *side.variables.values(), *in_cells)))
+            sides.append(side)
+            cells_after.append(after)
             cells.put_back()
     finally:
         frame.variables = before
         cells.put_back()
+    sides = _of_other_where_ended(sides, ended)
     assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
-    logic = None if outer.is_exact or assigned else _as_logic(condition, scopes, sides)
+    changes = bool(assigned) or any(each.written for each in ends)
+    logic = None if outer.is_exact or changes else _as_logic(condition, scopes, sides)
     if logic is not None:
         frame.implications.note(logic, condition, sides[0].value, sides[1].value)
         return Side(logic, sides[0].variables)
@@ -225,6 +238,7 @@ def dynamic_if(
         merger = Merger(outer, outer, condition, is_choice=True)
     else:
         merger = Merger(*scopes, condition)
+    merger.ends = (ends[0], ends[1])
     if isinstance(place, ast.For | ast.While):
         merger.paths = LOOP_PATHS  # what decides is no condition that somebody wrote
     with located(span):
@@ -234,6 +248,7 @@ def dynamic_if(
             for each, value in sides[1].variables.items()
         }
         shared = _merged_cells(merger, assigned, cells_after, span)
+        written = merger.merge_written(lambda carrier: name_of(frame, carrier))
         outputs = _selected(outer, condition, merger)
     if not merger.names:
         for scope in scopes:
@@ -254,8 +269,34 @@ def dynamic_if(
     frame.implications.note(filled.value, condition, sides[0].value, sides[1].value)
     for cell, value in shared:
         cell.home[cell.name] = merger.fill(value, outputs or ())
+    for carrier, shell in written:
+        carrier.rewrite(merger.filled_parts(shell, outputs or ()))
     keep_unchanged(merger.ambiguous(watch))
+    merger.lock_shared_carriers()
+    if all(ended):
+        raise PathEnded
     return filled
+
+
+def _to_its_end(run: Callable[[], Side]) -> tuple[Side, bool]:
+    """What a path leaves, and whether it ended with an error: then it leaves nothing."""
+    try:
+        return run(), False
+    except PathEnded:
+        return Side(MISSING), True
+
+
+def _of_other_where_ended(sides: Sequence[Side], ended: Sequence[bool]) -> list[Side]:
+    """Two sides; what the one does not say that ended with an error, the other does."""
+    names = [name for side in sides for name in side.variables]
+    missing = Side(MISSING, dict.fromkeys(names, MISSING))
+    return [missing if is_ended else side for side, is_ended in zip(sides, ended, strict=True)]
+
+
+def name_of(frame: Frame, carrier: Carrier) -> str:
+    """What a carrier is called in a function: as a variable that holds it."""
+    names = (name for name, value in frame.variables.items() if value is carrier)
+    return next(names, "array")
 
 
 def _merged_cells(

@@ -11,9 +11,11 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from typing import Any, cast
 
+from onnxsmith.core.carried import Carrier, Wall
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
@@ -22,14 +24,15 @@ from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
+from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.functions.binding import bind_call
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function, head_span
 from onnxsmith.scripting.source.observers import observed
 from onnxsmith.scripting.source.outside import closure_of
-from onnxsmith.scripting.source.user_code import is_user_code
 from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.cells import CellScope
+from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.frame import Frame, Run
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.script_values import Function
@@ -55,6 +58,7 @@ class StagedClosure:
             _visible_names(frame),
             frame.globals,
             shared_around=frame.analysis.place.shared,
+            allowed=frame.run.dialect.syntax,
         )
         self.signature = _signature(node, frame)
 
@@ -149,10 +153,12 @@ def run_staged(
     mistakes: Mistakes | None = None,
     *,
     run: Run,
+    owns_arguments: bool = False,
 ) -> UserValue:
     """Stage one call of a function and give what it returns; `mistakes` collects those of several statements.
 
-    `run` is the stager's: it stages a frame, and all that is called from there is staged by it, too.
+    Objects among the arguments may be changed where it `owns_arguments`: they were made for this call. `run` is the
+    stager's: it stages a frame, and all that is called from there is staged by it, too.
     """
     frame = Frame(analysis, global_names, closure, outer)
     for name, value in arguments.items():
@@ -163,7 +169,8 @@ def run_staged(
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)
-        with Captures(), CellScope(), watch_call(frame, arguments):  # a script, not what it calls
+        wall = nullcontext() if owns_arguments else Wall()
+        with Captures(), CellScope(), wall, watch_call(frame, arguments):  # a script, not what it calls
             return run(frame)
 
 
@@ -171,7 +178,7 @@ def in_place(function: Function, run: Run) -> Function:
     """What to call instead of `function` in a staged function."""
     if isinstance(function, types.MethodType):
         inner = function.__func__
-        if isinstance(inner, types.FunctionType) and is_user_code(inner):
+        if isinstance(inner, types.FunctionType) and run.dialect.is_staged(inner):
             behind = observed(inner)
             if behind is not None:
                 return in_place(cast(Any, behind).__get__(function.__self__), run)
@@ -183,31 +190,36 @@ def in_place(function: Function, run: Run) -> Function:
         behind = observed(function)
         if behind is not None:
             return in_place(behind, run)
-        return _InPlace(function, (), run) if is_user_code(function) else function
+        return _InPlace(function, (), run) if run.dialect.is_staged(function) else function
     if isinstance(function, functools.partial):
         inner = cast("functools.partial[Any]", function)
         return functools.partial(in_place(inner.func, run), *inner.args, **inner.keywords)
     if isinstance(function, type):
         return cast(Any, function)
     inner = getattr(cast(Any, type(function)), "__call__", None)  # noqa: B004  # the function itself is wanted
-    if isinstance(inner, types.FunctionType) and is_user_code(inner):
+    if isinstance(inner, types.FunctionType) and run.dialect.is_staged(inner):
         return _InPlace(inner, (cast(Opaque, function),), run)
     return function
 
 
-def has_symbolic(values: Iterable[UserValue], depth: int = 3) -> bool:
-    """Whether symbolic values are among these, or in the containers among these."""
+def has_symbolic(
+    values: Iterable[UserValue],
+    depth: int = 3,
+    *,
+    is_open: Callable[[UserValue], bool] = SCRIPTS.is_open,
+) -> bool:
+    """Whether symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
     for value in values:
-        if isinstance(value, Value):
-            if value.is_symbolic:
+        if isinstance(value, Value | Carrier):
+            if value.is_symbolic or is_open(value):
                 return True
         elif depth and isinstance(value, tuple | list | set):
-            if has_symbolic(cast("list[Any]", value), depth - 1):
+            if has_symbolic(cast("list[Any]", value), depth - 1, is_open=is_open):
                 return True
         elif (
             depth
             and isinstance(value, dict)
-            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1)
+            and has_symbolic(cast("dict[Any, Any]", value).values(), depth - 1, is_open=is_open)
         ):
             return True
     return False
@@ -229,11 +241,11 @@ class _InPlace:
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         function, args = self._function, (*self._bound, *args)
-        if not has_symbolic((*args, *kwargs.values())):
-            return call_as_it_is(function, *args, **kwargs)
-        analysis = helper_analysis(function)
+        if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
+            return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
+        analysis = helper_analysis(function, self._run.dialect.syntax)
         if analysis is None:
-            return call_as_it_is(function, *args, **kwargs)
+            return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         # Its own parameters, also where `functools.wraps` says that it has those of another function.
@@ -242,11 +254,18 @@ class _InPlace:
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
-def helper_analysis(function: types.FunctionType) -> Analysis | None:
+def helper_analysis(function: types.FunctionType, allowed: Syntax = NO_SYNTAX) -> Analysis | None:
     """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
     code = function.__code__
     try:
         node = find_function(function)
-        return analyze(node, code.co_filename, function.__name__, code.co_freevars, function.__globals__)
+        return analyze(
+            node,
+            code.co_filename,
+            function.__name__,
+            code.co_freevars,
+            function.__globals__,
+            allowed=allowed,
+        )
     except (SourceNotFoundError, UnsupportedSyntaxError):
         return None

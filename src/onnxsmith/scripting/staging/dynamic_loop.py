@@ -7,30 +7,33 @@ that changes is left open. An element type that changes is an error.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from onnxsmith.core.call import constant_like
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.errors import LoopTypeError, NestingError
+from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
-from onnxsmith.scripting.staging.branches import DEEPEST
+from onnxsmith.scripting.staging.branches import DEEPEST, name_of
+from onnxsmith.scripting.staging.carriers import FROM_BEFORE, PathEnd, carriers_in, lock_shared
 from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
 from onnxsmith.scripting.staging.loop_state import (
     State,
     StateLeaf,
     carried_states,
+    carrier_state,
     cell_state,
     open_shape,
     result_leaves,
@@ -48,14 +51,17 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
+from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
-from onnxsmith.scripting.staging.structure import containers_in, flatten, unflatten
-from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
+from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.iteration import Iteration
     from onnxsmith.scripting.staging.stager import Stager
 
@@ -77,18 +83,18 @@ class _Attempt:
 
     scope: RecordingTarget
     inputs: list[Value]
-    side: Side
+    #: How the iteration ended, of what somebody asks after the loop.
+    flags: Mapping[str, Held]
     go_on: Number | bool
     #: The input that says whether the iteration before wanted this one.
     goes_on_before: Value
     #: What inner functions have assigned.
     cells: CellValues
-
-    def result(self, state: State) -> Held:
-        """What an iteration leaves a variable."""
-        if state.cell is not None:
-            return self.cells.get(state.cell, MISSING)
-        return self.side.variables.get(state.name, MISSING)
+    #: What carriers hold at the end of an iteration.
+    end: PathEnd
+    #: What an iteration leaves the variables, and the same as the states have it.
+    raw: Sequence[Held]
+    results: Sequence[Held]
 
 
 def stage_loop(
@@ -119,8 +125,11 @@ def stage_loop(
             roll_back = outer.checkpoint()
             frame.variables = dict(before)
             attempt = _stage_body(stager, statement, source, leaf, test, states)
-            wider = [widened(each, attempt.result(each), place) for each in states]
-            known = {each.cell.key for each in states if each.cell is not None}
+            draft = outer.draft()
+            with active(draft):  # where a number is made an array of, that is for the next attempt alone
+                wider = _widened(frame, attempt, states, place)
+            draft.discard()
+            known, new_cells = {each.cell.key for each in states if each.cell is not None}, list[State]()
             for cell in attempt.cells.changed(cells):
                 if cell.key in known or cell.key in only_inside:
                     continue
@@ -128,20 +137,20 @@ def stage_loop(
                 if state is None:
                     only_inside[cell.key] = cell
                 else:
-                    wider.append(state)
-            if wider == states:
+                    new_cells.append(state)
+            if wider == states and not new_cells:
                 break
             # A type only ever becomes wider, and there are few widths: this comes to an end.
-            states = wider
             attempt.scope.discard()
             roll_back()
             cells.put_back()
+            states = _widened(frame, attempt, states, place) + new_cells
     finally:
         frame.variables = before
         cells.put_back()
     flags = _flags(stager, statement)
     extra: list[tuple[str, TensorLike]] = []
-    forms = {flag: flatten(attempt.side.flags[flag], flag, extra) for flag in flags}
+    forms = {flag: flatten(attempt.flags[flag], flag, extra) for flag in flags}
     names = [leaf.name for each in states for leaf in each.leaves]
     outputs: Sequence[Value] = ()
     if not names and not extra:
@@ -152,11 +161,36 @@ def stage_loop(
             outputs = _emit(outer, source, first_test, states, body)
         outer.name_results(outputs, names, [(body, "out")])
     _assign_variables(stager, statement, states, outputs)
+    _lock_shared(stager, attempt, states)
     for cell in only_inside.values():
         cell.home[cell.name] = Unassigned(place, _ONLY_INSIDE)
     results = [_like(value, output) for (_, value), output in zip(extra, outputs[len(names) :], strict=True)]
     ends = {flag: unflatten(form, results) for flag, form in forms.items()}
     return Ended(ends.get("break", False), ends.get("return", False), ends.get("value", MISSING))
+
+
+def _widened(frame: Frame, attempt: _Attempt, states: Sequence[State], place: Span) -> list[State]:
+    """The states whose types hold before an iteration and after it, with objects that it changes in place."""
+    wider = [widened(*each, place) for each in zip(states, attempt.results, strict=True)]
+    known = {id(each.carrier) for each in states}
+    for carrier, _ in attempt.end.written.values():
+        if id(carrier) not in known:
+            wider.append(carrier_state(carrier, name_of(frame, carrier)))
+    return wider
+
+
+def _lock_shared(stager: Stager, attempt: _Attempt, states: Sequence[State]) -> None:
+    """After a loop, refuse writing to objects of which only the model knows whether they are the same as others."""
+    variables = stager.frame.variables
+    results: list[tuple[Carrier, list[Carrier]]] = []
+    for state, raw in zip(states, attempt.raw, strict=True):
+        if not state.is_open or isinstance(state.form, Missing):
+            continue
+        home = variables if state.cell is None else state.cell.home
+        before, after = list(carriers_in(state.start)), list(carriers_in(raw))
+        for k, each in enumerate(carriers_in(home[state.name])):
+            results.append((each, [*before[k : k + 1], *after[k : k + 1]]))
+    lock_shared(results, attempt.end.start)
 
 
 def _try_body(
@@ -214,7 +248,11 @@ def _stage_body(
     frame = stager.frame
     place = frame.span(statement)
     flags = _flags(stager, statement)
-    with active(scope), watch_path(frame, frame.analysis.facts.names([statement]), statement):
+    with (
+        active(scope),
+        watch_path(frame, frame.analysis.facts.names([statement]), statement),
+        Journal() as journal,
+    ):
         position: Any = scope.input(_counter_name(statement), TensorType(DType.INT64, ()), place)
         goes_on_before = scope.input("go_on", TensorType(DType.BOOL, ()), place)
         every: list[Any] = []
@@ -225,11 +263,17 @@ def _stage_body(
             if isinstance(state.form, Missing):
                 home.pop(state.name, None)  # the first iteration says what it is
                 continue
+            if state.carrier is not None:
+                state.carrier.rewrite(state.values_of(inputs))
+                continue
             values = [
                 value if each.number is None else Number(value, each.number)
                 for value, each in zip(inputs, state.leaves, strict=True)
             ]
             home[state.name] = unflatten(state.form, values)
+            if state.is_open:
+                for each in carriers_in(home[state.name]):
+                    each.keep_unchanged(FROM_BEFORE)
         if isinstance(statement, ast.For) and source.element is not None:
             # In an exact script it is the tensor that the model has: an operator on it is that node, and no number's.
             counter: Any = position if scope.is_exact else Number(position, "int", is_natural=True)
@@ -250,14 +294,41 @@ def _stage_body(
             return Side({**_told(side, flags), "go_on": goes_on}, side.variables)
 
         last = _trailing_break(stager, statement)
-        side = (
-            stager.run(statement.body, Leaf(end))
-            if last is None
-            else _run_to_break(stager, statement, last, leaf)
-        )
-    return _Attempt(
-        scope, every, side, cast("Number | bool", side.flags["go_on"]), goes_on_before, CellValues()
-    )
+        try:
+            side = (
+                stager.run(statement.body, Leaf(end))
+                if last is None
+                else _run_to_break(stager, statement, last, leaf)
+            )
+        except PathEnded:
+            raise UnsupportedSyntaxError(
+                "every iteration of this loop raises an error, and only the model knows whether there is one",
+                help="ask before the loop: if n > 0: raise …",
+            ).locate(place) from None
+        assigned = CellValues()
+        raw = [_left(state, side, assigned) for state in states]
+        told = _told(side, flags)
+        ended = PathEnd(journal, (*raw, *told.values()))
+        results = [_result(ended, state, each) for state, each in zip(states, raw, strict=True)]
+        opened = {flag: ended.opened(each, keeps_older=True) for flag, each in told.items()}
+        go_on, raises = cast("Number | bool", side.flags["go_on"]), open_raises()
+        if raises is not None:
+            go_on = raises.not_after(go_on)
+    return _Attempt(scope, every, opened, go_on, goes_on_before, assigned, ended, raw, results)
+
+
+def _left(state: State, side: Side, cells: CellValues) -> Held:
+    """What an iteration leaves a variable."""
+    if state.cell is not None:
+        return cells.get(state.cell, MISSING)
+    return MISSING if state.carrier is not None else side.variables.get(state.name, MISSING)
+
+
+def _result(end: PathEnd, state: State, left: Held) -> Held:
+    """What an iteration leaves a variable, as its state has it: with carriers taken apart where they are others."""
+    if state.carrier is not None:
+        return Shell.of(state.carrier, end.parts_of(state.carrier))
+    return end.opened(left, state.form) if state.is_open else left
 
 
 def _counter_name(statement: ast.For | ast.While) -> str:
@@ -285,10 +356,12 @@ def _run_to_break(stager: Stager, statement: ast.For | ast.While, last: ast.If, 
     if isinstance(operand, ast.Name):
         go_on = frame.read(operand.id, operand)
         with located(frame.span(operand)):
+            go_on = asked(go_on)
             goes_on = truth(go_on) if is_symbolic(go_on) else bool(go_on)
     else:
         value = frame.evaluate(test)
         with located(frame.span(test)):
+            value = asked(value)
             goes_on = current_graph().operators.Not(truth(value)) if is_symbolic(value) else not value
     if isinstance(goes_on, TensorValue) and not isinstance(goes_on, Number):
         goes_on = Number(goes_on, "bool")
@@ -309,8 +382,8 @@ def _finish(attempt: _Attempt, states: Sequence[State], extra: Sequence[TensorLi
         outputs: list[Value] = [
             attempt.goes_on_before if is_endless_body else _tensor(scope, attempt.go_on, DType.BOOL)
         ]
-        for state in states:
-            for each, value in zip(state.leaves, result_leaves(state, attempt.result(state)), strict=True):
+        for state, result in zip(states, attempt.results, strict=True):
+            for each, value in zip(state.leaves, result_leaves(state, result), strict=True):
                 outputs.append(_as_carried(scope, each, value, inputs[len(outputs) - 1]))
         outputs += [_tensor(scope, each, None) for each in extra]
     return scope.finish_body(outputs, "loop_body")
@@ -371,6 +444,9 @@ def _assign_variables(
     carried: set[str] = set()
     for state in states:
         if isinstance(state.form, Missing):
+            continue
+        if state.carrier is not None:
+            state.carrier.rewrite(state.values_of([next(rest) for _ in state.leaves]))
             continue
         if state.cell is None:
             carried.add(state.name)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Protocol, cast
 
-from onnxsmith.core.numpys_arrays import remedy
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.user_values import UserValue
@@ -22,6 +21,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.expressions import BlockSite, Evaluate, Root, compile_expressions
 from onnxsmith.scripting.source.function_source import head_span
 from onnxsmith.scripting.staging.cells import Cells, new_cells
+from onnxsmith.scripting.staging.dialect import SCRIPTS, Dialect
 from onnxsmith.scripting.staging.merge import AssignedWhere, Differing, Unassigned
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
@@ -46,11 +46,27 @@ class Tainted(Exception):
     """A statement uses a variable whose assignment was a mistake; nothing can be said about it."""
 
 
-Run: TypeAlias = Callable[["Frame"], UserValue]
+class Run(Protocol):
+    """How a frame is staged, and all that is called from there."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """What the code means."""
+        ...
+
+    def __call__(self, frame: Frame) -> UserValue:
+        """Stage one call of a function: what it returns."""
+        ...
 
 
-def _not_run(frame: Frame) -> NoReturn:
-    raise AssertionError(f"{frame.analysis.name} is not being staged")
+class _NotRun:
+    dialect: Dialect = SCRIPTS
+
+    def __call__(self, frame: Frame) -> NoReturn:
+        raise AssertionError(f"{frame.analysis.name} is not being staged")
+
+
+_not_run = _NotRun()
 
 
 class Frame:
@@ -264,10 +280,7 @@ class Frame:
         if isinstance(value, Differing):
             return DynamicPythonValueError(
                 f"'{name}' is {_shown(value.then)} or {_shown(value.otherwise)}, depending on a tensor's value",
-                help=remedy(
-                    (value.then, value.otherwise),
-                    "only tensors and numbers can depend on a tensor; choose between tensors instead",
-                ),
+                help="only tensors and numbers can depend on a tensor; choose between tensors instead",
             ).locate(span)
         known = [*self.analysis.local_names, *self.closure, *self.globals, *dir(builtins)]
         if name in self.analysis.local_names:

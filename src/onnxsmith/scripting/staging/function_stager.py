@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import cast
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
@@ -20,15 +21,26 @@ from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.expressions import BlockSite
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.staging import chains
+from onnxsmith.scripting.staging.dialect import SCRIPTS, Dialect
 from onnxsmith.scripting.staging.frame import BROKEN, Frame, Tainted
 from onnxsmith.scripting.staging.hooks import Hooks
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, RESULT, Leaf, Side
 from onnxsmith.scripting.staging.statement_kind import StatementKind
 
 
-def stage_frame(frame: Frame) -> UserValue:
-    """Stage one call of a function: what it returns."""
-    return FunctionStager(frame).call()
+class Staging:
+    """Stages calls of functions in a dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+
+    def __call__(self, frame: Frame) -> UserValue:
+        """Stage one call of a function: what it returns."""
+        return FunctionStager(frame).call()
+
+
+#: Stages calls of functions as scripts.
+stage_frame = Staging(SCRIPTS)
 
 
 class FunctionStager:
@@ -37,7 +49,8 @@ class FunctionStager:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.flow = frame.analysis.flow
-        frame.hooks = Hooks(frame, self)
+        self._hooks = Hooks(frame, self)
+        frame.hooks = self._hooks
 
     def call(self) -> UserValue:
         """What the function returns."""
@@ -145,6 +158,10 @@ class FunctionStager:
                 self.frame.span(statement)
             )
         return kind.stage(self, statement, follow)
+
+    def telling(self) -> AbstractContextManager[None]:
+        """What is evaluated in the block is only told to people: values that the model alone knows have a text."""
+        return self._hooks.telling()
 
     def assign_name(self, name: str, value: UserValue) -> None:
         """Bind a variable; a new value of the graph takes its name."""

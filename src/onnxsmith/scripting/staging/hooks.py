@@ -8,11 +8,13 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Generator, Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -44,7 +46,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
-from onnxsmith.scripting.staging.truth import Negation, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, settled, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -89,13 +91,13 @@ class Hooks:
         self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
-        value = first
+        value = settled(asked(first))
         for position, operand in enumerate(others):
             if is_symbolic(value):
                 return self._open_truth(bound, value, others[position:], stops_at)
             if bool(value) is stops_at:
                 return value
-            value = operand()
+            value = settled(asked(operand()))
         return value if not is_symbolic(value) else self._one_truth(value, stops_at)
 
     def _open_truth(
@@ -106,7 +108,7 @@ class Hooks:
 
             def look(operand: Thunk = operand) -> bool | Number:
                 nonlocal has_tensor
-                value = operand()
+                value = settled(asked(operand()))
                 if not is_symbolic(value):
                     return bool(value)
                 has_tensor = has_tensor or not isinstance(value, Number)
@@ -139,8 +141,9 @@ class Hooks:
     ) -> UserValue:
         if not others:
             return first
-        if not is_symbolic(first):
-            if bool(first) is stops_at:
+        decides = settled(asked(first))
+        if not is_symbolic(decides):
+            if bool(decides) is stops_at:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
@@ -150,11 +153,12 @@ class Hooks:
         def keep() -> UserValue:
             return first
 
-        test = self._one_truth(first, stops_at)
+        test = self._one_truth(decides, stops_at)
         return self.choose(bound, test, keep, rest) if stops_at else self.choose(bound, test, rest, keep)
 
     def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
+        value = settled(asked(value))
         if not is_symbolic(value):
             return not value
         if isinstance(value, Negation):
@@ -164,12 +168,14 @@ class Hooks:
         self._frame.implications.note_opposite(result, scalar)
         return result
 
-    def condition(self, value: T) -> T | TensorValue:
+    def condition(self, value: T) -> T | TensorValue | bool:
         """The condition of a conditional expression, as one truth value."""
-        return truth(value) if is_symbolic(value) else value
+        decides = settled(asked(value))
+        return truth(decides) if is_symbolic(decides) else decides
 
     def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
+        test = settled(asked(test))
         if not is_symbolic(test):
             return then() if test else otherwise()
         frame = self._frame
@@ -291,7 +297,7 @@ class Hooks:
 
     def known_test(self, value: T) -> T:
         """What decides in a generator, which Python runs."""
-        if is_symbolic(value):
+        if is_symbolic(asked(value)):
             raise UnsupportedSyntaxError(
                 "only the model knows whether this is true, and a generator yields when the model is made",
                 help="choose what it yields: yield op.Where(condition, a, b); or write the loop without a generator",
@@ -306,11 +312,20 @@ class Hooks:
 
     def formatted(self, value: T) -> T | _Shown:
         """A value in an f-string."""
-        if not is_symbolic(value):
+        if not (isinstance(value, Value | Carrier) and value.is_symbolic):
             return value
         if not self._is_printing:
             raise text_error()
-        return _Shown(value)
+        return _Shown()
+
+    @contextmanager
+    def telling(self) -> Generator[None]:
+        """What is evaluated in the block is only told to people."""
+        was_printing, self._is_printing = self._is_printing, True
+        try:
+            yield
+        finally:
+            self._is_printing = was_printing
 
     def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
@@ -332,11 +347,15 @@ class Hooks:
 
     def callee(self, function: Function) -> Function:
         """What is called when the user's code calls `function`."""
-        found = replacement(function, self)
-        return watched(function, in_place(function, self._frame.run) if found is None else found)
+        run, usual = self._frame.run, replacement(function, self)
+        found = run.dialect.callee(function, usual, lambda each: in_place(each, run)) or usual
+        return watched(function, in_place(function, run) if found is None else found)
 
     def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
+        found = self._frame.run.dialect.container(value)
+        if found is not None:
+            return found
         return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
 
     def class_of(self, value: UserValue) -> type:
@@ -377,13 +396,10 @@ def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
 class _Shown:
     """A symbolic value in what the eager run would print: any format will do."""
 
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Value) -> None:
-        self._value = value
+    __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return repr(self._value)
+        return "…"
 
 
 @shown_as("ndarray")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
 from onnxsmith.core.sequence import TensorSequence
@@ -75,12 +76,19 @@ def _source(stager: Stager, node: ast.expr) -> Source:
     with located(stager.frame.span(node)):
         if function is reversed and isinstance(arguments[0], range):
             return arguments[0][::-1]
-        if not any(
-            is_symbolic(each) or isinstance(each, Iteration) for each in (*arguments, *options.values())
-        ):
+        if not any(map(_is_open, (*arguments, *options.values()))):
             return function(*arguments, **options)
         make = _ITERATIONS.get(function)
         return function(*arguments, **options) if make is None else make(*arguments, **options)
+
+
+def _is_open(value: Source) -> bool:
+    """Whether only the model can run over a value, or count to it."""
+    return (
+        is_symbolic(value)
+        or isinstance(value, Iteration)
+        or (isinstance(value, Carrier) and value.is_symbolic)
+    )
 
 
 def range_iteration(bounds: range) -> Iteration:
@@ -97,6 +105,8 @@ def range_iteration(bounds: range) -> Iteration:
 
 def _over(value: Source) -> Source:
     """A tensor is run over along its first dimension, a sequence element by element."""
+    if isinstance(value, Carrier) and value.is_symbolic:
+        return Iteration(*value.gone_through())
     if not is_symbolic(value):
         return value  # also an Iteration
     if isinstance(value, Tensor):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from onnxsmith.core.numpys_arrays import remedy
+from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import NumberKind, kind_of
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import current_graph
@@ -16,6 +17,7 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.scripting.staging import perhaps
+from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.merge import (
@@ -27,7 +29,18 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
-from onnxsmith.scripting.staging.structure import Slot, flatten, is_same_form, joined, unflatten
+from onnxsmith.scripting.staging.structure import (
+    Shell,
+    Slot,
+    flatten,
+    is_same_form,
+    joined,
+    joined_forms,
+    parts,
+    rebuilt,
+    traits_in,
+    unflatten,
+)
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
@@ -64,12 +77,29 @@ class State:
     leaves: tuple[StateLeaf, ...]
     #: Where it is kept, if inner functions assign it.
     cell: Cell | None = None
+    #: The object whose values it is, if it is one that is changed in place.
+    carrier: Carrier | None = None
+    #: Whether carriers in it are replaced by others: their values are carried then, and else the objects stay.
+    is_open: bool = False
+    #: What the variable holds before the loop.
+    start: Held = MISSING
+
+    def values_of(self, tensors: Sequence[Value]) -> CarriedParts:
+        """What the object holds whose values the state is, when these are its tensors."""
+        return dict(zip(cast(Shell, self.form).names, tensors, strict=True))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and self.leaves == other.leaves and self._has_form(other.form)
+        return (
+            isinstance(other, State)
+            and self.leaves == other.leaves
+            and self.is_open == other.is_open
+            and self._has_form(other.form)
+        )
 
     def _has_form(self, form: Held) -> bool:
-        return self.form is form or is_same_form(self.form, form)
+        return self.form is form or (
+            is_same_form(self.form, form) and traits_in(self.form) == traits_in(form)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -85,29 +115,33 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
         if _is_condition(statement, name) and current_graph().is_exact and name not in live_after:
             continue  # Loop itself carries what the test reads
         value = stager.frame.variables.get(name, MISSING)
+        for each in carriers_in(value):
+            _ = each.carried  # brought up to date here, and not in an attempt that is taken back
         if isinstance(value, Stored):
             value = current_graph().lift(value)
         if isinstance(value, Differing):
             raise LoopTypeError(
                 f"'{name}' is one of two Python values before the loop and is assigned in it",
-                help=remedy(
-                    (value.then, value.otherwise),
-                    "only tensors and numbers can change from one iteration to the next",
-                ),
+                help="only tensors and numbers can change from one iteration to the next",
             ).locate(stager.frame.span(statement))
         if isinstance(value, Missing | Unassigned):
             # Only a loop that surely runs gives it a value, or one that was left by break: the `else` sees to the rest.
             if name in live_after and (at_least_once or name not in live_in_body):
                 states.append(State(name, MISSING, ()))
             continue
-        states.append(_state(name, value))
+        states.append(replace(_state(name, value), start=value))
     return states
+
+
+def carrier_state(carrier: Carrier, name: str) -> State:
+    """An object from before a loop that is changed in place."""
+    return replace(_state(name, Shell.of(carrier, carrier.carried)), carrier=carrier)
 
 
 def cell_state(cell: Cell, value: Held, *, at_least_once: bool) -> State | None:
     """A variable that inner functions assign in a loop; None for one that has a value only in an iteration."""
     if not isinstance(value, Missing | Unassigned):
-        return replace(_state(cell.name, value), cell=cell)
+        return replace(_state(cell.name, value), cell=cell, start=value)
     return State(cell.name, MISSING, (), cell) if at_least_once else None
 
 
@@ -148,28 +182,73 @@ def widened(state: State, result: Held, place: Span) -> State:
         raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(
             place
         )
+    if not state.is_open and not _keeps_carriers(state, result):
+        return _opened(state, result)
     if perhaps.is_one(_sample(state), result):
         state, result = _beside_none(state, result), Perhaps(*perhaps.taken_apart(result, MISSING))
     after = _state(state.name, result)
     if isinstance(state.form, Missing):
         # It starts from a value that nobody reads, in which open dimensions are empty.
         leaves = tuple(replace(each, initial=MISSING, type=open_shape(each.type)) for each in after.leaves)
-        return State(state.name, after.form, leaves, state.cell)
+        return replace(state, form=after.form, leaves=leaves)
     if isinstance(result, Perhaps) and result.value is MISSING:  # it is None: only the flag tells something
         first = _wider(state.leaves[0], after.leaves[0], place)
         return replace(state, leaves=(first, *state.leaves[1:]))
     if not is_same_form(state.form, after.form):
         raise LoopTypeError(
             f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",
-            help=remedy(
-                (state.form, after.form), "only tensors and numbers can change from one iteration to the next"
-            ),
+            help="only tensors and numbers can change from one iteration to the next",
         ).locate(place)
     pairs = zip(state.leaves, after.leaves, strict=True)
     leaves = tuple(_wider(before, leaf, place) for before, leaf in pairs)
-    if all(wider is before for wider, before in zip(leaves, state.leaves, strict=True)):
+    if state.is_open or state.carrier is not None:
+        for before, wider in zip(state.leaves, leaves, strict=True):
+            _check_rank(before, wider, place)
+    form = joined_forms(state.form, after.form)
+    if (
+        all(wider is before for wider, before in zip(leaves, state.leaves, strict=True))
+        and form is state.form
+    ):
         return state
-    return replace(state, leaves=leaves)
+    return replace(state, form=form, leaves=leaves)
+
+
+def _keeps_carriers(state: State, result: Held) -> bool:
+    """Whether the carriers that a variable holds are the same objects before an iteration and after it."""
+    before = [id(each) for each in carriers_in(state.start)]
+    return before == [id(each) for each in carriers_in(result)]
+
+
+def _opened(state: State, result: Held) -> State:
+    """A state whose carriers are others after an iteration: their values are carried."""
+    start = _like_result(state.start, result)
+    if isinstance(start, Missing):
+        return replace(state, is_open=True)  # the next attempt says what it is
+    opened = _state(state.name, start)
+    return replace(opened, cell=state.cell, is_open=True, start=state.start)
+
+
+def _like_result(start: Held, result: Held) -> Held:
+    """What a variable starts from, taken apart; a number becomes a carrier where it is one after an iteration."""
+    if isinstance(start, Carrier):
+        return Shell.of(start, start.carried)
+    if isinstance(result, Carrier):
+        adopted = None if start is None else result.adopted(start)
+        return start if adopted is None else Shell.of(adopted, adopted.carried)
+    inner, others = parts(start), parts(result)
+    if inner is None:
+        return start
+    by_key = dict(others or ())
+    return rebuilt(start, [_like_result(each, by_key.get(key)) for key, each in inner])
+
+
+def _check_rank(before: StateLeaf, wider: StateLeaf, place: Span) -> None:
+    had = isinstance(before.type, TensorType) and before.type.shape is not None
+    if had and isinstance(wider.type, TensorType) and wider.type.shape is None:
+        raise LoopTypeError(
+            f"'{before.name}' has another number of dimensions after an iteration than before it",
+            help="give it as many at every iteration: y.reshape(…), y[None]",
+        ).locate(place)
 
 
 def _sample(state: State) -> Held:
@@ -188,7 +267,8 @@ def _beside_none(state: State, result: Held) -> State:
         made = _state(state.name, Perhaps(False, value))
         # Nobody reads what it starts from.
         rest = [replace(each, initial=MISSING, type=open_shape(each.type)) for each in made.leaves[1:]]
-        return replace(made, leaves=(made.leaves[0], *rest), cell=state.cell)
+        leaves = (made.leaves[0], *rest)
+        return replace(state, form=made.form, leaves=leaves)
     form = Perhaps(Slot(0), unflatten(state.form, [Slot(k + 1) for k in range(len(state.leaves))]))
     flag = _leaf(joined(state.name, "is_there"), True)
     return replace(state, form=form, leaves=(flag, *state.leaves))

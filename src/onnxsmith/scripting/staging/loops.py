@@ -26,7 +26,7 @@ from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, r
 from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.truth import is_symbolic, truth
+from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import Attempt, watch_path
 
 if TYPE_CHECKING:
@@ -303,7 +303,9 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
     has_jumps = bool(stager.flow.block_jumps(statement.body))
 
     def test() -> UserValue:
-        return frame.evaluate(statement.test)
+        value = frame.evaluate(statement.test)
+        with located(frame.span(statement.test)):
+            return asked(value)
 
     for _ in range(_MOST_ITERATIONS):
         roll_back, before, cells = graph.checkpoint(), dict(frame.variables), CellValues()

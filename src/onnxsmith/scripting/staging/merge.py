@@ -7,14 +7,14 @@ that differ are remembered as differing, and reported where they are used.
 from __future__ import annotations
 
 import collections
-from collections.abc import Container, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.core.call import constant_like
-from onnxsmith.core.numpys_arrays import remedy
+from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import AnyNumber, Number, NumberKind, is_number, kind_of, literal
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Array, TensorValue, Value
@@ -22,9 +22,10 @@ from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingRe
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.staging import perhaps
+from onnxsmith.scripting.staging.carriers import PathEnd, lock_shared
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
-from onnxsmith.scripting.staging.structure import is_plain, is_tensor_like, joined, parts, rebuilt
+from onnxsmith.scripting.staging.structure import Shell, is_plain, is_tensor_like, joined, parts, rebuilt
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -109,6 +110,8 @@ class Merger:
     is_choice: bool = False
     #: What an error calls the two.
     paths: tuple[str, str] = BRANCHES
+    #: What carriers hold where the two end.
+    ends: tuple[PathEnd, PathEnd] | None = None
     then_outputs: list[Value] = field(default_factory=list[Value])
     else_outputs: list[Value] = field(default_factory=list[Value])
     names: list[str] = field(default_factory=list[str])
@@ -132,6 +135,10 @@ class Merger:
             return self._perhaps(then, otherwise, name)
         if is_tensor_like(then) and is_tensor_like(otherwise):
             return self._tensors(then, otherwise, name)
+        if isinstance(then, Carrier) or isinstance(otherwise, Carrier):
+            shells = self._shells(then, otherwise)
+            if shells is not None:
+                return self._carriers(then, otherwise, *shells, name)
         first, second = parts(then), parts(otherwise)
         if first is not None and second is not None and type(then) is type(otherwise):
             if [key for key, _ in first] == [key for key, _ in second]:
@@ -158,8 +165,72 @@ class Merger:
             )
         raise BranchTypeError(
             f"{_called(name)} is {_described(then)} {self.paths[0]} and {_described(otherwise)} {self.paths[1]}",
-            help=remedy((then, otherwise), "give the same kind of value, and as many, in both cases"),
+            help="give the same kind of value, and as many, in both cases",
         )
+
+    def _shells(self, then: Held, otherwise: Held) -> tuple[Shell, Shell] | None:
+        """Two sides as carriers of one kind, taken apart; None where one cannot be the other."""
+        sides: list[Shell] = []
+        for value, other, scope, is_then in (
+            (then, otherwise, self.then_scope, True),
+            (otherwise, then, self.else_scope, False),
+        ):
+            carrier = value
+            if not isinstance(carrier, Carrier):
+                with active(scope):
+                    carrier = cast(Carrier, other).adopted(value)
+            if carrier is None:
+                return None
+            sides.append(Shell.of(carrier, self._held_by(carrier, is_then=is_then)))
+        first, second = sides
+        is_one_kind = type(first.like) is type(second.like) and first.names == second.names
+        return (first, second) if is_one_kind else None
+
+    def _held_by(self, carrier: Carrier, *, is_then: bool) -> CarriedParts:
+        """What a carrier holds at the end of a side."""
+        return carrier.carried if self.ends is None else self.ends[0 if is_then else 1].parts_of(carrier)
+
+    def _carriers(self, then: Held, otherwise: Held, first: Shell, second: Shell, name: str) -> Held:
+        """A carrier that is one of two: another object, whose values are outputs."""
+        known = self._containers.get((id(then), id(otherwise)))
+        if known is not None:
+            return known.template
+        items = self._items(first, second, name)
+        template = Shell(
+            first.like, first.like.joined_traits(first.traits, second.traits), first.names, items
+        )
+        return self._template(then, otherwise, template)
+
+    def _items(self, first: Shell, second: Shell, name: str) -> tuple[Held, ...]:
+        items: list[Held] = []
+        for key, a, b in zip(first.names, first.items, second.items, strict=True):
+            one, other = cast(TensorLike, a), cast(TensorLike, b)
+            ranks = [_rank(each) for each in (one, other)]
+            if ranks[0] != ranks[1]:
+                raise BranchTypeError(
+                    f"{_called(name)} has {ranks[0]} dimensions {self.paths[0]} and {ranks[1]} {self.paths[1]}",
+                    help="give it as many in both cases: y.reshape(…), y[None]",
+                )
+            items.append(self._tensors(one, other, joined(name, key)))
+        return tuple(items)
+
+    def merge_written(self, names: Callable[[Carrier], str]) -> list[tuple[Carrier, Shell]]:
+        """The carriers from before that a side wrote to, which stay the objects that they are, and what they hold."""
+        if self.ends is None:
+            return []
+        every = {key: each.carrier for end in self.ends for key, each in end.written.items()}
+        found: list[tuple[Carrier, Shell]] = []
+        for each in every.values():
+            first, second = (
+                Shell.of(each, self._held_by(each, is_then=is_then)) for is_then in (True, False)
+            )
+            found.append((each, replace(first, items=self._items(first, second, names(each)))))
+        return found
+
+    def filled_parts(self, shell: Shell, outputs: Sequence[Value]) -> CarriedParts:
+        """What a carrier holds that stays the object that it is."""
+        items = [cast(TensorLike, self.fill(each, outputs)) for each in shell.items]
+        return dict(zip(shell.names, items, strict=True))
 
     def _perhaps(self, then: Held, otherwise: Held, name: str) -> Perhaps:
         """None on one side and a value on the other: the value, and whether it is there."""
@@ -193,7 +264,7 @@ class Merger:
         Such is a container that is one from before on one side and another on the other, or that two variables share
         on one side only. `existed` is what was there before the branch.
         """
-        every = [each for each in self._containers.values() if not isinstance(each.filled, tuple)]
+        every = [each for each in self._containers.values() if not isinstance(each.filled, tuple | Carrier)]
         counts = collections.Counter(id(side) for each in every for side in (each.then, each.otherwise))
         found: list[Held] = []
         for each in every:
@@ -201,6 +272,20 @@ class Merger:
             if any(side in existed or counts[id(side)] > 1 for side in sides):
                 found += (each.filled, *sides)
         return found
+
+    def lock_shared_carriers(self) -> None:
+        """Refuse from now on that carriers are written to which may be the same as others, or not."""
+        if self.ends is None:
+            return
+        every = [each for each in self._containers.values() if isinstance(each.filled, Carrier)]
+        merged = [
+            (
+                cast(Carrier, each.filled),
+                [side for side in (each.then, each.otherwise) if isinstance(side, Carrier)],
+            )
+            for each in every
+        ]
+        lock_shared(merged, min(each.start for each in self.ends))
 
     def _is_inside(self, value: Held) -> bool:
         if self.is_choice or not isinstance(value, Value) or not value.is_symbolic:
@@ -210,6 +295,17 @@ class Merger:
 
     def _with_dummy(self, is_then: bool, present: Held, name: str) -> Held:
         """One side has nothing to say: a value of the same type, which nobody reads, stands there."""
+        if isinstance(present, Carrier) and self.ends is not None:
+            if present.born < self.ends[0].start:
+                return present  # the object is there on both sides
+            pair = (MISSING, present) if is_then else (present, MISSING)
+            known = self._containers.get((id(pair[0]), id(pair[1])))
+            if known is not None:
+                return known.template
+            shell = Shell.of(present, self._held_by(present, is_then=not is_then))
+            pairs = zip(shell.names, shell.items, strict=True)
+            items = [self._with_dummy(is_then, each, joined(name, key)) for key, each in pairs]
+            return self._template(*pair, replace(shell, items=tuple(items)))
         inner = parts(present) if not isinstance(present, Unassigned | Differing) else None
         if inner is not None:
             pair = (MISSING, present) if is_then else (present, MISSING)
@@ -275,6 +371,11 @@ class Merger:
         self.else_outputs.append(otherwise)
         self.names.append(name)
         return _Output(len(self.then_outputs) - 1, number)
+
+
+def _rank(value: TensorLike) -> int | None:
+    kind = value.known.type if isinstance(value, Value) else type_of_array(value)
+    return len(kind.shape) if isinstance(kind, TensorType) and kind.shape is not None else None
 
 
 def _are_truths(then: AnyNumber, otherwise: AnyNumber) -> bool:
@@ -437,4 +538,6 @@ def _described(value: Held) -> str:
         return f"a {value.known.type.described}"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, Carrier):
+        return f"an {value.described}"
     return f"a {type(value).__name__}"

@@ -11,6 +11,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.number import Number, kind_of
 from onnxsmith.core.target import recorded
 from onnxsmith.core.value import TensorValue, Value
@@ -145,7 +146,7 @@ def may_be_absent(value: Held) -> bool:
     """Whether a value can be in the model beside None: a tensor, a number, or a tuple of them."""
     if isinstance(value, tuple):
         return all(may_be_absent(each) for each in value)
-    return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
+    return isinstance(value, Value | Carrier | np.ndarray | np.generic) or kind_of(value) is not None
 
 
 def is_one(then: Held, otherwise: Held) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
@@ -25,6 +26,30 @@ class Slot(Marker):
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Shell(Marker):
+    """A carrier taken apart: what it is besides its values, and slots for them, or what it holds at some moment."""
+
+    #: One of its kind.
+    like: Carrier
+    traits: Hashable
+    names: tuple[str, ...]
+    items: tuple[Held, ...]
+
+    @classmethod
+    def of(cls, carrier: Carrier, held: CarriedParts, traits: Hashable = None) -> Shell:
+        """A carrier that holds these values."""
+        given = carrier.traits if traits is None else traits
+        return cls(carrier, given, tuple(held), tuple(held.values()))
+
+    def filled(self, items: Sequence[Held]) -> Held:
+        """With other content; a new carrier where that is values alone."""
+        if any(isinstance(each, Marker) for each in items):
+            return replace(self, items=tuple(items))
+        values = dict(zip(self.names, cast("Sequence[TensorLike]", items), strict=True))
+        return self.like.made_of(self.traits, values)
+
+
 def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
     """Whether a value can be a tensor of the model: a tensor, an array, a number."""
     return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
@@ -39,6 +64,8 @@ def parts(value: Held) -> list[tuple[Any, Held]] | None:
         return list(cast("dict[Any, Any]", value).items())
     if isinstance(value, Perhaps):
         return [("is_there", value.is_there), ("value", value.value)]
+    if isinstance(value, Shell):
+        return list(zip(value.names, value.items, strict=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [
             (each.name, getattr(value, each.name))
@@ -59,6 +86,8 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
         return dict(zip(cast("dict[Any, Any]", like), items, strict=True))
     if isinstance(like, Perhaps):
         return Perhaps(*items)
+    if isinstance(like, Shell):
+        return like.filled(items)
     made: Any = object.__new__(type(cast(object, like)))
     for (name, _), item in zip(parts(like) or (), items, strict=True):
         object.__setattr__(made, name, item)  # also where the class is frozen
@@ -89,7 +118,7 @@ def containers_in(value: Held) -> Iterator[Held]:
     inner = parts(value)
     if inner is None:
         return
-    if not isinstance(value, tuple | Perhaps):
+    if not isinstance(value, tuple | Perhaps | Shell):
         yield value
     for _, each in inner:
         yield from containers_in(each)
@@ -109,6 +138,25 @@ def is_same_form(a: Held, b: Held) -> bool:
     )
 
 
+def joined_forms(a: Held, b: Held) -> Held:
+    """Of two forms that are the same, the one that holds for carriers of both."""
+    first, second = parts(a), parts(b)
+    if isinstance(a, Slot) or first is None or second is None:
+        return a
+    items = [joined_forms(x, y) for (_, x), (_, y) in zip(first, second, strict=True)]
+    is_same = all(item is each for item, (_, each) in zip(items, first, strict=True))
+    if isinstance(a, Shell) and isinstance(b, Shell):
+        traits = a.like.joined_traits(a.traits, b.traits)
+        return a if is_same and traits == a.traits else replace(a, traits=traits, items=tuple(items))
+    return a if is_same else rebuilt(a, items)
+
+
+def traits_in(form: Held) -> list[Hashable]:
+    """What the carriers of a form are, besides their values."""
+    own = [form.traits] if isinstance(form, Shell) else list[Hashable]()
+    return own + [trait for _, each in parts(form) or () for trait in traits_in(each)]
+
+
 def is_plain(value: Held) -> bool:
     """Whether a value is one of those that are the same wherever they are equal."""
     return isinstance(value, str | bytes | int | float | complex | type(None) | frozenset | type)
@@ -116,4 +164,4 @@ def is_plain(value: Held) -> bool:
 
 def joined(name: str, part: Hashable) -> str:
     """The name of a part: `state_0`, `state_hidden`."""
-    return f"{name}_{part}" if name else str(part)
+    return f"{name}_{part}" if name and part != "" else name or str(part)

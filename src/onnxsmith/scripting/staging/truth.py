@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeGuard, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
@@ -13,7 +14,7 @@ from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import ConditionError, DTypeNotAllowedError
 from onnxsmith.schema.inference.known import Known
-from onnxsmith.scripting.staging.script_values import Held
+from onnxsmith.scripting.staging.script_values import Held, T
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import OptionalType, SequenceType, TensorType, describe_shape
 
@@ -24,6 +25,22 @@ if TYPE_CHECKING:
 def is_symbolic(value: object) -> TypeGuard[Value]:
     """Whether a value is known only when the model runs."""
     return isinstance(value, Value) and value.is_symbolic
+
+
+def asked(value: T) -> T | TensorValue:
+    """A value where its truth is asked for; of an object that holds tensors, such as an array, the one that tells."""
+    return value.asked_for_truth() if isinstance(value, Carrier) and value.is_symbolic else value
+
+
+def settled(value: T) -> T | bool:
+    """A truth value where somebody decides by it; now, if what is known of sizes tells: N == N, N >= 0.
+
+    Not for loops, which ask again and again.
+    """
+    if not isinstance(value, Number) or value.kind != "bool" or value.target.is_exact:
+        return value
+    data = value.known.data
+    return bool(data) if isinstance(data, np.ndarray) and data.size == 1 else value
 
 
 def truth(value: Value, what: str = "the condition", elementwise: str = "") -> TensorValue:

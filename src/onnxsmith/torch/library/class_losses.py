@@ -11,6 +11,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, counted, dtype_of, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.losses import MEAN, NONE, SUM, reduced
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast
@@ -114,7 +115,7 @@ def linear_cross_entropy(
     reduction: str,
     ignore_index: int,
     label_smoothing: float,
-    *_: Any,
+    *_: Argument,
 ) -> list[TensorValue]:
     """The cross entropy of a linear layer. torch computes it in parts; the other results are gradients."""
     logits = op.MatMul(x, op.Transpose(matrix, perm=[1, 0]))
@@ -132,7 +133,7 @@ def linear_cross_entropy_of_each(
     bias: TensorValue | None,
     weight: TensorValue | None,
     ignore_index: int,
-    *_: Any,
+    *_: Argument,
 ) -> Translated:
     return linear_cross_entropy(call, x, matrix, target, bias, weight, "none", ignore_index, 0.0)[0]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+
+import numpy as np
 
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, dtype_of, filled
+from onnxsmith.algorithms.values import Size, constant, dtype_of, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.random import drawn_uniform
@@ -35,16 +37,16 @@ def dropped(call: Call, x: TensorValue, p: float) -> list[TensorValue]:
     if p == 1:
         # ONNX Runtime takes no ratio of one.
         return [op.Mul(x, cast(0, dtype_of(x))), filled(call.shape_of(x), False, DType.BOOL)]
-    ratio = constant(cast(p, DType.FLOAT))
-    return list(several(op.Dropout, x, ratio, constant(cast(True, DType.BOOL)), outputs=2))
+    ratio, is_training = constant(np.float32(p)), constant(np.bool_(True))
+    return list(several(op.Dropout, x, ratio, is_training, outputs=2))
 
 
-def _kept(call: Call, sizes: list[Any], p: float) -> TensorValue:
+def _kept(call: Call, sizes: Sequence[Size], p: float) -> TensorValue:
     """Which elements of a shape stay."""
     return op.GreaterOrEqual(drawn_uniform(sizes, DType.FLOAT), cast(p, DType.FLOAT))
 
 
-def _feature_sizes(call: Call, x: TensorValue) -> list[Any]:
+def _feature_sizes(call: Call, x: TensorValue) -> list[Size]:
     sizes = call.shape_of(x)
     return [*sizes[:2], *([1] * (len(sizes) - 2))]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.algorithms import elementary, floating_point, integers
+from onnxsmith.algorithms import division, elementary, integers
 from onnxsmith.algorithms.elementary import Name
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import double
@@ -58,7 +58,7 @@ def rounding(call: Call, x: TensorValue) -> TensorValue:
 
 @translates("aten.trunc.default", "aten.fix.default", "prims.trunc.default")
 def trunc(call: Call, x: TensorValue) -> TensorValue:
-    return floating_point.trunc(x)
+    return elementary.trunc(x)
 
 
 # -- arithmetic ----------------------------------------------------------------------------------------
@@ -103,11 +103,9 @@ def div(call: Call, x: Numeric, y: Numeric) -> TensorValue:
 @translates("aten.div.Tensor_mode", "aten.div.Scalar_mode")
 def div_mode(call: Call, x: Numeric, y: Numeric, *, rounding_mode: str | None = None) -> TensorValue:
     if rounding_mode == "floor":
-        if call.dtype.is_float:
-            return floating_point.floor_divide(*(computed(call, each) for each in tensors(call, x, y)))
-        return integers.floor_divide(*tensors(call, x, y))
+        return division.floor_divide(*(computed(call, each) for each in tensors(call, x, y)))
     quotient = op.Div(*tensors(call, x, y))
-    return quotient if rounding_mode is None else floating_point.trunc(quotient)
+    return quotient if rounding_mode is None else elementary.trunc(quotient)
 
 
 @translates("aten.floor_divide.default", "aten.floor_divide.Scalar")
@@ -122,14 +120,12 @@ def floor_divide(call: Call, x: Numeric, y: Numeric) -> TensorValue:
     "prims.remainder.default",
 )
 def remainder(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    a, b = tensors(call, x, y)
-    return floating_point.remainder(a, b) if call.dtype.is_float else op.Mod(a, b)
+    return division.remainder(*tensors(call, x, y))
 
 
 @translates("aten.fmod.Tensor", "aten.fmod.Scalar", "prims.fmod.default")
 def fmod(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    a, b = tensors(call, x, y)
-    return op.Mod(a, b, fmod=1) if call.dtype.is_float else integers.truncated_remainder(a, b)
+    return division.truncated_remainder(*tensors(call, x, y))
 
 
 @translates("aten.pow.Tensor_Scalar", "aten.pow.Tensor_Tensor", "aten.pow.Scalar")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import floating_point
+from onnxsmith.algorithms import angles, elementary
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import float_parts
 from onnxsmith.algorithms.values import Numeric, as_tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
@@ -16,7 +17,7 @@ from onnxsmith.types.dtypes import DType
 
 @translates("aten.signbit.default", "prims.signbit.default")
 def signbit(call: Call, x: TensorValue) -> TensorValue:
-    return floating_point.signbit(x)
+    return float_parts.signbit(x)
 
 
 @translates("aten.copysign.Tensor", "aten.copysign.Scalar")
@@ -24,35 +25,35 @@ def copysign(call: Call, x: TensorValue, y: Numeric) -> TensorValue:
     if isinstance(y, bool | int | float):
         size = op.Abs(as_tensor(x, call.dtype))
         return op.Neg(size) if np.signbit(y) else size
-    return floating_point.copysign(*tensors(call, x, y))
+    return float_parts.copysign(*tensors(call, x, y))
 
 
 @translates("aten.fmax.default", "prims.fmax.default")
 def fmax(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    return floating_point.fmax(*tensors(call, x, y))
+    return elementary.fmax(*tensors(call, x, y))
 
 
 @translates("aten.fmin.default", "prims.fmin.default")
 def fmin(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    return floating_point.fmin(*tensors(call, x, y))
+    return elementary.fmin(*tensors(call, x, y))
 
 
 @translates("aten.atan2.default", "aten.arctan2.default", "prims.atan2.default")
 def atan2(call: Call, y: Numeric, x: Numeric) -> TensorValue:
     dtype = DType.DOUBLE if call.dtype is DType.DOUBLE else DType.FLOAT
-    return floating_point.atan2(as_tensor(y, dtype), as_tensor(x, dtype))
+    return angles.atan2(as_tensor(y, dtype), as_tensor(x, dtype))
 
 
 @translates("aten.hypot.default", "prims.hypot.default")
 def hypot(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    return floating_point.hypot(*tensors(call, x, y))
+    return angles.hypot(*tensors(call, x, y))
 
 
 @translates("aten.frexp.Tensor", "prims.frexp.default")
 def frexp(call: Call, x: TensorValue) -> tuple[TensorValue, TensorValue]:
-    return floating_point.frexp(x, call.dtype)
+    return float_parts.frexp(x)
 
 
 @translates("aten.nextafter.default", "prims.nextafter.default")
 def nextafter(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    return floating_point.nextafter(*tensors(call, x, y))
+    return float_parts.nextafter(*tensors(call, x, y))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, Size, dimensions_of
+from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, dtype_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
@@ -16,6 +16,7 @@ from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import (
     Given,
     Translated,
+    as_size,
     axis_of,
     cast,
     constant,
@@ -26,12 +27,15 @@ from onnxsmith.torch.library.values import (
     reshape,
 )
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import Dimension
 
 #: Element types whose nonzero elements ONNX Runtime finds as they are; others are asked whether they are true.
 _FOUND_AS_THEY_ARE = (DType.BOOL, DType.UINT8, DType.INT32, DType.INT64, DType.FLOAT)
+#: An index for each of the first dimensions; None stands for all of one.
+Indices: TypeAlias = "Sequence[TensorValue | None]"
 
 
-def counted(length: Any) -> TensorValue:
+def counted(length: Size) -> TensorValue:
     """0, 1, 2, … up to a length, which the model may have to compute."""
     if isinstance(length, int):
         return constant(np.arange(length, dtype=np.int64))
@@ -54,7 +58,7 @@ def gather(
 ) -> Translated:
     index = cast(index, DType.INT64)
     if 0 in dimensions_of(index):
-        return filled(call.output_shape(), 0, x.dtype)  # an empty index may have any number of dimensions
+        return filled(call.output_shape(), 0, dtype_of(x))  # an empty index may have any number of dimensions
     if rank_of(index) == 0:
         return x if rank_of(x) == 0 else op.Gather(x, index, axis=0)
     if rank_of(x) == 0:
@@ -100,7 +104,7 @@ def _positions(x: TensorValue) -> TensorValue:
     """The positions of the elements that are not zero: a row for each of them."""
     if rank_of(x) == 0:
         # A scalar has one position, which takes no numbers to say.
-        return op.Transpose(_nonzero(x), perm=[1, 0])[:, :0]
+        return op.Slice(op.Transpose(_nonzero(x), perm=[1, 0]), [0], [0], [1])
     return op.Transpose(_nonzero(x), perm=[1, 0])
 
 
@@ -108,12 +112,12 @@ def _positions(x: TensorValue) -> TensorValue:
 @translates("aten.nonzero_numpy.default", "aten.where.default")
 def nonzero_by_dimension(call: Call, x: Given) -> Translated:
     rows = _nonzero(_is_nonzero(x))
-    return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.output))]
+    return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.outputs))]
 
 
 @translates_complex("aten.nonzero_static.default")
 @translates("aten.nonzero_static.default")
-def nonzero_static(call: Call, x: Given, *, size: Any, fill_value: int = -1) -> Translated:
+def nonzero_static(call: Call, x: Given, *, size: Size, fill_value: int = -1) -> Translated:
     rest = filled(call.output_shape(), fill_value, DType.INT64)
     return op.Slice(
         op.Concat(_positions(_is_nonzero(x)), rest, axis=0), np.array([0]), int64s([size]), np.array([0])
@@ -134,9 +138,9 @@ def masked_select(call: Call, x: TensorValue, mask: TensorValue) -> Translated:
     return op.Compress(at_least_vector(x), flattened(cast(mask, DType.BOOL)))
 
 
-def without_masks(indices: Sequence[Any]) -> list[Any]:
+def without_masks(indices: Indices) -> list[TensorValue | None]:
     """Indices in which a mask is the positions of its true elements, one tensor for each of its dimensions."""
-    result: list[Any] = []
+    result: list[TensorValue | None] = []
     for each in indices:
         if each is None or not is_mask(each):
             result.append(None if each is None else cast(each, DType.INT64))
@@ -150,26 +154,26 @@ def without_masks(indices: Sequence[Any]) -> list[Any]:
 
 
 @translates("aten.index.Tensor", "aten._unsafe_index.Tensor", "aten._index.Tensor", lifts=True)
-def index(call: Call, x: TensorValue, indices: Sequence[Any]) -> Translated:
+def index(call: Call, x: TensorValue, indices: Indices) -> Translated:
     return indexed(call, x, indices)
 
 
-def indexed(call: Call, x: TensorValue, indices: Sequence[Any]) -> TensorValue:
+def indexed(call: Call, x: TensorValue, indices: Indices) -> TensorValue:
     """What `x[indices]` is, where None stands for a whole dimension."""
     given = [k for k, each in enumerate(indices) if each is not None]
     if not given:
         return x
-    if len(given) == 1 and is_mask(indices[given[0]]):
-        selected = _selected(x, indices[given[0]], given[0])
+    only = indices[given[0]] if len(given) == 1 else None
+    if only is not None and is_mask(only):
+        selected = _selected(x, only, given[0])
         if selected is not None:
             return selected
-    indices = without_masks(indices)
-    axes = [k for k, each in enumerate(indices) if each is not None]
+    by_axis = {k: each for k, each in enumerate(without_masks(indices)) if each is not None}
+    axes, tensors = list(by_axis), list(by_axis.values())
     if len(axes) == 1:
-        return op.Gather(x, indices[axes[0]], axis=axes[0])
+        return op.Gather(x, tensors[0], axis=axes[0])
     rest = [k for k in range(rank_of(x)) if k not in axes]
     first = x if axes == list(range(len(axes))) else op.Transpose(x, perm=[*axes, *rest])
-    tensors = [indices[k] for k in axes]
     result = op.GatherND(first, index_tuples(call, tensors))
     before = dimensions_before(axes)
     if not before:
@@ -196,21 +200,21 @@ def dimensions_before(axes: Sequence[int]) -> int:
     return axes[0] if is_together else 0
 
 
-def index_tuples(call: Call, tensors: Sequence[Any]) -> TensorValue:
+def index_tuples(call: Call, tensors: Sequence[TensorValue]) -> TensorValue:
     """Index tensors, broadcast, as one tensor whose last dimension holds an index for each axis."""
     # GatherND and ScatterND count negative indices from the end, as torch does.
     tensors = broadcast_together(call, tensors)
     return op.Concat(*[op.Unsqueeze(each, [-1]) for each in tensors], axis=-1)
 
 
-def broadcast_sizes(call: Call, tensors: Sequence[Any]) -> list[Any]:
+def broadcast_sizes(call: Call, tensors: Sequence[TensorValue]) -> list[Size]:
     """The shape that tensors broadcast to: ints and numbers of the model."""
     rank = max(rank_of(each) for each in tensors)
-    result: list[Any] = [1] * rank
-    known: list[Any] = [1] * rank
+    result: list[Size] = [1] * rank
+    known: list[Dimension] = [1] * rank
     for tensor in tensors:
         for axis in range(-rank_of(tensor), 0):
-            dimension = tensor.type.shape[axis]
+            dimension = dimensions_of(tensor)[axis]
             if dimension == 1 or (isinstance(result[axis], int) and result[axis] != 1):
                 continue
             size = call.size(tensor, axis)
@@ -224,20 +228,20 @@ def _wider(one: Size, other: Size) -> Size:
     """Of two sizes that broadcast, the one that is not 1, such as that of a slice beside the whole."""
     first, second = cast(one, DType.INT64), cast(other, DType.INT64)
     chosen = op.Where(op.Equal(first, np.int64(1)), second, first)
-    return chosen.as_number()
+    return as_size(chosen)
 
 
-def broadcast_together(call: Call, tensors: Sequence[Any]) -> list[Any]:
+def broadcast_together(call: Call, tensors: Sequence[TensorValue]) -> list[TensorValue]:
     """Tensors in the shape that they broadcast to."""
-    if len({each.type.shape for each in tensors}) == 1 and None not in tensors[0].type.shape:
+    if len({each.type.shape for each in tensors}) == 1 and None not in dimensions_of(tensors[0]):
         return list(tensors)
     sizes = broadcast_sizes(call, tensors)
     return [expand(each, sizes) for each in tensors]
 
 
-def _within(x: TensorValue, call: Call, indices: Sequence[Any], least_of_one: int) -> list[Any]:
+def _within(x: TensorValue, call: Call, indices: Indices, least_of_one: int) -> list[TensorValue | None]:
     """Indices moved into the bounds of their dimensions; the least is a multiple of the dimension's size."""
-    result: list[Any] = []
+    result: list[TensorValue | None] = []
     for axis, each in enumerate(indices):
         if each is None:
             result.append(None)
@@ -250,14 +254,14 @@ def _within(x: TensorValue, call: Call, indices: Sequence[Any], least_of_one: in
 
 @translates("aten._unsafe_masked_index.default", lifts=("x", "fill"))
 def masked_index(
-    call: Call, x: TensorValue, mask: TensorValue, indices: Sequence[Any], fill: Numeric
+    call: Call, x: TensorValue, mask: TensorValue, indices: Indices, fill: Numeric
 ) -> Translated:
     if 0 in dimensions_of(x):
         return filled(call.output_shape(), fill, call.dtype)
     return op.Where(mask, indexed(call, x, _within(x, call, indices, 0)), cast(fill, call.dtype))
 
 
-def masked_positions(call: Call, x: TensorValue, indices: Sequence[Any]) -> list[Any]:
+def masked_positions(call: Call, x: TensorValue, indices: Indices) -> list[TensorValue | None]:
     """Indices of which those out of bounds are moved to the nearest element; a mask says that they do not count."""
     return _within(x, call, indices, -1)
 
@@ -267,7 +271,7 @@ def masked_positions(call: Call, x: TensorValue, indices: Sequence[Any]) -> list
 
 @translates("aten.repeat_interleave.self_int", lifts=True)
 def repeat_each(
-    call: Call, x: TensorValue, repeats: Any, dim: int | None = None, *, output_size: Any = None
+    call: Call, x: TensorValue, repeats: Size, dim: int | None = None, *, output_size: Size | None = None
 ) -> Translated:
     x = flattened(x) if dim is None else at_least_vector(x)
     rank = rank_of(x)
@@ -278,7 +282,12 @@ def repeat_each(
 
 @translates("aten.repeat_interleave.self_Tensor", lifts=True)
 def repeat_by_tensor(
-    call: Call, x: TensorValue, repeats: Any, dim: int | None = None, *, output_size: Any = None
+    call: Call,
+    x: TensorValue,
+    repeats: TensorValue,
+    dim: int | None = None,
+    *,
+    output_size: Size | None = None,
 ) -> Translated:
     x = flattened(x) if dim is None else at_least_vector(x)
     axis = axis_of(dim or 0, rank_of(x))
@@ -289,11 +298,11 @@ def repeat_by_tensor(
 
 
 @translates("aten.repeat_interleave.Tensor")
-def repeat_positions(call: Call, repeats: Any, *, output_size: Any = None) -> Translated:
+def repeat_positions(call: Call, repeats: TensorValue, *, output_size: Size | None = None) -> Translated:
     return _repeated_positions(cast(repeats, DType.INT64), output_size)
 
 
-def _repeated_positions(repeats: Any, output_size: Any) -> TensorValue:
+def _repeated_positions(repeats: TensorValue, output_size: Size | None) -> TensorValue:
     """Each position as often as `repeats` says."""
     # A mark where each run ends; the number of runs that ended before a place is the position that stands there.
     ends = op.CumSum(repeats, np.array(0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, dtype_of, rank_of
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast, common, common_torch_dtype
@@ -184,7 +184,7 @@ def cosine_embedding_loss(
     dtype = call.dtype
     zero, one = cast(0, dtype), cast(1, dtype)
 
-    def total(a: Numeric, b: Numeric) -> TensorValue:
+    def total(a: Numeric | Array, b: Numeric | Array) -> TensorValue:
         # Products are in the element type of the operands, which may wrap around; their sum has 64 bits.
         products = op.Mul(a, b)
         if dtype_of(products).is_integer or dtype_of(products) is DType.BOOL:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import order_statistics
+from onnxsmith.algorithms import order_statistics, quantiles
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.order_statistics import Interpolation
 from onnxsmith.algorithms.values import (
     Numeric,
     as_tensor,
@@ -67,13 +66,13 @@ def quantile(
     dim: int | None = None,
     keepdim: bool = False,
     *,
-    interpolation: Interpolation = "linear",
+    interpolation: str = "linear",
 ) -> TensorValue:
     rank = rank_of(x)
     q = as_tensor(q, dtype_of(x))
     rows = flat(x) if dim is None or rank == 0 else _with_last(x, axis_of(dim, rank))
     ignores_nan = call.overload.startswith("aten.nanquantile")
-    result = order_statistics.quantile(rows, q, interpolation=interpolation, ignores_nan=ignores_nan)
+    result = quantiles.quantile(rows, flat(q), interpolation, ignores_nan=ignores_nan, takes_next=False)
     return _placed(result, q, dim, rank, keepdim)
 
 

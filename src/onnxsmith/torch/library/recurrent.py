@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
-from typing import cast as cast_type
 
 import numpy as np
 
-from onnxsmith.algorithms.values import rank_of
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, Size, dtype_of, int64s, rank_of, reshape
+from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dropout import dropped
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, int64s, reshape
+from onnxsmith.torch.library.values import as_size, cast
 from onnxsmith.types.dtypes import DType
 
 #: Where ONNX's gates stand among torch's: torch has input, forget, cell, output, and reset, update, new.
@@ -27,7 +29,7 @@ class Layers:
     def __init__(
         self,
         call: Call,
-        params: list[Any],
+        params: Sequence[TensorValue],
         has_biases: bool,
         layers: int,
         dropout: float,
@@ -43,9 +45,11 @@ class Layers:
         self.each += self.has_projection
         self.params = params
 
-    def run(self, x: TensorValue, states: list[Any], lengths: TensorValue | None) -> list[Any]:
+    def run(
+        self, x: TensorValue, states: Sequence[TensorValue], lengths: TensorValue | None
+    ) -> list[TensorValue]:
         """The output (time, batch, feature) and the last states of all layers."""
-        finals: list[list[Any]] = []
+        finals: list[list[TensorValue]] = []
         for layer in range(self.layers):
             if layer and self.dropout:
                 x = dropped(self.call, x, self.dropout)[0]
@@ -56,24 +60,40 @@ class Layers:
         ]
         return [x, *joined]
 
-    def _part(self, state: Any, layer: int) -> Any:
+    def _part(self, state: TensorValue, layer: int) -> TensorValue:
         """The states of one layer, for each direction."""
         if self.layers == 1:
             return state
         return op.Slice(state, [layer * self.directions], [(layer + 1) * self.directions], [0])
 
-    def _layer(self, x: TensorValue, layer: int, states: list[Any], lengths: TensorValue | None) -> list[Any]:
+    def _layer(
+        self, x: TensorValue, layer: int, states: Sequence[TensorValue], lengths: TensorValue | None
+    ) -> list[TensorValue]:
         first = layer * self.directions
         rows = [
             self.params[(first + k) * self.each : (first + k + 1) * self.each] for k in range(self.directions)
         ]
         if self.has_projection:
             return self._projected(x, rows, states, lengths)
-        inputs, hidden = (self._joined([row[k] for row in rows], 1) for k in (0, 1))
-        bias = None
-        if self.has_biases:
-            bias = self._joined([(row[2], row[3]) for row in rows], 0)
+        inputs, hidden = (self._joined([[row[k]] for row in rows]) for k in (0, 1))
+        bias = self._joined([row[2:4] for row in rows]) if self.has_biases else None
         width = self.call.size(rows[0][1], 1)
+        operator: AnyOperator = getattr(op, self.name)
+        output, *finals = several(
+            operator,
+            *(x, inputs, hidden, bias, lengths, *states),
+            outputs=1 + len(states),
+            **self._attributes(width),
+        )
+        # (time, direction, batch, feature) to (time, batch, directions' features)
+        if self.directions == 1:
+            return [op.Squeeze(output, [1]), *finals]
+        output = op.Transpose(output, perm=[0, 2, 1, 3])
+        sizes = [*self.call.shape_of(x)[:2], self.directions * width]
+        return [reshape(output, sizes), *finals]
+
+    def _attributes(self, width: Size) -> dict[str, Any]:
+        """What ONNX's operator is told besides its inputs."""
         attributes: dict[str, Any] = {"hidden_size": width} if isinstance(width, int) else {}
         if self.directions == 2:
             attributes["direction"] = "bidirectional"
@@ -81,42 +101,39 @@ class Layers:
             attributes["linear_before_reset"] = 1
         if "rnn_relu" in self.call.overload:
             attributes["activations"] = ["Relu"] * self.directions
-        results = getattr(op, self.name)(
-            x, inputs, hidden, bias, lengths, *states, outputs=1 + len(states), **attributes
-        )
-        # (time, direction, batch, feature) to (time, batch, directions' features)
-        output = results[0]
-        if self.directions == 1:
-            return [op.Squeeze(output, [1]), *results[1:]]
-        output = op.Transpose(output, perm=[0, 2, 1, 3])
-        sizes = [*self.call.shape_of(x)[:2], self.directions * width]
-        return [reshape(output, sizes), *results[1:]]
+        return attributes
 
     def _projected(
-        self, x: TensorValue, rows: list[Any], states: list[Any], lengths: TensorValue | None
-    ) -> list[Any]:
+        self,
+        x: TensorValue,
+        rows: Sequence[Sequence[TensorValue]],
+        states: Sequence[TensorValue],
+        lengths: TensorValue | None,
+    ) -> list[TensorValue]:
         """A layer step by step: ONNX's LSTM has no projection of the state."""
         if lengths is not None:
             raise self.call.refuse(
                 "a packed sequence in an LSTM with proj_size, which ONNX's LSTM does not have"
             )
-        outputs: list[Any] = []
-        hiddens: list[Any] = []
-        cells: list[Any] = []
+        outputs: list[TensorValue] = []
+        hiddens: list[TensorValue] = []
+        cells: list[TensorValue] = []
         for k, row in enumerate(rows):
             weights = [op.Transpose(each, perm=[1, 0]) for each in (row[0], row[1], row[-1])]
             entering = op.MatMul(x, weights[0])
             if self.has_biases:
                 entering = op.Add(entering, op.Add(row[2], row[3]))
             start = [op.Gather(each, np.int64(k), axis=0) for each in states]
-            hidden, cell, output = op.Scan(
+            bodies: dict[str, Any] = {"body": _projected_step(weights[1], weights[2])}
+            hidden, cell, output = several(
+                op.Scan,
                 *start,
                 entering,
-                body=_projected_step(weights[1], weights[2]),
                 num_scan_inputs=1,
                 scan_input_directions=[k],
                 scan_output_directions=[k],
                 outputs=3,
+                **bodies,
             )
             outputs.append(output)
             hiddens.append(op.Unsqueeze(hidden, [0]))
@@ -125,27 +142,29 @@ class Layers:
             return [outputs[0], hiddens[0], cells[0]]
         return [op.Concat(*outputs, axis=-1), op.Concat(*hiddens, axis=0), op.Concat(*cells, axis=0)]
 
-    def _joined(self, parts: list[Any], dimensions: int) -> Any:
-        """Weights of each direction, with the gates in ONNX's order; biases are pairs, one behind the other."""
-        reordered: list[Any] = []
+    def _joined(self, parts: Sequence[Sequence[TensorValue]]) -> TensorValue:
+        """Weights of each direction, with the gates in ONNX's order; biases are two, one behind the other."""
+        reordered: list[TensorValue] = []
         for part in parts:
-            pieces = [self._reordered(each) for each in _as_list(part)]
+            pieces = [self._reordered(each) for each in part]
             whole = pieces[0] if len(pieces) == 1 else op.Concat(*pieces, axis=0)
             reordered.append(op.Unsqueeze(whole, [0]))
         return reordered[0] if len(reordered) == 1 else op.Concat(*reordered, axis=0)
 
-    def _reordered(self, weight: TensorValue) -> Any:
+    def _reordered(self, weight: TensorValue) -> TensorValue:
         order = _GATES[self.name]
         if len(order) == 1:
             return weight
-        gates = op.Split(weight, axis=0, num_outputs=len(order), outputs=len(order))
+        gates = several(op.Split, weight, axis=0, num_outputs=len(order), outputs=len(order))
         return op.Concat(*(gates[k] for k in order), axis=0)
 
 
-def _projected_step(recurrence: TensorValue, projection: TensorValue) -> Callable[..., Any]:
+def _projected_step(
+    recurrence: TensorValue, projection: TensorValue
+) -> Callable[[TensorValue, TensorValue, TensorValue], tuple[TensorValue, ...]]:
     """One step of an LSTM whose state is projected, given what the input has for all gates."""
 
-    def step(hidden: TensorValue, cell: Any, entering: Any) -> Any:
+    def step(hidden: TensorValue, cell: TensorValue, entering: TensorValue) -> tuple[TensorValue, ...]:
         gates = op.Add(entering, op.MatMul(hidden, recurrence))
         result, cell = _through_gates(gates, cell)
         hidden = op.MatMul(result, projection)
@@ -158,8 +177,8 @@ def _projected_step(recurrence: TensorValue, projection: TensorValue) -> Callabl
 def recurrent(
     call: Call,
     x: TensorValue,
-    hx: Any,
-    params: list[Any],
+    hx: TensorValue | Sequence[TensorValue],
+    params: Sequence[TensorValue],
     has_biases: bool,
     num_layers: int,
     dropout: float,
@@ -176,10 +195,10 @@ def recurrent(
 @translates("aten.lstm.data", "aten.gru.data", "aten.rnn_tanh.data", "aten.rnn_relu.data")
 def packed_recurrent(
     call: Call,
-    data: Any,
-    batch_sizes: Any,
-    hx: Any,
-    params: list[Any],
+    data: TensorValue,
+    batch_sizes: TensorValue,
+    hx: TensorValue | Sequence[TensorValue],
+    params: Sequence[TensorValue],
     has_biases: bool,
     num_layers: int,
     dropout: float,
@@ -189,14 +208,13 @@ def packed_recurrent(
     """Packed sequences, unpacked for ONNX with their lengths, and packed again."""
     layers = Layers(call, params, has_biases, num_layers, dropout if train else 0, bidirectional)
     batch_sizes = cast(batch_sizes, DType.INT64)
-    padded, is_there = _unpacked(call, data, batch_sizes)
+    padded, is_there = _unpacked(data, batch_sizes)
     lengths = op.ReduceSum(cast(is_there, DType.INT32), np.array([0]), keepdims=0)
-    states = _as_list(hx)
-    output, *finals = layers.run(padded, states, lengths)
+    output, *finals = layers.run(padded, _as_list(hx), lengths)
     return [_packed(output, is_there), *finals]
 
 
-def _unpacked(call: Call, data: Any, batch_sizes: Any) -> tuple[Any, Any]:
+def _unpacked(data: TensorValue, batch_sizes: TensorValue) -> tuple[TensorValue, TensorValue]:
     """(time, batch, …), and which of its places hold an element. Sequences are sorted, the longest first."""
     batch = op.Gather(batch_sizes, np.int64(0), axis=0)
     columns = op.Range(np.int64(0), batch, np.int64(1))
@@ -206,7 +224,7 @@ def _unpacked(call: Call, data: Any, batch_sizes: Any) -> tuple[Any, Any]:
     return op.Gather(data, places, axis=0), is_there
 
 
-def _packed(x: TensorValue, is_there: Any) -> TensorValue:
+def _packed(x: TensorValue, is_there: TensorValue) -> TensorValue:
     """The elements that are there, one time step after the other."""
     return op.GatherND(x, op.Transpose(op.NonZero(is_there), perm=[1, 0]))
 
@@ -224,25 +242,37 @@ def pack_padded_sequence(call: Call, x: TensorValue, lengths: TensorValue, batch
 
 @translates("aten._pad_packed_sequence.default")
 def pad_packed_sequence(
-    call: Call, data: Any, batch_sizes: Any, batch_first: bool, padding_value: Any, total_length: Any
+    call: Call,
+    data: TensorValue,
+    batch_sizes: TensorValue,
+    batch_first: bool,
+    padding_value: Numeric,
+    total_length: Size,
 ) -> Translated:
     batch_sizes = cast(batch_sizes, DType.INT64)
-    padded, is_there = _unpacked(call, data, batch_sizes)
+    padded, is_there = _unpacked(data, batch_sizes)
     lengths = op.ReduceSum(cast(is_there, DType.INT64), np.array([0]), keepdims=0)
-    behind = len(data.type.shape) - 1
+    behind = rank_of(data) - 1
     mask = op.Unsqueeze(is_there, np.arange(2, 2 + behind)) if behind else is_there
-    padded = op.Where(mask, padded, cast(padding_value, data.dtype))
+    padded = op.Where(mask, padded, cast(padding_value, dtype_of(data)))
     if not isinstance(total_length, int) or total_length > 0:
         steps = op.Squeeze(op.Shape(batch_sizes), [0])
-        more = op.Sub(cast(total_length, DType.INT64), steps).as_number()
-        pads = int64s([0] * (2 + behind) + [more] + [0] * (1 + behind))
-        padded = op.Pad(padded, pads, cast(padding_value, data.dtype))
+        more = as_size(op.Sub(cast(total_length, DType.INT64), steps))
+        pads = int64s([*[0] * (2 + behind), more, *[0] * (1 + behind)])
+        padded = op.Pad(padded, pads, cast(padding_value, dtype_of(data)))
     return [op.Transpose(padded, perm=[1, 0, *range(2, 2 + behind)]) if batch_first else padded, lengths]
 
 
-def _gates(x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any]:
+def _gates(
+    x: TensorValue,
+    hx: TensorValue,
+    w_ih: TensorValue,
+    w_hh: TensorValue,
+    b_ih: TensorValue | None,
+    b_hh: TensorValue | None,
+) -> tuple[TensorValue, TensorValue]:
     """What the input and the state give to all gates."""
-    parts: list[Any] = []
+    parts: list[TensorValue] = []
     for value, weight, bias in ((x, w_ih, b_ih), (hx, w_hh, b_hh)):
         part = op.MatMul(value, op.Transpose(weight, perm=[1, 0]))
         parts.append(part if bias is None else op.Add(part, bias))
@@ -251,25 +281,38 @@ def _gates(x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) 
 
 @translates("aten.lstm_cell.default")
 def lstm_cell(
-    call: Call, x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    call: Call,
+    x: TensorValue,
+    hx: Sequence[TensorValue],
+    w_ih: TensorValue,
+    w_hh: TensorValue,
+    b_ih: TensorValue | None = None,
+    b_hh: TensorValue | None = None,
 ) -> Translated:
     gates = op.Add(*_gates(x, hx[0], w_ih, w_hh, b_ih, b_hh))
     return _through_gates(gates, hx[1])
 
 
-def _through_gates(gates: Any, cell: Any) -> list[Any]:
+def _through_gates(gates: TensorValue, cell: TensorValue) -> list[TensorValue]:
     """The new state of an LSTM and its new cell."""
-    enter, forget, new, leave = op.Split(gates, axis=-1, num_outputs=4, outputs=4)
+    enter, forget, new, leave = several(op.Split, gates, axis=-1, num_outputs=4, outputs=4)
     cell = op.Add(op.Mul(op.Sigmoid(forget), cell), op.Mul(op.Sigmoid(enter), op.Tanh(new)))
     return [op.Mul(op.Sigmoid(leave), op.Tanh(cell)), cell]
 
 
 @translates("aten.gru_cell.default")
 def gru_cell(
-    call: Call, x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    call: Call,
+    x: TensorValue,
+    hx: TensorValue,
+    w_ih: TensorValue,
+    w_hh: TensorValue,
+    b_ih: TensorValue | None = None,
+    b_hh: TensorValue | None = None,
 ) -> Translated:
     mine, theirs = (
-        op.Split(each, axis=-1, num_outputs=3, outputs=3) for each in _gates(x, hx, w_ih, w_hh, b_ih, b_hh)
+        several(op.Split, each, axis=-1, num_outputs=3, outputs=3)
+        for each in _gates(x, hx, w_ih, w_hh, b_ih, b_hh)
     )
     reset, update = (op.Sigmoid(op.Add(mine[k], theirs[k])) for k in (0, 1))
     new = op.Tanh(op.Add(mine[2], op.Mul(reset, theirs[2])))
@@ -278,11 +321,17 @@ def gru_cell(
 
 @translates("aten.rnn_tanh_cell.default", "aten.rnn_relu_cell.default")
 def rnn_cell(
-    call: Call, x: TensorValue, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
+    call: Call,
+    x: TensorValue,
+    hx: TensorValue,
+    w_ih: TensorValue,
+    w_hh: TensorValue,
+    b_ih: TensorValue | None = None,
+    b_hh: TensorValue | None = None,
 ) -> Translated:
     total = op.Add(*_gates(x, hx, w_ih, w_hh, b_ih, b_hh))
     return op.Relu(total) if "relu" in call.overload else op.Tanh(total)
 
 
-def _as_list(value: TensorValue) -> list[Any]:
-    return list(cast_type("Sequence[Any]", value)) if isinstance(value, list | tuple) else [value]
+def _as_list(value: TensorValue | Sequence[TensorValue]) -> list[TensorValue]:
+    return [value] if isinstance(value, TensorValue) else list(value)

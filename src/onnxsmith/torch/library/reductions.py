@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from onnxsmith.algorithms import reductions
+from onnxsmith.algorithms import elementary, extremes, reductions
+from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.reductions import Dims, reduce
 from onnxsmith.algorithms.values import (
     Numeric,
+    as_tensor,
     axes_of,
     axis_of,
     converted,
     dtype_of,
     filled,
+    flat,
     has_zero,
     rank_of,
     size_of,
@@ -54,7 +57,7 @@ def _sum(call: Call, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
         is_large = call.dtype is DType.INT32 and dtype_of(x).bits >= 32
     x = converted(x, call.dtype)
     if is_large and rank_of(x):
-        return reductions.wrapping_sum(x, dims, keepdim)
+        return reductions.total_of_whole(x, axes_of(dims, rank_of(x)), keepdim)
     return reduce("ReduceSum", x, dims, keepdim)
 
 
@@ -90,44 +93,57 @@ def _mean(call: Call, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
 
 @translates("aten.prod.default")
 def prod_all(call: Call, x: TensorValue, *, dtype: torch.dtype | None = None) -> TensorValue:
-    return reductions.product_of(converted(x, call.dtype), None, False)
+    return _product(call, x, None, False)
 
 
 @translates("aten.prod.dim_int")
 def prod(
     call: Call, x: TensorValue, dim: int, keepdim: bool = False, *, dtype: torch.dtype | None = None
 ) -> TensorValue:
-    return reductions.product_of(converted(x, call.dtype), dim, keepdim)
+    return _product(call, x, dim, keepdim)
+
+
+def _product(call: Call, x: TensorValue, dim: int | None, keepdim: bool) -> TensorValue:
+    x = converted(x, call.dtype)
+    return reductions.product_of(x, axes_of(dim, rank_of(x)), keepdim) if rank_of(x) else x
 
 
 # -- extremes ------------------------------------------------------------------------------------------
 
 
-@translates("aten.amax.default")
-def amax(call: Call, x: TensorValue, dim: Dims = (), keepdim: bool = False) -> TensorValue:
-    return reductions.amax(x, dim, keepdim)
+def _extreme(x: TensorValue, dims: Dims, keepdim: bool, *, is_max: bool) -> TensorValue:
+    axes = axes_of(dims, rank_of(x)) if rank_of(x) else []
+    return extremes.extreme(Field(x), axes, keepdim, is_max=is_max).re
 
 
-@translates("aten.amin.default")
-def amin(call: Call, x: TensorValue, dim: Dims = (), keepdim: bool = False) -> TensorValue:
-    return reductions.amin(x, dim, keepdim)
+def _place(x: TensorValue, dim: int | None, keepdim: bool, *, is_max: bool) -> TensorValue:
+    """Where an extreme stands; in all elements in a row for None."""
+    rank = rank_of(x)
+    if rank == 0:
+        return as_tensor(0, DType.INT64)
+    if dim is None:
+        place = extremes.extreme_place(Field(flat(x)), 0, is_max=is_max)
+        return op.Reshape(place, [1] * rank if keepdim else [])
+    axis = axis_of(dim, rank)
+    place = extremes.extreme_place(Field(x), axis, is_max=is_max)
+    return place if keepdim else op.Squeeze(place, [axis])
 
 
-@translates("aten.max.default")
-def max_all(call: Call, x: TensorValue) -> TensorValue:
-    return reductions.amax(x)
+@translates("aten.amax.default", "aten.amin.default")
+def extreme(call: Call, x: TensorValue, dim: Dims = (), keepdim: bool = False) -> TensorValue:
+    return _extreme(x, dim, keepdim, is_max=call.overload == "aten.amax.default")
 
 
-@translates("aten.min.default")
-def min_all(call: Call, x: TensorValue) -> TensorValue:
-    return reductions.amin(x)
+@translates("aten.max.default", "aten.min.default")
+def extreme_of_all(call: Call, x: TensorValue) -> TensorValue:
+    return _extreme(x, None, False, is_max=call.overload == "aten.max.default")
 
 
 @translates("aten.aminmax.default")
 def aminmax(
     call: Call, x: TensorValue, *, dim: int | None = None, keepdim: bool = False
 ) -> list[TensorValue]:
-    both = [reductions.amin(x, dim, keepdim), reductions.amax(x, dim, keepdim)]
+    both = [_extreme(x, dim, keepdim, is_max=each) for each in (False, True)]
     # Of one dimension less or none, but torch keeps all of them where it is told to.
     return [
         op.Reshape(each, [1] * rank_of(x)) if keepdim and dim is None and rank_of(x) else each
@@ -138,46 +154,42 @@ def aminmax(
 @translates("aten.max.dim", "aten.min.dim")
 def extreme_and_place(call: Call, x: TensorValue, dim: int, keepdim: bool = False) -> list[TensorValue]:
     is_max = call.overload == "aten.max.dim"
-    extreme = reductions.amax if is_max else reductions.amin
-    place = reductions.argmax if is_max else reductions.argmin
     if not dtype_of(x).is_float or rank_of(x) == 0:
-        return [extreme(x, dim, keepdim), place(x, dim, keepdim)]
+        return [_extreme(x, dim, keepdim, is_max=is_max), _place(x, dim, keepdim, is_max=is_max)]
     axis = axis_of(dim, rank_of(x))
-    places = place(x, dim, True)
+    places = _place(x, dim, True, is_max=is_max)
     both = [op.GatherElements(x, places, axis=axis), places]
     return both if keepdim else [op.Squeeze(each, [axis]) for each in both]
 
 
 @translates("aten.max.other")
 def max_other(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    x, y = tensors(call, x, y)
-    return op.Or(x, y) if call.dtype is DType.BOOL else op.Max(x, y)
+    return elementary.maximum(*tensors(call, x, y))
 
 
 @translates("aten.min.other")
 def min_other(call: Call, x: Numeric, y: Numeric) -> TensorValue:
-    x, y = tensors(call, x, y)
-    return op.And(x, y) if call.dtype is DType.BOOL else op.Min(x, y)
+    return elementary.minimum(*tensors(call, x, y))
 
 
-@translates("aten.argmax.default")
-def argmax(call: Call, x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
-    return reductions.argmax(x, dim, keepdim)
+@translates("aten.argmax.default", "aten.argmin.default")
+def extreme_place(call: Call, x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
+    return _place(x, dim, keepdim, is_max=call.overload == "aten.argmax.default")
 
 
-@translates("aten.argmin.default")
-def argmin(call: Call, x: TensorValue, dim: int | None = None, keepdim: bool = False) -> TensorValue:
-    return reductions.argmin(x, dim, keepdim)
+def _truth(x: TensorValue, dims: Dims, keepdim: bool, *, is_all: bool) -> TensorValue:
+    axes = axes_of(dims, rank_of(x)) if rank_of(x) else []
+    return (reductions.all_true if is_all else reductions.any_true)(converted(x, DType.BOOL), axes, keepdim)
 
 
 @translates("aten.any.default", "aten.any.dim", "aten.any.dims")
 def any_(call: Call, x: TensorValue, dim: Dims = None, keepdim: bool = False) -> TensorValue:
-    return reductions.any_true(x, dim, keepdim)
+    return _truth(x, dim, keepdim, is_all=False)
 
 
 @translates("aten.all.default", "aten.all.dim", "aten.all.dims")
 def all_(call: Call, x: TensorValue, dim: Dims = None, keepdim: bool = False) -> TensorValue:
-    return reductions.all_true(x, dim, keepdim)
+    return _truth(x, dim, keepdim, is_all=True)
 
 
 # -- variances -----------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def _reduced(
     write: Write,
     reduce: str,
     include_self: bool,
-    neutral: Any,
+    neutral: float,
 ) -> TensorValue:
     """A write with one of torch's reductions; `neutral` is what is written first where the data does not count."""
     if reduce in ("prod", "multiply", "amax", "amin") and call.is_complex:
@@ -107,7 +107,7 @@ def _reduced(
     if dtype in HALVES:
         x, source = cast(x, DType.FLOAT), cast(source, DType.FLOAT)
     if not include_self:
-        x = write(x, filled(call.shape_of(source), cast(neutral, dtype_of(x)), dtype_of(x)), "none")
+        x = write(x, filled(call.shape_of(source), neutral, dtype_of(x)), "none")
     result = _reducing(x, source, REDUCTIONS[reduce], write)
     if reduce == "mean":
         ones = filled(call.shape_of(source), 1, dtype_of(x))
@@ -301,17 +301,15 @@ def slice_scatter(
 
 
 @translates("aten.select_scatter.default", lifts=("x", "source"))
-def select_scatter(
-    call: Call, x: TensorValue, source: TensorValue, dim: int, index: TensorValue
-) -> Translated:
+def select_scatter(call: Call, x: TensorValue, source: TensorValue, dim: int, index: Size) -> Translated:
     axis = axis_of(dim, rank_of(x))
     return _index_write(call, x, axis, _vector(index), op.Unsqueeze(cast(source, call.dtype), [axis]), None)
 
 
-def _vector(index: TensorValue) -> TensorValue:
+def _vector(index: Size) -> TensorValue:
     """A position as a tensor of one."""
     positions = int64s([index])
-    return positions if hasattr(positions, "type") else op.Identity(positions)
+    return positions if isinstance(positions, TensorValue) else op.Identity(positions)
 
 
 # -- index_put, put --------------------------------------------------------------------------------------
@@ -355,11 +353,11 @@ def _put(
         chosen = _chosen(x, first_index, given[0], values)
         if chosen is not None:
             return chosen
-    indices = without_masks(indices)
-    axes = [k for k, each in enumerate(indices) if each is not None]
+    by_axis = {k: each for k, each in enumerate(without_masks(indices)) if each is not None}
+    axes = list(by_axis)
     rest = [k for k in range(rank_of(x)) if k not in axes]
     order = [*axes, *rest]
-    tuples = index_tuples(call, [indices[k] for k in axes])
+    tuples = index_tuples(call, list(by_axis.values()))
     width = rank_of(tuples) - 1
     updates = _in_front(values, width, dimensions_before(axes), len(rest))
     sizes = [*call.shape_of(tuples)[:-1], *(call.size(x, k) for k in rest)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import sorting
+from onnxsmith.algorithms import distinct, searching, sorting
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.distinct import Groups, shaped_like
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.sorting import Distinct, shaped_like
-from onnxsmith.algorithms.values import Numeric, Size, as_tensor, axis_of, converted, rank_of
+from onnxsmith.algorithms.values import Numeric, Size, as_tensor, axis_of, converted, flat, rank_of
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
@@ -87,7 +88,7 @@ def searchsorted(
     dtype = onnx_dtype(common_torch_dtype(call, (0, 1)))
     if sorter is not None:
         sequence = op.GatherElements(sequence, converted(sorter, DType.INT64), axis=rank_of(sequence) - 1)
-    return sorting.search_sorted(
+    return searching.search_sorted(
         converted(sequence, dtype), as_tensor(values, dtype), right=right or side == "right"
     )
 
@@ -97,7 +98,7 @@ def bucketize(
     call: Call, values: Numeric, boundaries: TensorValue, *, out_int32: bool = False, right: bool = False
 ) -> TensorValue:
     dtype = onnx_dtype(common_torch_dtype(call, (0, 1)))
-    return sorting.search_sorted(converted(boundaries, dtype), as_tensor(values, dtype), right=right)
+    return searching.search_sorted(converted(boundaries, dtype), as_tensor(values, dtype), right=right)
 
 
 @translates("aten.isin.Tensor_Tensor", "aten.isin.Tensor_Scalar", "aten.isin.Scalar_Tensor")
@@ -105,7 +106,7 @@ def isin(
     call: Call, elements: Numeric, among: Numeric, *, assume_unique: bool = False, invert: bool = False
 ) -> TensorValue:
     dtype = onnx_dtype(common_torch_dtype(call, (0, 1)))
-    found = sorting.is_in(as_tensor(elements, dtype), as_tensor(among, dtype))
+    found = searching.is_in(Field(as_tensor(elements, dtype)), Field(flat(as_tensor(among, dtype))))
     return op.Not(found) if invert else found
 
 
@@ -120,14 +121,14 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
 ) -> list[TensorValue | Array]:
-    return _asked(sorting.unique(x), x, return_inverse, return_counts)
+    return _asked(distinct.distinct(Field(flat(x)), equal_nan=False), x, return_inverse, return_counts)
 
 
-def _asked(found: Distinct, x: TensorValue, inverse: bool, counts: bool) -> list[TensorValue | Array]:
+def _asked(found: Groups, x: TensorValue, inverse: bool, counts: bool) -> list[TensorValue | Array]:
     """Results, or the empty ones that torch gives instead of what nobody asked for."""
     nothing = np.zeros(0, np.int64)
     return [
-        found.values,
+        found.values.re,
         shaped_like(found.inverse, x) if inverse else nothing,
         found.counts if counts else nothing,
     ]
@@ -142,8 +143,8 @@ def unique_dim(
     return_inverse: bool = False,
     return_counts: bool = False,
 ) -> list[TensorValue]:
-    found = sorting.unique(x, axis_of(dim, rank_of(x)))
-    return [found.values, found.inverse, found.counts]  # torch gives all three, asked or not
+    found = distinct.distinct_slices(Field(x), axis_of(dim, rank_of(x)))
+    return [found.values.re, found.inverse, found.counts]  # torch gives all three, asked or not
 
 
 @translates("aten.unique_consecutive.default")
@@ -155,8 +156,8 @@ def unique_consecutive(
     dim: int | None = None,
 ) -> list[TensorValue] | list[TensorValue | Array]:
     if dim is None:
-        return _asked(sorting.unique_consecutive(x), x, return_inverse, return_counts)
+        return _asked(distinct.runs(x), x, return_inverse, return_counts)
     if call.rank != rank_of(x):
         raise call.refuse("dim=-1, for which torch's own shape of the result is wrong; count from the front")
-    found = sorting.unique_consecutive(x, axis_of(dim, rank_of(x)))
-    return [found.values, found.inverse, found.counts]  # torch gives all three, asked or not
+    found = distinct.runs(x, axis_of(dim, rank_of(x)))
+    return [found.values.re, found.inverse, found.counts]  # torch gives all three, asked or not

@@ -5,91 +5,51 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from typing import cast as typed
 
 import numpy as np
 import torch
 from torch._prims_common import is_contiguous_or_false
 
+from onnxsmith.algorithms import diagonals
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
+    Size,
     axis_of,
     constant,
-    dimensions_of,
-    dtype_of,
-    expand,
-    has_zero,
-    is_static,
+    converted,
     rank_of,
     reshape,
 )
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.indexing import at_least_vector, counted, flattened
+from onnxsmith.torch.library.kinds import TorchSize, Translated
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 # -- diagonals -------------------------------------------------------------------------------------------
 
 
-def _planes(x: TensorValue, dim1: int, dim2: int) -> tuple[Any, list[int]]:
-    """A tensor with two dimensions moved to the end, and the order that did it."""
-    rank = rank_of(x)
-    first, second = axis_of(dim1, rank), axis_of(dim2, rank)
-    order = [*(k for k in range(rank) if k not in (first, second)), first, second]
-    return (x if order == sorted(order) else op.Transpose(x, perm=order)), order
-
-
-def _back(x: TensorValue, order: Sequence[int]) -> TensorValue:
-    """The dimensions where they were before `order` moved them."""
-    if list(order) == sorted(order):
-        return x
-    return op.Transpose(x, perm=[order.index(k) for k in range(len(order))])
-
-
-def _on_diagonal(length: Any, columns: Any, offset: int) -> TensorValue:
-    """The places of a diagonal in a plane of so many columns, counted row by row."""
-    row, column = max(-offset, 0), max(offset, 0)
-    if isinstance(length, int) and isinstance(columns, int):
-        return constant(row * columns + column + np.arange(length, dtype=np.int64) * (columns + 1))
-    start, step = cast(row * columns + column, DType.INT64), cast(columns + 1, DType.INT64)
-    return op.Add(op.Mul(counted(length), step), start)
-
-
-def diagonal_of(call: Call, x: TensorValue, offset: int, dim1: int, dim2: int, length: Any) -> TensorValue:
-    """The diagonals of planes, of a known length, in the last dimension."""
-    planes, _ = _planes(x, dim1, dim2)
-    *batch, rows, columns = call.shape_of(planes)
-    flat = reshape(planes, [*batch, rows * columns])
-    return op.Gather(flat, _on_diagonal(length, columns, offset), axis=len(batch))
-
-
 @translates("aten.diagonal.default", "aten.diagonal_copy.default", lifts=True)
 def diagonal(call: Call, x: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Translated:
-    return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
+    return diagonals.diagonal(x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.linalg_diagonal.default", lifts=True)
 def matrix_diagonal(
     call: Call, x: TensorValue, *, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Translated:
-    return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
+    return diagonals.diagonal(x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.diagonal_scatter.default", lifts=("x", "source"))
 def diagonal_scatter(
     call: Call, x: TensorValue, source: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Translated:
-    source = cast(source, call.dtype)
-    planes, order = _planes(x, dim1, dim2)
-    *batch, rows, columns = sizes = call.shape_of(planes)
-    if has_zero(sizes) or 0 in dimensions_of(source):
-        return x
-    places = _on_diagonal(call.size(source, -1), columns, offset)
-    index = expand(places, call.shape_of(source))
-    flat = op.ScatterElements(reshape(planes, [*batch, rows * columns]), index, source, axis=len(batch))
-    return _back(reshape(flat, sizes), order)
+    return diagonals.diagonal_scatter(x, converted(source, call.dtype), offset, dim1, dim2)
 
 
 @translates("aten.diag_embed.default", lifts=True)
@@ -97,36 +57,22 @@ def diag_embed(call: Call, x: TensorValue, offset: int = 0, dim1: int = -2, dim2
     rank = call.rank
     first, second = axis_of(dim1, rank), axis_of(dim2, rank)
     order = [*(k for k in range(rank) if k not in (first, second)), first, second]
-    return _back(_embedded(call, x, offset, call.output_shape()[first]), order)
-
-
-def _embedded(call: Call, x: TensorValue, offset: int, size: Any) -> TensorValue:
-    """Vectors as diagonals of planes that are zero elsewhere."""
-    if offset:
-        x = padded(x, [0, abs(offset)])
-    lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
-    return op.Where(_is_on_diagonal(size, offset), lines, cast(0, dtype_of(x)))
-
-
-def _is_on_diagonal(size: Any, offset: int) -> TensorValue:
-    if isinstance(size, int):
-        return constant(np.eye(size, k=offset, dtype=np.bool_))
-    places = counted(size)
-    return op.Equal(op.Add(op.Unsqueeze(places, [1]), np.array(offset)), op.Unsqueeze(places, [0]))
+    return diagonals.moved_back(diagonals.embedded(x, offset), order)
 
 
 @translates("aten.diag.default", lifts=True)
 def diag(call: Call, x: TensorValue, offset: int = 0) -> Translated:
     if rank_of(x) == 1:
-        return _embedded(call, x, offset, call.output_shape()[0])
-    return diagonal_of(call, x, offset, 0, 1, call.output_shape()[0])
+        return diagonals.embedded(x, offset)
+    return diagonals.diagonal(x, offset, length=call.output_shape()[0])
 
 
 @translates("aten.trace.default", lifts=True)
 def trace(call: Call, x: TensorValue) -> Translated:
-    rows, columns = call.inputs[0].shape
-    length = call.sizes.value(torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
-    return op.ReduceSum(cast(diagonal_of(call, x, 0, 0, 1, length), call.dtype), [0], keepdims=0)
+    rows, columns = call.input_fake().shape
+    shorter = typed("TorchSize", torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
+    length = call.sizes.size(shorter)
+    return op.ReduceSum(converted(diagonals.diagonal(x, length=length), call.dtype), [0], keepdims=0)
 
 
 # -- windows ---------------------------------------------------------------------------------------------
@@ -140,7 +86,7 @@ def unfold(call: Call, x: TensorValue, dim: int, size: int, step: int) -> Transl
     axis = axis_of(dim, rank)
     count = call.output_shape()[axis]
     if isinstance(count, int):
-        places: Any = np.arange(count)[:, None] * step + np.arange(size)
+        places = np.arange(count)[:, None] * step + np.arange(size)
     else:
         starts = op.Mul(op.Unsqueeze(counted(count), [1]), np.array(step))
         places = op.Add(starts, np.arange(size)[None, :])
@@ -152,23 +98,28 @@ def unfold(call: Call, x: TensorValue, dim: int, size: int, step: int) -> Transl
 # -- strides ---------------------------------------------------------------------------------------------
 
 
-def _places(sizes: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray[Any, Any]:
-    """The place in memory of each element of a tensor with these strides."""
+def _places(layout: Sequence[int]) -> np.ndarray[Any, Any]:
+    """The place in memory of each element of a tensor, of which the sizes, the strides and the offset are given."""
+    *steps, offset = layout
+    rank = len(steps) // 2
     result = np.full((), offset, np.int64)
-    for size, stride in zip(sizes, strides, strict=True):
+    for size, stride in zip(steps[:rank], steps[rank:], strict=True):
         result = result[..., None] + np.arange(size, dtype=np.int64) * stride
     return result
 
 
-def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> TensorValue:
+def _strided_index(
+    call: Call, sizes: Sequence[Size], strides: Sequence[Size], offset: Size | None
+) -> TensorValue:
     """For each element of a strided view, its number among the elements of the argument that it is a view of."""
-    fake = call.inputs[0]
+    fake = call.input_fake()
     own = fake.storage_offset()
-    offset = own if offset is None else offset
-    known = [*sizes, *strides, offset, own, *fake.shape, *fake.stride()]
-    if is_static(known):
-        held = _places(fake.shape, fake.stride(), own).reshape(-1)
-        wanted = _places(sizes, strides, offset)
+    offset = call.sizes.size(own) if offset is None else offset
+    theirs: list[TorchSize] = [*fake.shape, *fake.stride(), own]
+    known = [each for each in (*theirs, *sizes, *strides, offset) if isinstance(each, int)]
+    if len(known) == len(theirs) + 2 * len(sizes) + 1:
+        held = _places(known[: len(theirs)]).reshape(-1)
+        wanted = _places(known[len(theirs) :])
         numbers = np.full(max(held.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int64)
         numbers[held] = np.arange(held.size)
         found = numbers[wanted]
@@ -177,16 +128,20 @@ def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], off
         return constant(found)
     if not is_contiguous_or_false(fake) or not (isinstance(own, int) and own == 0):
         raise call.refuse("strides over a tensor of unknown size that is not contiguous")
-    index: Any = cast(offset, DType.INT64)
+    index = cast(offset, DType.INT64)
     for size, stride in zip(sizes, strides, strict=True):
         steps = op.Mul(counted(size), cast(stride, DType.INT64))
-        index = op.Add(op.Unsqueeze(index, [-1]) if hasattr(index, "type") else index, steps)
-    return index if hasattr(index, "type") else constant(index)
+        index = op.Add(op.Unsqueeze(index, [-1]) if isinstance(index, TensorValue) else index, steps)
+    return index if isinstance(index, TensorValue) else constant(index)
 
 
 @translates("aten.as_strided.default", "aten.as_strided_copy.default", lifts=True)
 def as_strided(
-    call: Call, x: TensorValue, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+    call: Call,
+    x: TensorValue,
+    size: Sequence[Size],
+    stride: Sequence[Size],
+    storage_offset: Size | None = None,
 ) -> Translated:
     return op.Gather(flattened(x), _strided_index(call, size, stride, storage_offset), axis=0)
 
@@ -196,9 +151,9 @@ def as_strided_scatter(
     call: Call,
     x: TensorValue,
     source: TensorValue,
-    size: Sequence[Any],
-    stride: Sequence[Any],
-    storage_offset: Any = None,
+    size: Sequence[Size],
+    stride: Sequence[Size],
+    storage_offset: Size | None = None,
 ) -> Translated:
     index = flattened(_strided_index(call, size, stride, storage_offset))
     written = op.ScatterElements(flattened(x), index, flattened(cast(source, call.dtype)), axis=0)
@@ -206,8 +161,8 @@ def as_strided_scatter(
 
 
 @translates("aten.resize.default", "aten.resize_as.default", lifts=True)
-def resize(call: Call, x: TensorValue, size: Any, *_: Any, **__: Any) -> Translated:
-    if not is_contiguous_or_false(call.inputs[0]):
+def resize(call: Call, x: TensorValue, size: Sequence[Size] | TensorValue, *_: str) -> Translated:
+    if not is_contiguous_or_false(call.input_fake()):
         raise call.refuse("resizing a tensor that is not contiguous")
     sizes, before = call.output_shape(), call.shape_of(x)
     known, known_before = ([each for each in shape if isinstance(each, int)] for shape in (sizes, before))

@@ -1,0 +1,42 @@
+"""Points of the plane: their angles and their distances from the origin. Operands are of one element type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special import circular
+from onnxsmith.algorithms.special.float_parts import copysign, signbit
+from onnxsmith.algorithms.values import cast, converted, dtype_of, like
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+
+@algorithm
+def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
+    """The angle of the point (x, y), by the signs of both, of zeros too; in single or double precision."""
+    dtype = dtype_of(y)
+    height = op.Abs(y)
+    are_infinite = op.And(op.IsInf(y), op.IsInf(x))
+    are_zero = op.And(op.Equal(y, like(0, y)), op.Equal(x, like(0, y)))
+    slope = op.Div(op.Where(are_infinite, like(1, y), height), op.Where(are_infinite, op.Sign(x), x))
+    slope = op.Where(are_zero, like(0, y), slope)
+    angle = circular.atan(slope) if dtype is DType.DOUBLE else op.Atan(slope)
+    # On the left the angle of the upper half is up to a quarter below zero so far.
+    return copysign(op.Where(signbit(x), op.Add(angle, cast(np.pi, dtype)), angle), y)
+
+
+@algorithm
+def hypot(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The length of (x, y), without an overflow on the way: in double precision, or scaled by the larger."""
+    dtype = dtype_of(x)
+    x, y = op.Abs(converted(x, DType.DOUBLE)), op.Abs(converted(y, DType.DOUBLE))
+    if dtype is not DType.DOUBLE:
+        length = op.Sqrt(op.Add(op.Mul(x, x), op.Mul(y, y)))
+    else:
+        largest = op.Max(x, y)
+        ratio = op.Div(op.Min(x, y), op.Where(op.Equal(largest, np.float64(0)), np.float64(1), largest))
+        length = op.Mul(largest, op.Sqrt(op.Add(op.Mul(ratio, ratio), np.float64(1))))
+    # Infinite is the distance to infinity, even if the other coordinate is no number.
+    return converted(op.Where(op.Or(op.IsInf(x), op.IsInf(y)), np.float64(np.inf), length), dtype)

@@ -1,0 +1,129 @@
+"""Whole quotients and what they leave, of integers and of fractions.
+
+Two operands are of one element type and broadcast. An integer divided by 0 gives 0 and leaves 0, and nothing traps.
+The sign of a result that is zero costs nodes, and is that of numpy where it is asked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.float_parts import chosen, copysign
+from onnxsmith.algorithms.values import converted, dtype_of, like
+from onnxsmith.core.value import TensorValue
+
+
+@algorithm
+def floor_divide(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
+    """Divided and rounded down."""
+    if dtype_of(x).is_float:
+        return _float_divided(x, y, signs_zero)[0]
+    return _floored(x, y, _Divisor(y))
+
+
+@algorithm
+def remainder(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
+    """What is left when `x` is divided and rounded down; it has the sign of `y`."""
+    if dtype_of(x).is_float:
+        return _float_rest(x, y, signs_zero)[1]
+    return op.Mod(x, _Divisor(y).safe)
+
+
+@algorithm
+def floor_divide_and_remainder(
+    x: TensorValue, y: TensorValue, *, signs_zero: bool = False
+) -> tuple[TensorValue, TensorValue]:
+    """Both of them."""
+    if dtype_of(x).is_float:
+        return _float_divided(x, y, signs_zero)
+    divisor = _Divisor(y)
+    return _floored(x, y, divisor), op.Mod(x, divisor.safe)
+
+
+@algorithm
+def truncated_remainder(x: TensorValue, y: TensorValue) -> TensorValue:
+    """What is left of `x`, with its sign, when it is divided and rounded towards zero.
+
+    ONNX Runtime's `fmod` of integers goes through doubles, which have fewer digits than longs.
+    """
+    if dtype_of(x).is_float:
+        return op.Mod(x, y, fmod=1)
+    rest = op.Mod(x, _Divisor(y).safe)
+    if dtype_of(x).kind == "unsigned":
+        return rest
+    return op.Sub(rest, op.Mul(y, converted(_is_inexact_below(x, y, rest), dtype_of(x))))
+
+
+# -- integers --------------------------------------------------------------------------------------------
+
+
+class _Divisor:
+    """Integers to divide by: processors trap at 0, and where the lowest integer is divided by -1."""
+
+    def __init__(self, y: TensorValue) -> None:
+        self.is_zero = op.Equal(y, like(0, y)) if _may_be(y, 0) else None
+        has_sign = dtype_of(y).kind == "signed"
+        self.is_minus_one = op.Equal(y, like(-1, y)) if has_sign and _may_be(y, -1) else None
+        traps = [each for each in (self.is_zero, self.is_minus_one) if each is not None]
+        #: One where it would trap.
+        self.safe = y
+        if traps:
+            self.safe = op.Where(traps[0] if len(traps) == 1 else op.Or(*traps), like(1, y), y)
+
+
+def _may_be(y: TensorValue, value: int) -> bool:
+    """Whether an element may be a number, by what is known."""
+    data = y.known.data
+    return not isinstance(data, np.ndarray) or bool((data == value).any())
+
+
+def _floored(x: TensorValue, y: TensorValue, divisor: _Divisor) -> TensorValue:
+    """ONNX's `Div` rounds towards zero, and is one too high below it."""
+    quotient = op.Div(x, divisor.safe)
+    if divisor.is_minus_one is not None:
+        quotient = op.Where(divisor.is_minus_one, op.Neg(x), quotient)
+    if divisor.is_zero is not None:
+        quotient = op.Where(divisor.is_zero, like(0, x), quotient)
+    if dtype_of(x).kind == "unsigned":
+        return quotient
+    is_off = _is_inexact_below(x, y, op.Mod(x, divisor.safe))
+    return op.Sub(quotient, converted(is_off, dtype_of(x)))
+
+
+def _is_inexact_below(x: TensorValue, y: TensorValue, rest: TensorValue) -> TensorValue:
+    """Where the quotient of integers has a fraction and is negative."""
+    zero = like(0, x)
+    return op.And(op.Not(op.Equal(rest, zero)), op.Xor(op.Less(x, zero), op.Less(y, zero)))
+
+
+# -- fractions -------------------------------------------------------------------------------------------
+
+
+def _float_rest(
+    x: TensorValue, y: TensorValue, signs_zero: bool
+) -> tuple[TensorValue, TensorValue, TensorValue]:
+    """What `fmod` leaves, the same with the divisor's sign, and whether the two differ."""
+    zero = like(0, x)
+    plain = op.Mod(x, y, fmod=1)
+    is_zero = op.Equal(plain, zero)
+    is_off = op.And(op.Not(is_zero), op.Xor(op.Less(plain, zero), op.Less(y, zero)))
+    rest = op.Where(is_off, op.Add(plain, y), plain)
+    return plain, chosen(is_zero, copysign(plain, y), rest) if signs_zero else rest, is_off
+
+
+def _float_divided(x: TensorValue, y: TensorValue, signs_zero: bool) -> tuple[TensorValue, TensorValue]:
+    """By the remainder: the quotient of 1 and 0.1 rounds to 10, but 0.1 fits into 1 only nine times."""
+    zero, one = like(0, x), like(1, x)
+    plain, rest, is_off = _float_rest(x, y, signs_zero)
+    quotient = op.Div(op.Sub(x, plain), y)
+    quotient = op.Where(is_off, op.Sub(quotient, one), quotient)
+    floor = op.Floor(quotient)
+    floor = op.Where(op.Greater(op.Sub(quotient, floor), like(0.5, x)), op.Add(floor, one), floor)
+    by_zero, ratio = op.Equal(y, zero), op.Div(x, y)
+    if not signs_zero:
+        return op.Where(by_zero, ratio, floor), rest
+    # A quotient of zero has the sign of the fraction.
+    floor = chosen(op.Equal(quotient, zero), copysign(quotient, ratio), floor)
+    return chosen(by_zero, ratio, floor), rest

@@ -1,0 +1,72 @@
+"""What control flow of a model makes of arrays: their truth, and numbers that stand in the place of one.
+
+Called by the arrays themselves, which stand below the functions that compute with them.
+"""
+
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import as_type, tensor_of
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.registry import public
+
+#: Python's numbers and the kinds of element types, the wider behind.
+_KINDS = "biufc"
+_KIND_OF = {"bool": "b", "int": "i", "float": "f"}
+
+
+@public("_truth")
+def truth(x: Array) -> TensorValue:
+    """A tensor that is true where the elements are."""
+    return tensor_of(as_type(x, dtypes.read(np.bool_)))
+
+
+@public("_adopted")
+def adopted(x: Array, value: object) -> Array | None:
+    """A number or an array of numpy's as an array of the element type of `x`; None where that would change its value.
+
+    A Python number has no element type of its own: it takes that of the array which stands in its place otherwise.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(cast("np.ndarray[Any, np.dtype[Any]]", value))
+        made = Array(array) if array.dtype == x.dtype else None
+        return made if made is None or isinstance(value, np.ndarray) else made.as_number()
+    if isinstance(value, Number):
+        return _adopted_number(x, value)
+    if not isinstance(value, bool | int | float) or not _fits(value, x.dtype):
+        return None
+    return Array(np.array(value, x.dtype)).as_number()
+
+
+def _adopted_number(x: Array, value: Number) -> Array | None:
+    """A number of the model, of 64 bits: as such, or as the floating-point number of 64 bits that it would become."""
+    kind = _KIND_OF[value.kind]
+    wanted = {"b": (np.bool_, np.int64, np.float64), "i": (np.int64, np.float64), "f": (np.float64,)}[kind]
+    if x.dtype not in [np.dtype(each) for each in wanted]:
+        return None
+    return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(x.dtype)))).as_number()
+
+
+def _fits(value: bool | float, dtype: NumpyDType) -> bool:
+    """Whether an element type has a Python number as it is."""
+    kind = "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+    if _KINDS.index(kind) > _KINDS.index(dtype.kind):
+        return False
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype.name)
+        return info.min <= value <= info.max
+    if dtype.kind == "b" or value != value:
+        return True
+    with np.errstate(over="ignore"):
+        return bool(np.array(value, dtype) == value)

@@ -1,0 +1,206 @@
+"""`Holding`: how an array holds its elements, and what control flow of a model may ask of it and do to it.
+
+An array is a `Carrier`: branches and loops that the model performs merge arrays, carry them, and follow what is written
+to them. What arrays compute stands in `array`, how views share their elements in `sharing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.core.carried import MOMENTS, CarriedParts, Carrier, note_change, note_refusal
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import LoopTypeError
+from onnxsmith.numpy.registry import FUNCTIONS
+
+#: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
+Held: TypeAlias = "np.ndarray[Any, np.dtype[Any]] | Tensor | Complex"
+
+_NDARRAY = np.ndarray
+#: Why an array without dimensions that a function gave cannot be written to.
+NUMBER = "it is a number, as what numpy gives in its place"
+_PERHAPS_NUMBER = "numpy has a number in its place on one path, and an array on another"
+#: What the parts of an array are called for a model: one tensor, or those of complex numbers.
+_WHOLE, _REAL, _IMAGINARY = "", "real", "imag"
+
+
+class SharedPart(Protocol):
+    """What an array is a part of, as the array sees it; `sharing` says how the two share their elements."""
+
+    @property
+    def whole(self) -> Holding:
+        """The array that it is a part of."""
+        ...
+
+    @property
+    def seen(self) -> int:
+        """The version of the whole that the elements were taken from."""
+        ...
+
+    @seen.setter
+    def seen(self, version: int) -> None: ...
+
+    def refreshed(self, array: Holding) -> Held:
+        """The elements as they are now."""
+        ...
+
+
+class Holding(Carrier):
+    """The elements of an array, and what is known of how they may change."""
+
+    __slots__ = ("_born", "_is_plain", "_locked", "_recording", "_value", "_version", "_view")
+
+    def __init__(self, value: Held, is_plain: bool = True) -> None:
+        self._value = value
+        #: What it is a part of, where it shares elements with another array.
+        self._view: SharedPart | None = None
+        self._born = next(MOMENTS)
+        #: When its elements were replaced, a moment of its own for each time: no two versions are taken for one.
+        self._version = self._born
+        #: Whether numpy, too, would hold the elements one after the other, the last dimension fastest. It decides
+        #: whether `reshape` gives a view or a copy; where it is False, nobody knows.
+        self._is_plain = is_plain
+        #: Why it cannot be written to, if so.
+        self._locked: str | None = None
+        #: The model that was being recorded when it was made: it is written to there alone.
+        self._recording: object = recording()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is what numpy gives as a number of its own, which never changes: a sum, one element."""
+        return self._locked is NUMBER
+
+    def lock(self, why: str) -> None:
+        """Refuse to be written to from now on."""
+        self._locked = why
+
+    @property
+    def held(self) -> Held:
+        """The elements as they are now: a numpy array that nobody may change, or tensors of a graph."""
+        return self._value if self._view is None else self._view.refreshed(self)
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the elements exist only when the model runs."""
+        return self._value.__class__ is not _NDARRAY
+
+    # -- what control flow of a model asks -----------------------------------------------------------------
+
+    @property
+    def described(self) -> str:
+        """What an error calls it."""
+        array: Any = self
+        return f"array of {array.dtype.name} with {array.ndim} dimensions"
+
+    @property
+    def born(self) -> int:
+        """The moment at which it was made."""
+        return self._born
+
+    @property
+    def version(self) -> int:
+        """The moment at which its elements were last replaced."""
+        return self._version
+
+    @property
+    def owner(self) -> Holding:
+        """The array whose elements it shows; itself where they are its own."""
+        return self if self._view is None else self._view.whole.owner
+
+    @property
+    def carried(self) -> CarriedParts:
+        """The tensors of the elements, or the elements where they are known."""
+        held = self.held
+        if isinstance(held, Complex):
+            return {_REAL: held.real, _IMAGINARY: held.imag}
+        if isinstance(held, np.ndarray) and held.dtype.kind == "c":
+            return {_REAL: np.real(held).copy(), _IMAGINARY: np.imag(held).copy()}
+        return {_WHOLE: held}
+
+    @property
+    def traits(self) -> Hashable:
+        """How the elements lie, and why they cannot be written to."""
+        return self._is_plain, self._locked
+
+    @classmethod
+    def joined_traits(cls, first: Hashable, second: Hashable) -> Hashable:
+        """What is true of both."""
+        (is_plain, why), (other_is_plain, other_why) = cast(
+            "tuple[tuple[bool, str | None], ...]", (first, second)
+        )
+        if why is not other_why and NUMBER in (why, other_why):
+            why = _PERHAPS_NUMBER
+        return is_plain and other_is_plain, why or other_why
+
+    @classmethod
+    def made_of(cls, traits: Hashable, parts: CarriedParts) -> Holding:
+        """An array of these tensors, or of elements that are known."""
+        is_plain, why = cast("tuple[bool, str | None]", traits)
+        made = cls(_held_of(parts), is_plain)
+        made._locked = why
+        return made
+
+    def adopted(self, value: object) -> Holding | None:
+        """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
+        return cast("Holding | None", FUNCTIONS["_adopted"](self, value))
+
+    def rewrite(self, parts: CarriedParts) -> None:
+        """Hold other elements."""
+        note_change(self)
+        self._value = _held_of(parts)
+        self._version = next(MOMENTS)
+
+    def remembered(self) -> object:
+        """The elements and their version, and of a view which version of the whole they are of."""
+        return self._value, self._version, None if self._view is None else self._view.seen
+
+    def put_back(self, remembered: Any) -> None:
+        """Hold again what was held."""
+        self._value, self._version, seen = remembered
+        if self._view is not None:
+            self._view.seen = seen
+
+    def keep_unchanged(self, why: str) -> None:
+        """Refuse to be written to; a number is not, anyway, nor is what the model did not make."""
+        if self._locked is None and self._recording is recording():
+            self._locked = why
+            note_refusal(self)
+
+    def allow_changes(self) -> None:
+        """Take it back."""
+        self._locked = None
+
+    def asked_for_truth(self) -> TensorValue:
+        """A tensor of truth values."""
+        return cast(TensorValue, FUNCTIONS["_truth"](self))
+
+    def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
+        """As numpy goes through it, along the first dimension."""
+        items: Any = self
+        if not items.ndim:
+            raise LoopTypeError(
+                "an array without dimensions cannot be looped over", help="loop over range(n)"
+            )
+        return items.shape[0], lambda position: items[position]
+
+
+def _held_of(parts: CarriedParts) -> Held:
+    if _WHOLE in parts:
+        return cast(Held, parts[_WHOLE])
+    real, imaginary = parts[_REAL], parts[_IMAGINARY]
+    if isinstance(real, np.ndarray) and isinstance(imaginary, np.ndarray):
+        return np.asarray(real + 1j * imaginary)
+    return Complex(cast(TensorValue, real), cast(TensorValue, imaginary))
+
+
+def recording() -> object:
+    """What stands for the model that is being recorded; None where there is none."""
+    active = ACTIVE.get()
+    graph = None if active is None else active.recording
+    return None if graph is None else graph.shared

@@ -1,0 +1,67 @@
+"""What the names of the namespace stand for: constants, element types, and functions, which are loaded one by one."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import creation as creation
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.dtypes import DTYPES
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+
+#: The versions of the standard whose names are there.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
+_CONSTANTS: dict[str, Any] = {
+    "e": np.e,
+    "inf": np.inf,
+    "nan": np.nan,
+    "newaxis": None,
+    "pi": np.pi,
+    "euler_gamma": np.euler_gamma,
+}
+_PLAIN: dict[str, Any] = {
+    "Array": Array,
+    **_CONSTANTS,
+    **{each.name: each.type for each in DTYPES},
+    "__array_api_version__": VERSIONS[-1],
+}
+
+
+@public("_namespace")
+def namespace(api_version: str | None) -> ModuleType:
+    """The module that arrays belong to."""
+    if api_version not in (None, *VERSIONS):
+        raise AttributeValueError(f"the Array API is there in {', '.join(VERSIONS)}, not in {api_version!r}")
+    return importlib.import_module("onnxsmith.numpy")
+
+
+def is_public(name: str) -> bool:
+    """Whether a name of the tables is one of the namespace itself."""
+    return "." not in name and (not name.startswith("_") or name.startswith("__"))
+
+
+def value_of(name: str) -> Any:
+    """What a name of the namespace stands for; KeyError for one that is not there."""
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if not is_public(name):
+        raise KeyError(name)
+    return UFUNCS[name] if name in UFUNCS else FUNCTIONS[name]
+
+
+def plain_names() -> dict[str, Any]:
+    """The names that stand for no functions."""
+    return dict(_PLAIN)
+
+
+def part(name: str) -> dict[str, Callable[..., object]]:
+    """The functions of a part of the namespace, by name."""
+    found = [(full.partition("."), each) for full, each in FUNCTIONS.items()]
+    return {short: each for (prefix, _, short), each in found if prefix == name and short}

@@ -1,0 +1,192 @@
+"""The arguments of a call: what of them is data of the model, and what the model is made for.
+
+Arrays are inputs, wherever they stand in lists, tuples, dicts and dataclasses; so are floats, which keep Python's weak
+meaning. All else is part of what a model is made for: truth values, text, None, and whole numbers, which decide axes,
+sizes and how often a loop runs. A whole number that changes from call to call is made an input, too (see `jit`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.creation import asarray
+from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.types.value_types import Dimension, TensorType
+
+Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+#: How an input is met by the function: as an array, as a number of numpy's, or as one of Python's.
+Role: TypeAlias = Literal["array", "scalar", "number"]
+
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
+class Leaf(NamedTuple):
+    """An input of the model: its name, its type, and how the function meets it."""
+
+    name: str
+    dtype: dtypes.NumpyDType
+    shape: tuple[Dimension, ...]
+    role: Role
+
+    @property
+    def type(self) -> TensorType:
+        """The type of the model's input; complex numbers have a last dimension of 2."""
+        pair = (2,) if self.dtype.kind == "c" else ()
+        return TensorType(dtypes.onnx_type(self.dtype), (*self.shape, *pair))
+
+    def met(self, tensor: Tensor) -> Any:
+        """What the function gets."""
+        if self.role == "number":
+            return number(tensor)
+        made = asarray(cast(Any, tensor), self.dtype) if self.dtype.kind == "c" else Array(tensor)
+        return made.as_number() if self.role == "scalar" else made
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Stands for an input in the arguments of a call."""
+
+    position: int
+
+
+class Call:
+    """The arguments of one call, taken apart."""
+
+    def __init__(self, inputs: Set[str], needed: Set[str], *, has_sizes: bool) -> None:
+        #: The whole numbers that are inputs, the numbers that are none, and whether sizes are part of the key.
+        self._inputs = inputs
+        self._needed = needed
+        self._has_sizes = has_sizes
+        self.leaves: list[Leaf] = []
+        self.feeds: list[Elements] = []
+        self.key: list[Hashable] = []
+        #: Whole numbers that the model is made for, by name.
+        self.fixed: dict[str, int] = {}
+        #: The arrays of the caller that are inputs, by position: a function may write to them.
+        self.given: dict[int, Elements] = {}
+
+    def take_apart(self, value: Any, name: str) -> Any:
+        """An argument with a `Place` for each input in it."""
+        kind = cast(type, value.__class__)
+        if kind is np.ndarray:
+            return self._input(name, cast(Elements, value), "array", value)
+        if isinstance(value, Array):
+            return self._array(name, value)
+        if isinstance(value, np.ndarray | np.generic):
+            return self._numpys(name, cast(Any, value))
+        if self._is_input(kind, value, name):
+            return self._input(name, np.array(value, np.float64 if kind is float else np.int64), "number")
+        if kind is int:
+            self.fixed[name] = value
+        inner = parts(value)
+        if inner is None:
+            self.key += (kind, _identity(value))
+            return value
+        self.key += (kind, tuple(key for key, _ in inner))
+        return rebuilt(value, [self.take_apart(each, f"{name}_{key}") for key, each in inner])
+
+    def _is_input(self, kind: type, value: Any, name: str) -> bool:
+        """Whether a Python number is an input."""
+        if name in self._needed:
+            return False
+        return kind is float or (kind is int and name in self._inputs and value in _INT64)
+
+    def _array(self, name: str, value: Array) -> Place:
+        if value.is_symbolic:
+            raise InputTypeError(
+                f"'{name}' is an array that is being recorded, and a function that jit made runs now",
+                help="call the function itself, which is recorded with the rest",
+            )
+        return self._input(name, cast(Elements, value.held), "scalar" if value.is_number else "array")
+
+    def _numpys(self, name: str, value: np.ndarray[Any, Any] | np.generic) -> Any:
+        if isinstance(value, np.generic):
+            if value.dtype in dtypes.DTYPES:
+                return self._input(name, np.asarray(value), "scalar")
+            self.key += (type(value), _identity(value))
+            return value
+        raise InputTypeError(
+            f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
+            help=f"give its elements: np.asarray({name})",
+        )
+
+    def _input(self, name: str, elements: Elements, role: Role, given: Elements | None = None) -> Place:
+        dtype = elements.dtype
+        if dtype not in dtypes.DTYPES:
+            if dtype.newbyteorder("=") in dtypes.DTYPES and dtype.kind not in "SUOMmV":
+                elements = elements.astype(dtype.newbyteorder("="))
+                dtype, given = elements.dtype, None
+            else:
+                raise InputTypeError(
+                    f"'{name}' has elements of {dtype}, and a model computes with numbers",
+                    help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
+                )
+        shape = elements.shape if self._has_sizes else (None,) * elements.ndim
+        self.key += (dtype, shape, role)
+        position = len(self.leaves)
+        self.leaves.append(Leaf(name, dtype, shape, role))
+        self.feeds.append(fed(elements))
+        if given is not None:
+            self.given[position] = given
+        return Place(position)
+
+
+def fed(elements: Elements) -> Elements:
+    """What the model is fed for an array: complex numbers as pairs."""
+    if elements.dtype.kind != "c":
+        return elements
+    whole = np.ascontiguousarray(elements).reshape(elements.shape)
+    return whole[..., None].view(dtypes.part(elements.dtype))
+
+
+def put_together(template: Any, inputs: Sequence[Any]) -> Any:
+    """An argument as the function gets it: with values in the places of inputs."""
+    if isinstance(template, Place):
+        return inputs[template.position]
+    inner = parts(template)
+    if inner is None:
+        return template
+    return rebuilt(template, [put_together(each, inputs) for _, each in inner])
+
+
+def bound_arguments(
+    signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments by the names of parameters, as Python binds them; TypeError as Python's own."""
+    return dict(signature.bind(*args, **kwargs).arguments)
+
+
+def _identity(value: object) -> Hashable:
+    """What stands for a value in a key: itself if it has a hash, else the object."""
+    if isinstance(value, float | complex):
+        return repr(value)
+    try:
+        hash(value)
+    except TypeError:
+        return _ById(value)
+    return cast(Hashable, value)
+
+
+class _ById:
+    """An object as itself; it is kept, so that its id stays its own."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other._value is self._value

@@ -1,0 +1,325 @@
+"""Python's own functions on arrays: `len(x)`, `float(x)`, `isinstance(x, np.ndarray)`, `max(a, b)`, `math.sqrt(x)`.
+
+On all else they do what a script does. What Python gives as a number of its own is one here: with its weak meaning.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.scripting.staging.script_values import Function
+
+#: Makes what is called in the place of a function, of what is called there otherwise.
+Maker: TypeAlias = Callable[[Function], Function]
+
+_Kinds: TypeAlias = "type | tuple[_Kinds, ...]"
+
+
+def in_place_of(function: Function, usual: Function | None) -> Function | None:
+    """What is called in the place of one of Python's functions; None for all others."""
+    try:
+        make = _MAKERS.get(function)
+    except TypeError:  # no hash, so none of them
+        return None
+    return None if make is None else make(function if usual is None else usual)
+
+
+def _is_open(value: object) -> bool:
+    return isinstance(value, Array) and value.is_symbolic
+
+
+# -- sizes and numbers -------------------------------------------------------------------------------------
+
+
+def _length(usual: Function) -> Function:
+    def length(value: object) -> object:
+        if not isinstance(value, Array) or not value.is_symbolic:
+            return usual(value)
+        if not value.ndim:
+            raise TypeError("len() of unsized object")
+        return value.shape[0]
+
+    return length
+
+
+def _single(value: Array, what: str) -> Tensor:
+    """The tensor of an array with one element."""
+    if value.dtype.kind == "c":
+        raise InputTypeError(f"{what} is a complex number", help="take its real part, x.real")
+    if value.ndim and any(isinstance(each, int) and each != 1 for each in value.shape):
+        raise ConditionError(f"{what} has shape {value.shape}; it must be one number")
+    return value.tensor
+
+
+def _of_tensors(usual: Function) -> Function:
+    """A function of single numbers, which scripts have for tensors."""
+    name = getattr(usual, "__name__", "the function")
+
+    def call(*args: object, **kwargs: object) -> object:
+        given = [
+            _single(each, f"an operand of {name}()") if isinstance(each, Array) and each.is_symbolic else each
+            for each in args
+        ]
+        return usual(*given, **kwargs)
+
+    return call
+
+
+def _textual(usual: Function) -> Function:
+    """Only the model knows the elements, which scripts say of tensors."""
+
+    def text(*args: object, **kwargs: object) -> object:
+        given = [each.tensor if isinstance(each, Array) and each.is_symbolic else each for each in args]
+        return usual(*given, **kwargs)
+
+    return text
+
+
+def _truths(usual: Function) -> Function:
+    def truths(values: object) -> object:
+        if not isinstance(values, Array) or not values.is_symbolic:
+            return usual(values)
+        if values.ndim != 1:
+            raise ConditionError(
+                "any() and all() ask each element for its truth, and those of this array are arrays",
+                help="say over what it is meant: (…).all(axis=0), (…).any()",
+            )
+        return usual(values.tensor)
+
+    return truths
+
+
+def _rounded(usual: Function) -> Function:
+    def rounded(value: object, digits: int | None = None) -> object:
+        if not _is_open(value):
+            return usual(value) if digits is None else usual(value, digits)
+        made = cast(Array, FUNCTIONS["round"](value, digits or 0))
+        if digits is not None or made.dtype.kind in "iu":
+            return made
+        return number(cast(Array, FUNCTIONS["astype"](made, np.int64)).tensor)
+
+    return rounded
+
+
+def _extreme(is_greater: bool) -> Maker:
+    """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
+
+    def make(usual: Function) -> Function:
+        def extreme(*args: object, **kwargs: object) -> object:
+            if len(args) == 1 and _is_open(args[0]) and not kwargs:
+                return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
+            values = _items(args[0]) if len(args) == 1 else list(args)
+            if kwargs or not any(map(_is_open, values)):
+                return usual(*([values] if len(args) == 1 else args), **kwargs)
+            found = values[0]
+            for each in values[1:]:
+                if not isinstance(each, Array) and not isinstance(found, Array):
+                    found = usual(found, each)
+                    continue
+                if any(isinstance(one, Array) and one.ndim for one in (each, found)):
+                    raise ConditionError(
+                        f"{'max' if is_greater else 'min'}() compares single numbers, and these are arrays",
+                        help=f"np.{'maximum' if is_greater else 'minimum'}(…) compares element by element",
+                    )
+                # A number of Python's stays one until it meets one of numpy's, whose element type it takes.
+                test = UFUNCS["greater" if is_greater else "less"](each, found)
+                found = cast(Array, FUNCTIONS["where"](test, each, found))
+            return cast(Array, found).as_number()
+
+        return extreme
+
+    return make
+
+
+def _items(values: object) -> list[object]:
+    return list(cast("Iterable[object]", values))
+
+
+def _total(usual: Function) -> Function:
+    def total(values: object, start: object = 0) -> object:
+        if not _is_open(values):
+            return usual(values, start)
+        array = cast(Array, values)
+        dtype = None if array.dtype.kind == "b" else array.dtype
+        made = cast(Array, FUNCTIONS["sum"](array, axis=0, dtype=dtype))
+        return made if isinstance(start, int) and start == 0 else UFUNCS["add"](made, start)
+
+    return total
+
+
+def _sorted(usual: Function) -> Function:
+    def in_order(values: object, *, key: object = None, reverse: bool = False) -> object:
+        if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
+            return usual(values, key=key, reverse=reverse)
+        found = list(cast("Iterable[Array]", FUNCTIONS["sort"](values)))
+        return found[::-1] if reverse else found
+
+    return in_order
+
+
+# -- what a value is ---------------------------------------------------------------------------------------
+
+
+def class_of(value: Array) -> type:
+    """The class of what numpy has in the place of an array of ours."""
+    return value.dtype.type if value.is_number else np.ndarray
+
+
+def _is_instance(usual: Function) -> Function:
+    def is_instance(value: object, kinds: _Kinds) -> bool:
+        if not isinstance(value, Array):
+            return usual(value, kinds)
+        return issubclass(class_of(value), kinds) or isinstance(value, kinds)
+
+    return is_instance
+
+
+def _type(usual: Function) -> Function:
+    def type_of(*args: object, **kwargs: object) -> type:
+        is_asked = len(args) == 1 and isinstance(args[0], Array)
+        return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)
+
+    return type_of
+
+
+def _has_attribute(usual: Function) -> Function:
+    def has_attribute(value: object, name: str) -> bool:
+        return hasattr(class_of(value), name) if isinstance(value, Array) else usual(value, name)
+
+    return has_attribute
+
+
+def _attribute(usual: Function) -> Function:
+    def attribute(value: object, name: str, *default: object) -> object:
+        if isinstance(value, Array) and default and not hasattr(class_of(value), name):
+            return default[0]
+        if isinstance(value, Array) and not hasattr(value, name) and hasattr(class_of(value), name):
+            raise missing_attribute(name)
+        return usual(value, name, *default)
+
+    return attribute
+
+
+def missing_attribute(name: str) -> TracedValueError:
+    """The error for what arrays of numpy have and ours have not."""
+    return TracedValueError(
+        f"'{name}' of an array is not there when a model is made",
+        help="the methods of arrays that are stand in onnxsmith.numpy.Array",
+    ).locate_at_caller()
+
+
+def _is_scalar(usual: Function) -> Function:
+    def is_scalar(value: object) -> bool:
+        return value.is_number if isinstance(value, Array) else usual(value)
+
+    return is_scalar
+
+
+def _is_iterable(usual: Function) -> Function:
+    def is_iterable(value: object) -> bool:
+        return bool(value.ndim) if isinstance(value, Array) else usual(value)
+
+    return is_iterable
+
+
+def _may_share(usual: Function) -> Function:
+    def may_share(a: object, b: object, *options: object) -> bool:
+        if isinstance(a, Array) and isinstance(b, Array):
+            return _owner(a) is _owner(b)
+        if isinstance(a, Array) or isinstance(b, Array):
+            return False
+        return usual(a, b, *options)
+
+    return may_share
+
+
+def _owner(array: Array) -> Array:
+    """The array whose elements a view shows."""
+    while array._view is not None:  # pyright: ignore[reportPrivateUsage]  # of this package
+        array = cast(Array, getattr(array._view, "base"))  # noqa: B009  # pyright: ignore[reportPrivateUsage]
+    return array
+
+
+# -- mathematics -------------------------------------------------------------------------------------------
+
+#: Functions of `math` that scripts have no operator for, and numpy's of the same meaning.
+_MATHEMATICS: dict[str, str] = {
+    **{name: name for name in ("log2", "log10", "log1p", "expm1", "exp2", "hypot", "degrees", "radians")},
+    **{name: name for name in ("copysign", "fmod", "isfinite", "gcd", "lcm", "cbrt", "nextafter", "ldexp")},
+    "atan2": "arctan2",
+    "acosh": "arccosh",
+    "asinh": "arcsinh",
+    "atanh": "arctanh",
+}
+
+
+def _computed(name: str) -> Maker:
+    def make(usual: Function) -> Function:
+        def compute(*args: object) -> object:
+            if not any(map(_is_open, args)):
+                return usual(*args)
+            given = [_as_python(each) for each in args]
+            return number(cast(Array, UFUNCS[_MATHEMATICS[name]](*given)).tensor)
+
+        return compute
+
+    return make
+
+
+def _as_python(value: object) -> object:
+    """An operand as `math` takes it: floats are Python's, of 64 bits."""
+    if not isinstance(value, Array) or value.dtype.kind in "iub":
+        return value
+    return cast(Array, FUNCTIONS["astype"](value, dtypes.FLOAT64))
+
+
+_SCRIPTED = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+_SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
+
+
+def _index(usual: Function) -> Function:
+    def index(value: object) -> object:
+        if not _is_open(value):
+            return usual(value)
+        array = cast(Array, value)
+        if array.dtype.kind not in "iu" or array.ndim:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return number(cast(Array, FUNCTIONS["astype"](array, np.int64)).tensor)
+
+    return index
+
+
+_MAKERS: dict[Function, Maker] = {
+    builtins.len: _length,
+    **dict.fromkeys(cast("Sequence[Function]", (int, float, bool)), _of_tensors),
+    **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
+    **dict.fromkeys(cast("Sequence[Function]", (any, all)), _truths),
+    builtins.round: _rounded,
+    builtins.max: _extreme(True),
+    builtins.min: _extreme(False),
+    builtins.sum: _total,
+    builtins.sorted: _sorted,
+    builtins.isinstance: _is_instance,
+    builtins.type: _type,
+    builtins.hasattr: _has_attribute,
+    builtins.getattr: _attribute,
+    np.isscalar: _is_scalar,
+    np.iterable: _is_iterable,
+    np.may_share_memory: _may_share,
+    np.shares_memory: _may_share,
+    operator.index: _index,
+    **{getattr(math, name): _of_tensors for name in (*_SCRIPTED, *_SCRIPTED_TOO)},
+    **{getattr(math, name): _computed(name) for name in _MATHEMATICS if hasattr(math, name)},
+}

@@ -1,0 +1,241 @@
+"""What is called where numpy code calls numpy: one table, by the function objects themselves.
+
+Whatever a function was reached by (`np.linalg.norm`, `from numpy import zeros`), it is the same object. A call that is
+given neither arrays of ours nor numbers of a model is numpy's own, whose arrays become ours: what is known when a model
+is made is computed then.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.core.value import Value
+from onnxsmith.errors import TracedValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.creation import array as new_array
+from onnxsmith.numpy.creation import asarray
+from onnxsmith.numpy.dispatch import array_function, by_numpys
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.staging.compiled import internal_functions
+from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
+
+Function: TypeAlias = Callable[..., Any]
+
+_OUTSIDE = "it lives outside the function, and a model has no memory from one call to the next"
+
+
+def holds_open(value: object, depth: int = 4) -> bool:
+    """Whether a value is an array of ours, or has one or a number of the model in it."""
+    if isinstance(value, Array | Value):
+        return True
+    if not depth:
+        return False
+    if isinstance(value, list | tuple | set):
+        return any(holds_open(each, depth - 1) for each in cast("list[object]", value))
+    if isinstance(value, dict):
+        return any(holds_open(each, depth - 1) for each in cast("dict[object, object]", value).values())
+    if isinstance(value, slice):
+        part = cast("slice[object, object, object]", value)
+        return any(isinstance(each, Array | Value) for each in (part.start, part.stop, part.step))
+    return False
+
+
+def as_ours(value: Any) -> Any:
+    """What numpy gave, with arrays of ours in the places of numpy's."""
+    if isinstance(value, np.ndarray):
+        return array_of_numpys(cast("np.ndarray[Any, Any]", value))
+    if isinstance(value, list | tuple):
+        items = [as_ours(each) for each in cast("list[Any]", value)]
+        if all(a is b for a, b in zip(items, cast("list[Any]", value), strict=True)):
+            return cast(Any, value)
+        if isinstance(value, list):
+            return items
+        kind = cast(Any, type(cast(object, value)))
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    return value
+
+
+def array_of_numpys(array: np.ndarray[Any, Any]) -> Array | np.ndarray[Any, Any]:
+    """An array of ours that holds what numpy's holds; one of another class, or without numbers, stays as it is."""
+    if type(array) is not np.ndarray or array.dtype not in dtypes.DTYPES:
+        return array
+    return Array(array, array.flags.c_contiguous or array.ndim <= 1)
+
+
+def outside_array(array: np.ndarray[Any, Any]) -> Array | np.ndarray[Any, Any]:
+    """An array that the function found around it: read, and never written to."""
+    made = array_of_numpys(array)
+    if isinstance(made, Array):
+        made.lock(_OUTSIDE)
+    return made
+
+
+# -- the table ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def replacements() -> Mapping[object, Function]:
+    """Functions of numpy, and what is called in their places; asked for when all of ours have entered themselves."""
+    found: dict[object, Function] = {}
+    for theirs, name in by_numpys().items():
+        ours = functools.partial(_dispatched, theirs)
+        if name in _DECIDING:
+            ours = _as_python(ours)
+        found[theirs] = _either(theirs, _uncaught(name, ours) if name.startswith("linalg.") else ours)
+    for name, ours in UFUNCS.items():
+        theirs = getattr(np, name, None)
+        if isinstance(theirs, np.ufunc):
+            found[theirs] = _either(theirs, functools.partial(_universal, ours))
+    for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
+        found[theirs] = _either(cast(Function, theirs), ours)
+    return found
+
+
+def replacement(function: object) -> Function | None:
+    """What is called in the place of a function of numpy; None for all others."""
+    try:
+        found = replacements().get(function)
+    except TypeError:  # no hash, so none of them
+        return None
+    if found is not None:
+        return found
+    if isinstance(function, types.BuiltinMethodType | types.MethodWrapperType):
+        return _method(function)
+    if isinstance(function, type):
+        return _constructor(cast("type[object]", function))
+    return _special(function)
+
+
+def _either(theirs: Function, ours: Function) -> Function:
+    """numpy's function on what is known, ours on arrays."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
+            return ours(*args, **kwargs)
+        return as_ours(theirs(*args, **kwargs))
+
+    SPEAKING.add(call.__code__)
+    return functools.update_wrapper(call, theirs, updated=())
+
+
+#: Functions of numpy that give a truth value of Python's.
+_DECIDING = frozenset(["allclose", "array_equal", "array_equiv"])
+
+
+def _as_python(ours: Function) -> Function:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found: Array = ours(*args, **kwargs)
+        return found.item()
+
+    return call
+
+
+def _uncaught(name: str, ours: Function) -> Function:
+    """A function that raises for some values, which the model computes: not where a `try` would catch that."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if is_caught(np.linalg.LinAlgError):
+            raise TracedValueError(
+                f"only the model knows whether np.{name} fails, and a 'try' around it would catch that",
+                help="ask beforehand: np.linalg.matrix_rank(a), np.linalg.cond(a)",
+            ).locate_at_caller()
+        return ours(*args, **kwargs)
+
+    return call
+
+
+def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
+    """A universal function; `out=...` asks for an array where there would be a number."""
+    if kwargs.get("out") is not Ellipsis:
+        return ours(*args, **kwargs)
+    del kwargs["out"]
+    found = ours(*args, **kwargs)
+    return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
+
+
+def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:
+    return array_function(theirs, args, kwargs)
+
+
+def _method(function: types.BuiltinMethodType | types.MethodWrapperType) -> Function | None:
+    """A method of a universal function, or of an array of numpy's."""
+    owner: object = function.__self__
+    name = function.__name__
+    if isinstance(owner, np.ufunc):
+        ours = UFUNCS.get(owner.__name__) if getattr(np, owner.__name__, None) is owner else None
+        return None if ours is None else _either(function, getattr(ours, name))
+    if type(owner) is np.ndarray and hasattr(Array, name):
+        return _either(function, functools.partial(_array_method, cast("np.ndarray[Any, Any]", owner), name))
+    return None
+
+
+def _array_method(owner: np.ndarray[Any, Any], name: str, *args: Any, **kwargs: Any) -> Any:
+    return getattr(outside_array(owner), name)(*args, **kwargs)
+
+
+def _constructor(kind: type[object]) -> Function | None:
+    """`np.float64(x)`"""
+    if not issubclass(kind, np.generic):
+        return None
+    dtype = next((each for each in dtypes.DTYPES if each.type is kind), None)
+    if dtype is None:
+        return None
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        if len(args) != 1 or kwargs or not holds_open(args[0]):
+            return as_ours(kind(*args, **kwargs))
+        return as_type(array_of(args[0]), dtype).as_number()
+
+    return construct
+
+
+def _special(function: object) -> Function | None:
+    """A universal function of scipy.special, if that is loaded."""
+    if not isinstance(function, np.ufunc):
+        return None
+    scipys = sys.modules.get("scipy.special")
+    name = f"special.{function.__name__}"
+    if scipys is None or name not in FUNCTIONS or getattr(scipys, function.__name__, None) is not function:
+        return None
+    return _either(function, FUNCTIONS[name])
+
+
+# -- functions that make arrays of what they are given ---------------------------------------------------------
+
+
+def _copy_mode(copy: Any) -> bool | None:
+    """numpy's own words for when to copy: an enumeration whose members have no truth values."""
+    return {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+
+
+def _as_array(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
+    return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
+
+
+def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
+    made = asarray(a, dtype)
+    return made if made.ndim else made.reshape((1,))
+
+
+def _new_array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any
+) -> Array:
+    return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
+
+
+_CREATING: dict[Function, Function] = {
+    np.array: _new_array,
+    np.asarray: _as_array,
+    np.asanyarray: _as_array,
+    np.ascontiguousarray: _as_contiguous,
+    np.asfortranarray: _as_contiguous,
+}

@@ -1,0 +1,64 @@
+"""The dialect of numpy code: what calls, truth and classes mean where arrays are `Array`s that record."""
+
+from __future__ import annotations
+
+import ast
+import sysconfig
+import types
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.staging.builtin_calls import in_place_of
+from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.scripting.staging.caught import SPEAKING
+from onnxsmith.scripting.staging.function_stager import Staging
+from onnxsmith.scripting.staging.script_values import Function, T
+from onnxsmith.source import PACKAGE_DIRECTORY
+
+_LIBRARY = sysconfig.get_paths()["stdlib"]
+_DISPATCHER: type = type(cast(object, np.sum))
+
+
+class NumpyDialect:
+    """Functions of numpy are ours, and helpers of any library are staged."""
+
+    syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
+
+    def callee(
+        self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
+    ) -> Function | None:
+        found = in_place_of(function, usual) or replacement(function)
+        if found is not None:
+            return found
+        if isinstance(function, _DISPATCHER):
+            behind: object = getattr(function, "__wrapped__", None)
+            if isinstance(behind, types.FunctionType):
+                return stage(behind)
+        return None
+
+    def result(self, value: UserValue) -> UserValue:
+        return as_ours(value)
+
+    def is_staged(self, function: types.FunctionType) -> bool:
+        file = function.__code__.co_filename
+        if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
+            return False
+        return "site-packages" in file or not file.startswith(_LIBRARY)
+
+    def is_open(self, value: UserValue) -> bool:
+        return isinstance(value, Array)
+
+    def container(self, value: T) -> T | None:
+        is_array = value.__class__ is np.ndarray
+        made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
+        return made
+
+
+SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say
+#: Stages numpy code.
+STAGING = Staging(NumpyDialect())

@@ -1,0 +1,178 @@
+"""`onnxsmith.numpy.to_model`: plain numpy code as a model, for arrays of the types that are given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.errors import AnnotationError, OnnxsmithError, TraceError
+from onnxsmith.graphs.interface import GivenNames, refuse_unknown
+from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.staging.arguments import Leaf, Place
+from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function
+from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.tracing.trace import definition_span
+from onnxsmith.types.annotations import read_value_type
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
+
+_OPTIONS = ("opset_version", "name", "input_names", "output_names", "doc_string", "metadata")
+#: Python's numbers as types: an input that keeps their weak meaning.
+_NUMBERS: dict[object, dtypes.NumpyDType] = {float: dtypes.FLOAT64, int: dtypes.INT64, bool: dtypes.BOOL}
+
+
+@public("to_model")
+def to_model(
+    function: Callable[..., Any],
+    /,
+    *types: Any,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: GivenNames | None = None,
+    output_names: GivenNames | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    **named: Any,
+) -> Model:
+    """The model of a plain function of numpy code.
+
+    For each parameter a type is given, in order or by name: of an array (`DOUBLE["N", 2]`), of a Python number
+    (`float`, `int`, `bool`), lists, tuples and dicts of these; or a value, which the model is made for.
+
+    >>> import numpy as np
+    >>> import onnxsmith.numpy as xp
+    >>> from onnxsmith import DOUBLE
+    >>> def centred(x, axis=0):
+    ...     return x - x.mean(axis=axis, keepdims=True)
+    >>> model = xp.to_model(centred, DOUBLE["N", 2])
+    >>> model(np.array([[1.0, 2.0], [3.0, 6.0]]))
+    array([[-1., -2.],
+           [ 1.,  2.]])
+    """
+    plain = plain_function(function)
+    given = _bound(plain, types, named)
+    reading = _Types()
+    template = {key: reading.taken_apart(value, key) for key, value in given.items()}
+    options = {
+        "opset_version": opset_version,
+        "output_names": output_names,
+        "doc_string": doc_string,
+        "metadata": metadata,
+    }
+    if input_names is not None:
+        options["input_names"] = input_names
+    made = Recording(plain, reading.leaves, template, is_model=True, name=name or plain.name, **options)
+    return made.model
+
+
+def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given for each parameter; annotations that are types of tensors count for those that are left out."""
+    parameters = plain.signature.parameters
+    takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    unknown = [] if takes_any else [each for each in named if each not in parameters]
+    known = (*_OPTIONS, *(each for each in parameters if each not in _OPTIONS))
+    refuse_unknown("to_model", unknown, known, TraceError)
+    try:
+        given = dict(plain.signature.bind_partial(*types, **named).arguments)
+    except TypeError as error:
+        raise _unlike(plain, f"{error}", len(types)) from None
+    hints = plain.function.__annotations__
+    left: list[str] = []
+    for key, parameter in parameters.items():
+        if key in given:
+            _check_annotation(plain, key, hints.get(key), given[key])
+        elif (found := _annotated(hints.get(key))) is not None:
+            given[key] = found
+        elif parameter.default is parameter.empty and parameter.kind not in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+        ):
+            left.append(key)
+    if left:
+        raise _unlike(plain, f"no type is given for {', '.join(map(repr, left))}", len(types))
+    return {key: given[key] for key in parameters if key in given}
+
+
+def _annotated(hint: object) -> TensorType | None:
+    """The type of an annotation, where it is one of a tensor."""
+    return (
+        hint if isinstance(hint, TensorType) and hint.dtype is not None and hint.shape is not None else None
+    )
+
+
+def _check_annotation(plain: PlainFunction, name: str, hint: object, given: object) -> None:
+    """Refuse a type that contradicts the annotation of its parameter."""
+    annotated = _annotated(hint)
+    if annotated is None or not isinstance(given, TensorType):
+        return
+    differs = given.dtype is not annotated.dtype or len(given.shape or ()) != len(annotated.shape or ())
+    sizes = zip(given.shape or (), annotated.shape or (), strict=False)
+    if differs or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes):
+        raise AnnotationError(
+            f"'{name}' of '{plain.name}' is annotated {annotated!r}, and to_model is given {given!r}",
+            help="leave the type out, or change the annotation",
+        ).also(definition_span(plain.function), "the function")
+
+
+def _unlike(plain: PlainFunction, why: str, count: int) -> OnnxsmithError:
+    shown = ", ".join(_example(each) for each in plain.signature.parameters.values() if _is_needed(each))
+    return (
+        TraceError(
+            f"the model of '{plain.name}' needs one type per parameter: {why}",
+            help=f"xp.to_model({plain.name}, {shown}) for arrays of two dimensions, and DOUBLE for a number of numpy's",
+        )
+        .locate_at_caller()
+        .also(definition_span(plain.function), "the function")
+    )
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    return parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+
+
+def _example(parameter: inspect.Parameter) -> str:
+    text = 'DOUBLE["N", "M"]'
+    return f"{parameter.name}={text}" if parameter.kind is parameter.KEYWORD_ONLY else text
+
+
+class _Types:
+    """The types of a call, taken apart."""
+
+    def __init__(self) -> None:
+        self.leaves: list[Leaf] = []
+
+    def taken_apart(self, value: Any, name: str) -> Any:
+        """What was given for a parameter, with a `Place` for each input in it."""
+        if isinstance(value, type) and value in _NUMBERS:
+            dtype = _NUMBERS[value]
+            return self._input(Leaf(name, dtype, (), "number"))
+        if isinstance(value, TensorType | DType | np.ndarray | np.generic):
+            return self._array(read_value_type(cast(Any, value), f"the type of '{name}'"), name)
+        inner = parts(value)
+        if inner is None:
+            return value
+        return rebuilt(value, [self.taken_apart(each, f"{name}_{key}") for key, each in inner])
+
+    def _array(self, kind: object, name: str) -> Place:
+        if not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None:
+            raise AnnotationError(
+                f"the type of '{name}' is {kind!r}, and an array has an element type and a rank that are known",
+                help='give both: DOUBLE["N", 2]',
+            )
+        dtype = kind.dtype.numpy
+        if dtype not in dtypes.DTYPES:
+            raise AnnotationError(
+                f"the type of '{name}' is {kind!r}, and numpy has no such element type",
+                help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
+            )
+        role = "array" if kind.shape else "scalar"
+        return self._input(Leaf(name, dtype, kind.shape, role))
+
+    def _input(self, leaf: Leaf) -> Place:
+        self.leaves.append(leaf)
+        return Place(len(self.leaves) - 1)

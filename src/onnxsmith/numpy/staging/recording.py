@@ -1,0 +1,245 @@
+"""A function of numpy code as a model: staged once, with arrays that record in the places of its inputs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import types
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import InputTypeError, SourceNotFoundError
+from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
+from onnxsmith.numpy.staging.dialect import STAGING
+from onnxsmith.numpy.staging.raising import again, guarded
+from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
+from onnxsmith.scripting.analysis.analyze import analyze
+from onnxsmith.scripting.source.changed import refuse_if_changed
+from onnxsmith.scripting.source.function_source import find_function
+from onnxsmith.scripting.source.outside import closure_of
+from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
+from onnxsmith.scripting.staging.cells import CellScope
+from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
+from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.tracing.trace import trace
+from onnxsmith.types.dtypes import DType
+
+
+class PlainFunction:
+    """A callable, as the Python function behind it and what that is given first."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        first: tuple[Any, ...],
+        named: Mapping[str, Any],
+        signature: inspect.Signature,
+        name: str,
+    ) -> None:
+        self.function = function
+        self._first = first
+        self._named = named
+        #: Of the callable: without what is given already.
+        self.signature = signature
+        self.name = name
+
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All arguments of the function, by the names of its parameters, where those of the callable are given."""
+        call = self.signature.bind_partial()
+        call.arguments.update(given)
+        own = inspect.signature(self.function, follow_wrapped=False)
+        bound = own.bind(*self._first, *call.args, **{**self._named, **call.kwargs})
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+
+def plain_function(function: object) -> PlainFunction:
+    """The Python function behind a callable; raises where there is none."""
+    first: tuple[Any, ...] = ()
+    named: dict[str, Any] = {}
+    here: object = function
+    while True:
+        if isinstance(here, functools.partial):
+            partial = cast("functools.partial[Any]", here)
+            first, named, here = (*partial.args, *first), {**partial.keywords, **named}, partial.func
+        elif isinstance(here, types.MethodType):
+            first, here = (here.__self__, *first), cast(object, here.__func__)
+        elif isinstance(here, types.FunctionType):
+            found: types.FunctionType = here
+            break
+        else:
+            wrapped: object = getattr(here, "__wrapped__", None)
+            if isinstance(wrapped, types.FunctionType):
+                here = wrapped  # of numpy, behind its dispatcher
+                continue
+            called: object = getattr(type(here), "__call__", None)  # noqa: B004  # the function itself is wanted
+            if not isinstance(called, types.FunctionType) or isinstance(here, type):
+                raise _no_function(function)
+            first, here = (here, *first), called
+    name = getattr(function, "__name__", None) or found.__name__
+    signature = inspect.signature(cast(Callable[..., Any], function))
+    return PlainFunction(found, first, named, signature, name)
+
+
+def _no_function(function: object) -> Exception:
+    if not callable(function):
+        return InputTypeError(
+            f"a function is needed, not {described_type(type(function))}", help="xp.jit(f), xp.to_model(f, …)"
+        )
+    name = getattr(function, "__qualname__", None) or repr(function)
+    return SourceNotFoundError(
+        f"'{name}' is not written in Python, so that there is no source to read",
+        help="write a function that calls it: def f(x): return np.…(x)",
+    )
+
+
+def _number_of(value: np.generic) -> object:
+    return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
+
+
+@contextlib.contextmanager
+def _numbers_of_numpys() -> Generator[None]:
+    """Numbers of numpy's are arrays within the block, also beside numbers that only the model knows."""
+    token = NUMPYS_NUMBER.set(_number_of)
+    try:
+        yield
+    finally:
+        NUMPYS_NUMBER.reset(token)
+
+
+class Recording:
+    """The model of a function for one form of call, and how results are put together."""
+
+    def __init__(
+        self,
+        function: PlainFunction,
+        leaves: Sequence[Leaf],
+        template: Mapping[str, Any],
+        *,
+        is_model: bool,
+        **options: Any,
+    ) -> None:
+        self._rebuild: Rebuild = lambda given: None
+        self._count = 0
+        #: The errors that the function may raise: the last output says which one.
+        self._errors: list[RaisedError] = []
+        #: The inputs that the function writes to, by position: their new elements are the last outputs.
+        self.written: list[int] = []
+        leaves = list(leaves)
+        #: What it is made for, as text.
+        self.form = ", ".join(f"{name}={_shown(each, leaves)}" for name, each in template.items())
+        staged = staged_function(function)
+
+        def body(*inputs: Tensor) -> tuple[Any, ...]:
+            if not is_model:
+                inline_algorithms(current_graph())  # a session opens sooner without functions
+            values = [leaf.met(tensor) for leaf, tensor in zip(leaves, inputs, strict=True)]
+            before = [each.held if isinstance(each, Array) else None for each in values]
+            given = {name: put_together(each, values) for name, each in template.items()}
+            outputs = Outputs(has_known=is_model)
+            with CellScope(), collecting_raises() as raises, _numbers_of_numpys():
+                self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
+                self._note_written(values, before, outputs, is_model=is_model)
+                if is_model and outputs.tensors:
+                    outputs.tensors[0] = guarded(raises, outputs.tensors[0])
+                elif isinstance(raises.which, Number):
+                    self._errors = raises.errors
+                    outputs.tensors.append(raises.which.as_dtype(DType.INT64))
+            self._count = len(outputs.tensors)
+            return tuple(outputs.tensors) or inputs[:1]
+
+        types_ = [leaf.type for leaf in leaves]
+        options.setdefault("name", function.name)
+        options.setdefault("input_names", [leaf.name for leaf in leaves])
+        self.model: Model = trace(body, *types_, **options)
+        self._run: Callable[[Sequence[Any]], Any] | None = None
+
+    def _note_written(
+        self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
+    ) -> None:
+        for position, value in enumerate(values):
+            if isinstance(value, Array) and value.held is not before[position]:
+                self.written.append(position)
+                if not is_model:
+                    outputs.tensors.append(value.tensor)
+
+    def __call__(self, feeds: Sequence[Elements]) -> tuple[Any, list[Elements]]:
+        """What the function gives, and the new elements of the inputs that it writes to."""
+        if not self._count:
+            return self._rebuild(iter(())), []
+        if self._run is None:
+            self._run = self.model.runner()
+        results = self._run(feeds)
+        every = cast("Sequence[Elements]", results if self._count > 1 else (results,))
+        if self._errors:
+            *every, which = every
+            if which:
+                raise again(self._errors, int(which))
+        many = iter(every)
+        return self._rebuild(many), list(many)
+
+
+def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
+    """What a model is made for, of one argument."""
+    if isinstance(template, Place):
+        leaf = leaves[template.position]
+        if leaf.role == "number":
+            return "float" if leaf.dtype.kind == "f" else "int"
+        return f"{leaf.dtype}[{', '.join(':' if each is None else str(each) for each in leaf.shape)}]"
+    inner = parts(template)
+    if inner is None:
+        return repr(template)
+    return f"({', '.join(_shown(each, leaves) for _, each in inner)})"
+
+
+def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Any]:
+    """What stages a function on its arguments, in the graph that is being recorded."""
+    plain = function.function
+    node = find_function(plain)
+    refuse_if_changed(plain, node)
+    code = plain.__code__
+    analysis = analyze(
+        node,
+        code.co_filename,
+        plain.__name__,
+        code.co_freevars,
+        plain.__globals__,
+        allowed=STAGING.dialect.syntax,
+    )
+
+    def run(arguments: Mapping[str, Any]) -> Any:
+        return run_staged(
+            analysis,
+            plain.__globals__,
+            closure_of(plain),
+            arguments,
+            mistakes=Mistakes([]),
+            run=STAGING,
+            owns_arguments=True,
+        )
+
+    return run
+
+
+def written_back(feeds: Mapping[int, np.ndarray[Any, Any]], new: Mapping[int, Elements]) -> None:
+    """Give arrays of the caller the elements that the function wrote to them."""
+    for position, elements in new.items():
+        if position in feeds:
+            target = feeds[position]
+            if target.dtype.kind == "c":
+                elements = np.ascontiguousarray(elements).view(target.dtype)[..., 0]
+            target[...] = elements

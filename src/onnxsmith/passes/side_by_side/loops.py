@@ -1,0 +1,107 @@
+"""`Loop` with all turns at once, where no turn needs what another one made."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.passes.editor import Attempt, Outcome
+from onnxsmith.passes.loop_turns import body_of, goes_on, is_entered, loop_states
+from onnxsmith.passes.side_by_side.control import CONTROL
+from onnxsmith.passes.side_by_side.lifting import Lifter
+from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
+from onnxsmith.passes.values import is_read, rank
+
+#: From here on reductions have axes for inputs, and all rules speak of one version of each operator.
+_FIRST_VERSION = 18
+
+
+def turns_side_by_side(at: Attempt) -> Outcome:
+    """`Loop` of independent turns: its nodes on arrays with a dimension of turns."""
+    node, body = at.node, body_of(at.node)
+    states = None if body is None or node.op_type != "Loop" else loop_states(node, body)
+    if body is None or states is None or node.inputs[0] is None or at.version < _FIRST_VERSION:
+        return None
+    if is_entered(at.edit, node) is not True or not goes_on(at.edit, body):
+        return None
+    made = at.made
+    try:
+        return _at_once(at, body, states, node.inputs[0])
+    except CannotLift:
+        at.made = made  # one may have been put aside for the body of a loop
+        return None
+
+
+def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outcome:
+    node = at.node
+    zero, one = at.constant(0), at.constant(1)
+    scalar = at.op("Reshape", limit, at.constant(np.array([], np.int64), "shape")) if rank(limit) else limit
+    number = at.op("Max", scalar, zero)
+    turns = at.op("Range", zero, number, one)
+    lifter = Lifter(at, at.op("Reshape", number, at.constant([1], "shape")), turns, CONTROL)
+    lifter.known[body.inputs[0]] = Lifted(turns, True, 0)
+    lifter.known[body.inputs[1]] = Lifted(at.constant(np.array(True), "yes"), False, 0)
+    for inside, given in zip(body.inputs[2:], node.inputs[2:], strict=True):
+        ranks = rank(inside) if rank(given) is None else rank(given)
+        if given is None or ranks is None:
+            raise CannotLift("a number of dimensions is not known")
+        lifter.known[inside] = Written(given) if ranks else Summed(given)
+    lifter.graph(body)
+    results: list[ir.Value | None] = []
+    for place, value in enumerate(body.outputs[1 : len(node.outputs) + 1]):
+        found = lifter.of(value)
+        assert found is not None
+        if not is_read(node.outputs[place]):
+            results.append(None)
+        elif place < states:
+            given = node.inputs[2 + place]
+            assert given is not None
+            results.append(_carried(lifter, found, given))
+        elif isinstance(found, Lifted):
+            results.append(lifter.each(found))
+        else:
+            raise CannotLift("what is carried from turn to turn is read")
+    return results
+
+
+def _carried(lifter: Lifter, found: Known, given: ir.Value) -> ir.Value:
+    """What is carried, after the last turn."""
+    at = lifter.at
+    if isinstance(found, Written):
+        return _written(lifter, found) if found.base is given else _refuse()
+    if isinstance(found, Summed):
+        if found.base is not given:
+            _refuse()
+        if found.addend is None:
+            return given
+        # One after the other, as the turns would have added them.
+        sums = at.op("CumSum", _after(lifter, given, found.addend), at.constant(0))
+        return at.op("Gather", sums, at.constant(-1), axis=0)
+    if found.rank:
+        raise CannotLift("an array that each turn makes anew")
+    return at.op("Gather", _after(lifter, given, found), at.constant(-1), axis=0)
+
+
+def _refuse() -> ir.Value:
+    raise CannotLift("what is carried changes its place")
+
+
+def _after(lifter: Lifter, given: ir.Value, found: Lifted) -> ir.Value:
+    """A number, and those of all turns behind it."""
+    first = lifter.at.op("Unsqueeze", given, lifter.at.constant([0], "axes"))
+    return lifter.at.op("Concat", first, lifter.each(found), axis=0)
+
+
+def _written(lifter: Lifter, found: Written) -> ir.Value:
+    at = lifter.at
+    if found.update is None or found.places is None:
+        return found.base
+    places, update = lifter.each(found.places), found.update.value
+    if found.mask is not None:
+        places = at.op("Compress", places, found.mask, axis=0)
+        update = at.op("Compress", update, found.mask, axis=0)
+    index = at.op("Unsqueeze", places, at.constant([-1], "axes"))
+    return at.op("ScatterND", found.base, index, update)
+
+
+SIDE_BY_SIDE = {"Loop": [turns_side_by_side]}

@@ -1,0 +1,52 @@
+"""Which errors the staged code itself would meet, and which `try` around it would catch them.
+
+An error that staging raises because a model cannot do something is none of the code's: no handler sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import CodeType
+
+from onnxsmith.source import PACKAGE_DIRECTORY
+
+#: Functions of ours that raise in the name of what they call: a statement `raise`, a function of a library.
+SPEAKING: set[CodeType] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """What a `try` catches."""
+
+    kinds: tuple[type[BaseException], ...]
+
+
+_OPEN: ContextVar[tuple[Caught, ...]] = ContextVar("onnxsmith_caught", default=())
+
+
+@contextmanager
+def catching(caught: Caught) -> Generator[None]:
+    """What is staged in the block stands in a `try`."""
+    token = _OPEN.set((*_OPEN.get(), caught))
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
+
+
+def is_caught(*kinds: type[BaseException]) -> bool:
+    """Whether a `try` around what is staged now would catch an error of one of some classes."""
+    return any(issubclass(kind, each.kinds) for each in _OPEN.get() for kind in kinds)
+
+
+def is_of_user(error: BaseException) -> bool:
+    """Whether an error comes from the code that is staged, or from what that calls, and not from staging."""
+    place = error.__traceback__
+    code: CodeType | None = None
+    while place is not None:
+        code = place.tb_frame.f_code
+        place = place.tb_next
+    return code is not None and (code in SPEAKING or not code.co_filename.startswith(PACKAGE_DIRECTORY))

@@ -1,0 +1,77 @@
+"""Dialects: what the user's code means where it is not written for tensors, but for another library's arrays.
+
+A dialect is handed in by whoever stages a function, and holds for all that is staged from there. What it says of calls
+comes before what scripts say of them; what it leaves to others is as in every script.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Protocol
+
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
+from onnxsmith.scripting.source.user_code import is_user_code
+from onnxsmith.scripting.staging.script_values import Function, T
+
+
+class Dialect(Protocol):
+    """What code means that is staged in it."""
+
+    @property
+    def syntax(self) -> Syntax:
+        """What scripts cannot contain, and code of this dialect can."""
+        ...
+
+    def callee(
+        self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
+    ) -> Function | None:
+        """What is called in the place of a function; None where it says nothing of it.
+
+        `usual` is what a script calls in its place, where that is something else than the function. `stage` gives what
+        stages a function where it is called.
+        """
+        ...
+
+    def result(self, value: UserValue) -> UserValue:
+        """What a call gives that Python made as it is, for the staged code to compute with."""
+        ...
+
+    def is_staged(self, function: types.FunctionType) -> bool:
+        """Whether a function is staged where it is called, as the user's own are."""
+        ...
+
+    def is_open(self, value: UserValue) -> bool:
+        """Whether a value that is no tensor holds what only the model knows."""
+        ...
+
+    def container(self, value: T) -> T | None:
+        """What is indexed in the place of a value; None where it says nothing of it."""
+        ...
+
+
+class _Scripts:
+    """The dialect of scripts: Python, tensors and operators."""
+
+    syntax = NO_SYNTAX
+
+    def callee(
+        self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
+    ) -> Function | None:
+        return None
+
+    def result(self, value: UserValue) -> UserValue:
+        return value
+
+    def is_staged(self, function: types.FunctionType) -> bool:
+        return is_user_code(function)
+
+    def is_open(self, value: UserValue) -> bool:
+        return False
+
+    def container(self, value: T) -> T | None:
+        return None
+
+
+SCRIPTS: Dialect = _Scripts()

@@ -1,0 +1,122 @@
+"""`try`: caught is what is raised while the model is made; what only a run would raise is refused, or ends the run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import cast
+
+from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets
+from onnxsmith.scripting.staging.branches import dispatch, recording
+from onnxsmith.scripting.staging.caught import Caught, catching, is_of_user
+from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side
+from onnxsmith.scripting.staging.merge import Unassigned
+from onnxsmith.scripting.staging.stager import Stager
+from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
+
+#: What arithmetic raises for values, where a model gives infinity, NaN or whatever is left.
+_OF_VALUES = (ArithmeticError,)
+
+
+@statement_kind(ast.Try)
+class Trying(StatementKind):
+    """`try: … except E as error: … else: … finally: …`"""
+
+    def roots(self, statement: ast.stmt) -> Iterator[Root]:
+        assert isinstance(statement, ast.Try)
+        for handler in statement.handlers:
+            if handler.type is not None:
+                yield Root(handler.type)
+
+    def blocks(self, statement: ast.stmt) -> Iterable[Sequence[ast.stmt]]:
+        assert isinstance(statement, ast.Try)
+        return (
+            statement.body,
+            *(each.body for each in statement.handlers),
+            statement.orelse,
+            statement.finalbody,
+        )
+
+    def always_leaves(self, statement: ast.stmt, flow: FlowQuestions) -> bool:
+        assert isinstance(statement, ast.Try)
+        if not flow.can_fall_through(statement.finalbody):
+            return True
+        ways = [[*statement.body, *statement.orelse], *(each.body for each in statement.handlers)]
+        return not any(flow.can_fall_through(each) for each in ways)
+
+    def live_before(self, statement: ast.stmt, live: Names, targets: Targets, flow: FlowQuestions) -> Names:
+        assert isinstance(statement, ast.Try)
+        after = flow.live_into(statement.finalbody, live, targets)
+        ways = [flow.live_into(each.body, after, targets) for each in statement.handlers]
+        otherwise = flow.live_into(statement.orelse, after, targets)
+        inside = flow.live_into(statement.body, otherwise.union(*ways), targets)
+        return inside.union(*ways, flow.reads(statement))
+
+    def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
+        assert isinstance(statement, ast.Try)
+        if not stager.flow.jumps(statement):
+            self._run(stager, statement, NOTHING)
+            return follow(NEXT)
+        # The handlers end before anything that follows, so that a jump out of them becomes data first.
+        leaf = recording(stager, statement, stager.flow.assigned([statement]))
+        return dispatch(stager, self._run(stager, statement, leaf), follow, statement)
+
+    def _run(self, stager: Stager, statement: ast.Try, leaf: Leaf) -> Side:
+        flow = stager.flow
+        has_jump = flow.block_jumps(statement.body) or flow.block_jumps(statement.finalbody)
+        if has_jump and (statement.orelse or statement.finalbody):
+            raise UnsupportedSyntaxError(
+                "a 'try' with 'else' or 'finally' cannot be left by a jump",
+                help="assign a variable, and return it later",
+            ).locate(stager.frame.span(statement))
+        side = self._tried(stager, statement, leaf)
+        stager.run(statement.finalbody, NOTHING)
+        return side
+
+    def _tried(self, stager: Stager, statement: ast.Try, leaf: Leaf) -> Side:
+        frame = stager.frame
+        before = dict(frame.variables)
+        handlers = [(each, self._caught(stager, each)) for each in statement.handlers]
+        try:
+            with ExitStack() as stack:
+                if handlers:
+                    stack.enter_context(
+                        catching(Caught(tuple(kind for _, kinds in handlers for kind in kinds)))
+                    )
+                if not statement.orelse:
+                    return stager.run(statement.body, leaf)
+                stager.run(statement.body, NOTHING)
+        except OnnxsmithError:
+            raise  # no mistake of the code, but what a model cannot do
+        except Exception as error:
+            handler = next((each for each, kinds in handlers if isinstance(error, kinds)), None)
+            if handler is None or not is_of_user(error):
+                raise
+            self._forget(stager, statement, before)
+            if handler.name is not None:
+                stager.assign_name(handler.name, cast("str", error))
+            return stager.run(handler.body, leaf)
+        return stager.run(statement.orelse, leaf)
+
+    def _caught(self, stager: Stager, handler: ast.ExceptHandler) -> tuple[type[BaseException], ...]:
+        """The classes of errors that a handler catches."""
+        if handler.type is None:
+            return (BaseException,)
+        found: object = stager.frame.evaluate(handler.type)
+        kinds = cast("tuple[type[BaseException], ...]", found if isinstance(found, tuple) else (found,))
+        if any(issubclass(each, _OF_VALUES) for each in kinds):
+            raise UnsupportedSyntaxError(
+                "this catches an error of arithmetic, and a model computes on where Python raises one",
+                help="ask for the value before: if b == 0: …",
+            ).locate(stager.frame.span(handler.type))
+        return kinds
+
+    def _forget(self, stager: Stager, statement: ast.Try, before: Mapping[str, object]) -> None:
+        """What was assigned before the error is not read any more: paths that ended there may have left it out."""
+        frame = stager.frame
+        gone = Unassigned(frame.span(statement), "it is assigned in a 'try' that is left by an error")
+        for name in stager.flow.assigned(statement.body):
+            if frame.variables.get(name) is not before.get(name):
+                frame.variables[name] = gone
