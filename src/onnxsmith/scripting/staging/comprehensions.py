@@ -14,10 +14,14 @@ from onnxsmith.core.carried import Journal
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, TracedValueError
+from onnxsmith.scripting.analysis.effects import names_in
 from onnxsmith.scripting.analysis.rewrite import at
 from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.function_source import FunctionNode
+from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.closures import StagedClosure
+from onnxsmith.scripting.staging.merge import active
+from onnxsmith.scripting.staging.watch import Attempt
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
@@ -28,9 +32,10 @@ _Collecting: TypeAlias = ast.ListComp | ast.GeneratorExp
 
 #: The list that the loop appends to; no name that anybody writes.
 _COLLECTED = "__collected__"
-#: How many loops are kept.
+#: How many comprehensions are kept.
 _KEPT = 1_000
-# By the id of the comprehension's tree, which the entry keeps alive.
+# By the ids of trees, which the entries keep alive.
+_places = Bounded[tuple[int, Position], tuple[FunctionNode, _Collecting]](_KEPT)
 _loops = Bounded[int, tuple[_Collecting, ast.FunctionDef]](_KEPT)
 
 
@@ -44,29 +49,40 @@ def comprehended(
 
     `first` gives what its first `for` goes through, and `make` what Python makes of that.
     """
-    roll_back = current_graph().checkpoint()
+    node = _found(frame.analysis.node, position)
+    attempt = Attempt(frame, names_in([node]))
+    graph = current_graph()
+    roll_back, draft = graph.checkpoint(), graph.draft()
     with Journal() as journal:
         try:
-            result = make(first())
+            with active(draft):
+                result = make(first())
         except (TracedValueError, ConditionError):  # the two that say what only the model knows
             journal.forget()
+            draft.discard()
             roll_back()
+            attempt.take_back()
         else:
             journal.keep()
+            draft.keep()
             return result
-    return StagedClosure(frame, _loop_of(_found(frame.analysis.node, position), frame.analysis.name))()
+    return StagedClosure(frame, _loop_of(node, frame.analysis.name))()
 
 
 def _found(function: FunctionNode, position: Position) -> _Collecting:
     """The comprehension of a function that stands at a position."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.ListComp | ast.GeneratorExp) and place_of(node) == position:
+    key = id(function), position
+    kept = _places.get(key)
+    if kept is not None and kept[0] is function:
+        return kept[1]
+    for node in walk(function):
+        if isinstance(node, ast.ListComp | ast.GeneratorExp) and _position_of(node) == position:
+            _places.put(key, (function, node), 1)
             return node
     raise AssertionError("a comprehension is asked for at the place where it stands")
 
 
-def place_of(node: ast.expr) -> Position:
-    """Where an expression stands."""
+def _position_of(node: ast.expr) -> Position:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
