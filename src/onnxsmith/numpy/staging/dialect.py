@@ -56,16 +56,14 @@ class NumpyDialect:
     ) -> Function | None:
         if isinstance(function, StandsFor):
             return stage(function.__wrapped__)
-        found = in_place_of(function, usual) or replacement(function)
+        # What calls a function of the user's for each element stages it, whatever sizes there are.
+        found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
         if function in (builtins.map, functools.reduce):
             return functools.partial(
                 _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
             )
-        looping = element_loop(function, stage)
-        if looping is not None:
-            return looping
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
