@@ -45,7 +45,7 @@ def test_as_many_as_there_are(function):
 def test_another_number_fails():
     fast = xp.jit(columns)
     for count in (1, 3):
-        with pytest.raises(OnnxsmithError):
+        with pytest.raises((OnnxsmithError, ValueError)):
             fast(np.ones((4, count)))
     np.testing.assert_array_equal(fast(np.ones((4, 2))), np.full(4, 3.0))
 
