@@ -98,7 +98,7 @@ def _one(name: str, function: Any, told: dict[str, str], dtype: type[np.floating
         except Exception as error:
             return Outcome(name, "raw", type(error).__name__, str(error)[:300], _raw_line(error), call)
         first = inputs.value(next(iter(told.values())), size, dtype)
-        found = difference(own, given, exact, FACTORS.get(name), first)
+        found = difference(own, given, exact, FACTORS.get(name), first, dtype, size == 0)
         if found is not None:
             return Outcome(name, "wrong", "", found, "", call)
     return Outcome(name, "equal")
