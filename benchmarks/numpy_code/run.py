@@ -30,6 +30,8 @@ import numpy as np
 from benchmarks.numpy_code import inputs, rule
 from benchmarks.numpy_code.comparing import FACTORS, difference
 
+#: The functions that were equal when they were last asked for.
+EQUAL = Path(__file__).with_name("equal.txt")
 SIZES = (5, 7, 1, 0, 20)
 TYPES: tuple[type[np.floating[Any]], ...] = (np.float64, np.float32)
 #: Seconds that a function has for all of its models.
@@ -251,6 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--held-out", action="store_true", help="what is not on the list")
     parser.add_argument("--again", type=Path, help="only those that a former --json says are not equal")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--keep", action="store_true", help="write down which are equal, for the tests")
     parser.add_argument("-n", type=int, default=2, help="processes")
     options = parser.parse_args(arguments)
     entries = listed("held out" if options.held_out else "functions")
@@ -274,6 +277,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found.append(each)
     print(reasons(found))
     print(table(found))
+    if options.keep:
+        former = set(EQUAL.read_text().split()) if EQUAL.exists() else set[str]()
+        asked = {each.name for each in found}
+        equal = (former - asked) | {each.name for each in found if each.verdict == "equal"}
+        EQUAL.write_text("".join(f"{name}\n" for name in sorted(equal)))
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
 
