@@ -182,7 +182,11 @@ def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
         return ours(*args, **kwargs)
     del kwargs["out"]
     found = ours(*args, **kwargs)
-    return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
+    return (
+        tuple(map(detached, cast("tuple[Array, ...]", found)))
+        if isinstance(found, tuple)
+        else detached(found)
+    )
 
 
 def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:

@@ -159,7 +159,13 @@ def _assign_attribute(
             help="assign a variable and return it",
         ).locate(frame.span(target))
     with located(frame.span(target)):
-        setattr(owner, name, value)
+        try:
+            setattr(owner, name, value)
+        except AttributeError:
+            raise UnsupportedSyntaxError(
+                f"'{name}' of an array cannot be assigned here",
+                help="make a new array: x = x.reshape(…)" if name == "shape" else "make a new array",
+            ) from None
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
