@@ -12,6 +12,7 @@ from onnxsmith.core.late_imports import load_module
 #: Module of this package -> the names that it enters in the tables of `registry`.
 HOMES: dict[str, str] = {
     "carrying": "_adopted _truth",
+    "growing": "_adopted_list _grown _has_elements _longer _stacked",
     "choosing": "choose compress extract piecewise select where",
     "conversions": "_as_tensor _item _to_list",
     "covariances": "corrcoef cov",
