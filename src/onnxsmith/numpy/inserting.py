@@ -25,6 +25,19 @@ from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
 from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
 
+def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
+    """One place that is given as an array of one: in a vector it is the same."""
+    if (
+        isinstance(obj, Array)
+        and not obj.is_symbolic
+        and obj.size == 1
+        and rank == 1
+        and obj.dtype.kind in "iu"
+    ):
+        return int(obj.item())
+    return obj
+
+
 @public("insert")
 def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """An array with values before a place along an axis."""
@@ -32,6 +45,7 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     if axis is None:
         array, axis = reshape(array, -1), 0
     place = axis_of(axis, array.ndim)
+    obj = _single_place(obj, array.ndim)
     if not isinstance(obj, int):
         raise InputTypeError(
             "values are inserted before one place, an int", help="insert one after the other"

@@ -16,6 +16,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
@@ -31,6 +32,9 @@ def _applied(
     function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
 ) -> Any:
     """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
+    for each in values:
+        if isinstance(each, Array):
+            iter(each)  # says itself why it cannot be gone through, which C does not hand on
     return function(staged(applied), *values)
 
 
@@ -58,7 +62,7 @@ class NumpyDialect:
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
                 return stage(behind)
-        return None
+        return compiled(function) if usual is None else None
 
     def result(self, value: UserValue) -> UserValue:
         return as_ours(value)
