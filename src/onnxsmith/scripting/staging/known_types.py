@@ -11,6 +11,7 @@ import io
 import sys
 import threading
 import types
+from typing import cast
 
 import numpy as np
 
