@@ -111,6 +111,10 @@ class Carrier:
         """How many elements a loop over it has, and the one at a position."""
         raise NotImplementedError
 
+    def of_length(self, count: int) -> Carrier:
+        """The same, where only the model knows how many elements there are: it fails where there are not so many."""
+        raise NotImplementedError
+
 
 class Written(NamedTuple):
     """An object from before a path that the path wrote to, and what it holds at the end of it."""
@@ -150,6 +154,11 @@ class Journal:
     def note_refusal(self, carrier: Carrier) -> None:
         """Remember that an object refuses to be written to from now on."""
         self._refusals.append(carrier)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether the path has written to an object from before it."""
+        return any(each.owner is each and each.version > self.start for each, _ in self._before.values())
 
     def end(self) -> list[Written]:
         """The path ends: what it wrote to, and what that holds. All objects from before are as they were."""

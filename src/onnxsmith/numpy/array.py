@@ -546,6 +546,8 @@ class Array(Holding):
         return format(self._known("a format").item() if spec else str(self), spec)
 
     def __hash__(self) -> int:
+        if self.is_number and self.is_symbolic:
+            self._known("a hash, in a set or as a key of a dict,")
         raise TypeError("an array has no hash")
 
     def __copy__(self) -> Array:

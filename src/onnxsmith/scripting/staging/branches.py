@@ -30,6 +30,7 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
+from onnxsmith.scripting.staging.ownership import Owners
 from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.raised import PathEnded
 from onnxsmith.scripting.staging.script_values import Held
@@ -272,7 +273,9 @@ def dynamic_if(
     for carrier, shell in written:
         carrier.rewrite(merger.filled_parts(shell, outputs or ()))
     keep_unchanged(merger.ambiguous(watch))
-    merger.lock_shared_carriers()
+    after = {name: value for name, value in filled.variables.items() if value is not MISSING}
+    held = Owners(stager, place, {**before, **after}, filled.value)
+    merger.lock_shared_carriers(held.is_alone)
     if all(ended):
         raise PathEnded
     return filled

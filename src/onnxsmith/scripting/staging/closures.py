@@ -252,7 +252,8 @@ class _InPlace:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
-        analysis = helper_analysis(function, self._run.dialect.syntax)
+        dialect = self._run.dialect
+        analysis = helper_analysis(function, dialect.syntax, must_be=dialect.stages_all)
         if analysis is None:
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
@@ -278,8 +279,13 @@ def own_signature(function: types.FunctionType) -> inspect.Signature:
     return inspect.signature(bare, follow_wrapped=False)
 
 
-def helper_analysis(function: types.FunctionType, allowed: Syntax = NO_SYNTAX) -> Analysis | None:
-    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+def helper_analysis(
+    function: types.FunctionType, allowed: Syntax = NO_SYNTAX, *, must_be: bool = False
+) -> Analysis | None:
+    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it.
+
+    Where it `must_be` staged, that is an error.
+    """
     code = function.__code__
     try:
         node = find_function(function)
@@ -292,4 +298,6 @@ def helper_analysis(function: types.FunctionType, allowed: Syntax = NO_SYNTAX) -
             allowed=allowed,
         )
     except (SourceNotFoundError, UnsupportedSyntaxError):
+        if must_be:
+            raise
         return None

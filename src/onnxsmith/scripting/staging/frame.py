@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
+from onnxsmith.core.carried import MOMENTS
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.user_values import UserValue
@@ -85,6 +86,8 @@ class Frame:
         self.closure = closure
         self.outer = outer
         self.variables: dict[str, Held] = {}
+        #: When the call began: what was made before is its caller's.
+        self.started = next(MOMENTS)
         #: The variables that inner functions assign; they are not among the others.
         self.cells = new_cells() if analysis.cell_names else _NO_CELLS
         #: What is known where a truth value of the model is.

@@ -14,6 +14,7 @@ import types
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.value import Value
 from onnxsmith.source import is_library
 
@@ -147,6 +148,8 @@ def is_plain(kind: type) -> bool:
     """Whether objects of a type can be passed over: they do not change, or are left alone."""
     if issubclass(kind, _PLAIN):
         return True
+    if Carrier in kind.__mro__:  # not `issubclass`, after which a checker knows less of the type
+        return False
     if _home(kind).startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
     if threading.local in kind.__mro__:
