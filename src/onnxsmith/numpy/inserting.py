@@ -97,6 +97,26 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     a[...] = cast(Array, FUNCTIONS["where"](where, spread, sharing.detached(a)))
 
 
+@public("place")
+def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
+    """Write elements where a condition holds; values repeat, by how many places there were before."""
+    if not isinstance(arr, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(arr).__name__}")
+    given, where = reshape(as_type(array_of(vals), arr.dtype), -1), array_of(mask)
+    sizes: tuple[Size, Size] = (arr.size, where.size)
+    if is_known(sizes) and sizes[0] != sizes[1]:
+        raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    chosen = reshape(as_type(where, dtypes.BOOL), -1)
+    if isinstance(given.shape[0], int) and given.shape[0] == 0:
+        if not chosen.is_symbolic and bool(chosen.any()):
+            raise AttributeValueError("there are no values to be written", culprit=("attribute", "vals"))
+        return
+    counts = cast(Array, FUNCTIONS["cumsum"](as_type(chosen, dtypes.INT64)))
+    index = (counts - 1) % given.shape[0]
+    spread = FUNCTIONS["where"](chosen, given[index], reshape(sharing.detached(arr), -1))
+    arr[...] = reshape(cast(Array, spread), tuple(arr.shape))
+
+
 @public("fill_diagonal")
 def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     """Write to the diagonal of a matrix; values are repeated if they are fewer."""
