@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE, script
 from onnxsmith.errors import OnnxsmithError, UnpackError
 from tests.numpy.same_results import difference
 
@@ -57,3 +58,14 @@ def test_a_star_is_refused():
 
     with pytest.raises(UnpackError, match="only the model knows how many values there are"):
         xp.jit(rest)(np.ones(3))
+
+
+def test_in_a_script():
+    @script
+    def added(t: DOUBLE["N", "M"]):
+        first, second = xp.asarray(t).T
+        return (first + second * 2).tensor
+
+    model = added.to_model(name="added")
+    points = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(model(points), points[:, 0] + points[:, 1] * 2)
