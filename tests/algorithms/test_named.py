@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
+import onnx.helper
 import pytest
 
 import onnxsmith
@@ -135,6 +137,88 @@ def test_nodes_inside_belong_to_no_line():
     (function,) = model.ir.functions.values()
     assert not any(node.metadata_props for node in function.graph.all_nodes())
     assert all(node.metadata_props for node in model.ir.graph)
+
+
+# -- models that are called ----------------------------------------------------------------------------------
+
+
+def _median() -> onnxsmith.Model:
+    return onnxsmith.trace(lambda x: order_statistics.median(x, 1)[0], FLOAT["N", 4])
+
+
+def test_a_model_that_is_called_keeps_the_names():
+    inner = _median()
+    model = onnxsmith.trace(lambda x: inner(x) + 1.0, FLOAT["N", 4])
+    assert names(model) == names(inner)
+    np.testing.assert_array_equal(model(X), np.sort(X, 1)[:, 1:2] + 1)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_definition_that_both_have_is_one(is_first: bool):
+    inner = _median()
+
+    def function(x):
+        if is_first:
+            return inner(x), sorting.sort(x, 1)[0]
+        return sorting.sort(x, 1)[0], inner(x)
+
+    model = onnxsmith.trace(function, FLOAT["N", 4])
+    assert sorted(names(model)) == sorted(names(inner))
+    results = model(X)
+    np.testing.assert_array_equal(results[not is_first], np.sort(X, 1)[:, 1:2])
+    np.testing.assert_array_equal(results[is_first], np.sort(X, 1))
+
+
+def test_two_models_and_one_of_a_file_have_one_definition(tmp_path: Path):
+    inner, other = _median(), onnxsmith.trace(lambda x: sorting.sort(x, 1)[0], FLOAT["M", "K"])
+    other.save(tmp_path / "other.onnx")
+    loaded = onnxsmith.load(tmp_path / "other.onnx")
+    model = onnxsmith.trace(lambda x: (inner(x), other(x), loaded(x)), FLOAT["N", 4])
+    assert sorted(names(model)) == sorted(names(inner))
+    for found, wanted in zip(model(X), (np.sort(X, 1)[:, 1:2], np.sort(X, 1), np.sort(X, 1)), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_models_of_models_keep_the_names():
+    inner = _median()
+    middle = onnxsmith.trace(lambda x: inner(x) * 2.0, FLOAT["N", 4])
+    model = onnxsmith.trace(lambda x: (middle(x), inner(x)), FLOAT["N", 4])
+    assert sorted(names(model)) == sorted(names(inner))
+    np.testing.assert_array_equal(model(X)[0], 2 * model(X)[1])
+
+
+def _of_another_release(model: onnxsmith.Model) -> onnxsmith.Model:
+    """A model whose `sort` is defined in another way under the same name: it gives what is negative of all."""
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model.proto)
+    (function,) = [each for each in proto.functions if each.name.startswith("sort")]
+    last = next(node for node in function.node if function.output[0] in node.output)
+    last.output[0] = "turned"
+    function.node.append(onnx.helper.make_node("Neg", ["turned"], [function.output[0]]))
+    return onnxsmith.Model.from_proto(proto)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_another_definition_of_a_name_stands_beside(is_first: bool):
+    other = _of_another_release(_median())
+
+    def function(x):
+        if is_first:
+            return other(x), order_statistics.median(x, 1)[0]
+        return order_statistics.median(x, 1)[0], other(x)
+
+    model = onnxsmith.trace(function, FLOAT["N", 4])
+    found = model(X)
+    np.testing.assert_array_equal(found[is_first], np.sort(X, 1)[:, 1:2])
+    np.testing.assert_array_equal(found[not is_first], -found[is_first])
+
+
+def test_a_model_of_another_opset_keeps_the_names():
+    inner = onnxsmith.trace(lambda x: order_statistics.median(x, 1)[0], FLOAT["N", 4], opset_version=20)
+    model = onnxsmith.trace(lambda x: (inner(x), sorting.sort(x, 1)[0]), FLOAT["N", 4], opset_version=23)
+    assert {each.partition("__")[0] for each in names(model)} == {"sort", "median"}
+    np.testing.assert_array_equal(model(X)[0], np.sort(X, 1)[:, 1:2])
+    np.testing.assert_array_equal(model(X)[1], np.sort(X, 1))
 
 
 ALGORITHMS: dict[str, Callable[[Any], Any]] = {

@@ -41,10 +41,57 @@ def test_with_open_dimensions():
     )
 
 
+class Blocks(torch.nn.Module):
+    """Modules that are algorithms inside, two of one class."""
+
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            return torch.sort(self.linear(x), dim=1).values + torch.median(x, 1, keepdim=True).values
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = self.Block(), self.Block()
+
+    def forward(self, x):
+        return self.second(self.first(x)), torch.special.i0(x)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_with_modules(dynamic):
+    shapes = ({0: "batch"},) if dynamic else None
+    others = [(torch.randn(3, 4),)] if dynamic else []
+    model = check(
+        Blocks(),
+        torch.randn(5, 4),
+        others=others,
+        dynamic_shapes=shapes,
+        functions=("modules", "algorithms"),
+        tolerance=1e-5,
+    )
+    names = {(domain, name.partition("__")[0]) for domain, name, _ in model.ir.functions}
+    algorithms = {name for domain, name in names if domain == "onnxsmith.algorithms"}
+    assert {"sort", "median", "i0"} <= algorithms
+    assert {"Block", "Linear"} <= {name for domain, name in names if domain != "onnxsmith.algorithms"}
+    (block,) = [each for each in model.ir.functions.values() if each.name == "Block"]
+    assert {"sort", "median"} <= {node.op_type.partition("__")[0] for node in block}
+    assert [node.op_type for node in model.ir.graph][:2] == ["Block", "Block"]
+
+
+def test_one_of_them_in_a_list():
+    model = check(Blocks(), torch.randn(5, 4), functions=["modules"], tolerance=1e-5)
+    assert not any(domain == "onnxsmith.algorithms" for domain, _, _ in model.ir.functions)
+    assert any(name == "Block" for _, name, _ in model.ir.functions)
+
+
 def test_by_default_the_graph_is_flat():
     assert not onnxsmith.torch.export(Several(), (torch.randn(5, 4),)).ir.functions
 
 
 def test_other_words_are_refused():
-    with pytest.raises(ExportError, match=r'functions="algorithms" each algorithm'):
-        onnxsmith.torch.export(Several(), (torch.randn(5, 4),), functions="layers")
+    for wrong in ("layers", ("modules", "layers"), 3, [["modules"]]):
+        with pytest.raises(ExportError, match=r'functions="algorithms" each algorithm'):
+            onnxsmith.torch.export(Several(), (torch.randn(5, 4),), functions=wrong)

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from onnxsmith.algorithms.arguments import Leaf, Unnamed, filled_in, taken_apart
@@ -21,6 +21,7 @@ from onnxsmith.core.semantics.dimensions import dimension
 from onnxsmith.core.target import ACTIVE, RecordingTarget, current_graph, recorded
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.function import FORM_SEPARATOR, body_of
+from onnxsmith.graphs.named_functions import is_same, named_functions
 from onnxsmith.graphs.records import FunctionRecord
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
@@ -108,13 +109,10 @@ class _Algorithm:
         made: dict[Hashable, Any] = scope.shared.setdefault(_MADE, {})
         opened = [self._opened(each, kind) for each, kind in zip(leaves, kinds, strict=True)]
         version = scope.operators.version
-        texts = {key: each.text for key, each in form.items()}
-        key = (self, version, tuple(map(repr, opened)), tuple(texts.items()))
+        key = (self, version, tuple(map(repr, opened)), tuple((key, each.text) for key, each in form.items()))
         found: _Form | None = made.get(key)
         if found is None:
-            # Only an opset that became another one on the way makes two forms of one name.
-            name = unused(self._named(opened, texts), made.setdefault(_NAMES, set[str]()))
-            found = made[key] = self._recorded(scope, leaves, opened, form, name)
+            found = made[key] = self._form(scope, leaves, opened, form, made.setdefault(_NAMES, set[str]()))
         exactly = (key, tuple(repr(each.value.known) for each in leaves))
         outputs: tuple[Known, ...] | None = made.get(exactly)
         if outputs is None:
@@ -147,6 +145,27 @@ class _Algorithm:
             settings = hashlib.sha256(settings.encode()).hexdigest()[:12]
         parts = [self.name, "_".join(map(_type_text, types)), settings]
         return FORM_SEPARATOR.join(filter(None, parts))
+
+    def _form(
+        self,
+        scope: RecordingTarget,
+        leaves: Sequence[Leaf],
+        types: Sequence[TensorType],
+        form: dict[str, Any],
+        taken: set[str],
+    ) -> _Form:
+        """The function for a form, under a name that no other definition has in the model."""
+        held = named_functions(scope)
+        while True:
+            # Only an opset that became another one on the way makes two forms of one name.
+            name = unused(self._named(types, {key: each.text for key, each in form.items()}), taken)
+            found = self._recorded(scope, leaves, types, form, name)
+            body = body_of(found.function)
+            same = held.setdefault(body.function.identifier(), body.function)
+            if same is body.function:
+                return found
+            if is_same(same, body.function):  # a model that is called has it, too
+                return replace(found, function=replace(body, function=same))
 
     def _recorded(
         self,

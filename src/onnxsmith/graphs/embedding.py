@@ -21,8 +21,10 @@ from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody
 from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
 from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir, type_to_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.named_functions import kept_names, named_functions
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
+from onnxsmith.graphs.records import AnyFunction
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -57,7 +59,7 @@ def call_model(scope: RecordingTarget, model: ir.Model, inputs: Sequence[Value])
     sizes = sizes_of(model, [each.type for each in known])
     inferred, uses = infer_model(model, known, sizes)
     outputs = _named(scope, model, inferred)
-    called = _called_models(scope).called(model, uses)
+    called = _called_models(scope).called(scope, model, uses)
     called.types.append([each.type for each in known])
     return scope.call_function(called.body, inputs, {}, outputs)
 
@@ -96,7 +98,8 @@ class _Called:
 
     model: ir.Model
     name: str
-    function_names: Mapping[ir.OperatorIdentifier, str]
+    #: Domain and name of each.
+    function_names: Mapping[ir.OperatorIdentifier, tuple[str, str]]
     types: list[Sequence[AnyValueType]] = field(default_factory=list[Sequence[AnyValueType]])
     made: FunctionBody | None = None
 
@@ -116,7 +119,7 @@ class _Called:
         graph = model.graph.clone()
         weights = _take_weights(graph, kept)
         _make_outputs_own(graph)
-        own = _own_functions(model, f"{DOMAIN}.{self.name}", self.function_names)
+        own = _own_functions(model, self.function_names)
         graph.opset_imports.update(model.opset_imports)
         for part in (graph, *(each.graph for each in own.values())):
             _forget_types(part)
@@ -157,18 +160,24 @@ class _CalledModels:
     names: Names = field(default_factory=Names)
     dimensions: Names = field(default_factory=Names)
 
-    def called(self, model: ir.Model, uses: Uses) -> _Called:
+    def called(self, scope: RecordingTarget, model: ir.Model, uses: Uses) -> _Called:
         """A model with its function, which is made at its first call."""
         held = self.held.get(id(model))
         if held is None:
-            held = self.held[id(model)] = self._make(model, uses)
+            held = self.held[id(model)] = self._make(scope, model, uses)
         return held
 
-    def _make(self, model: ir.Model, uses: Uses) -> _Called:
+    def _make(self, scope: RecordingTarget, model: ir.Model, uses: Uses) -> _Called:
         name = self.names.unique(_identifier(model.graph.name))
         # None has the name of another whatever its domain: where functions call each other, ONNX Runtime 1.20 makes
         # names of values of those alone.
-        names = {identifier: self.names.unique(identifier[1]) for identifier in model.functions}
+        kept = kept_names(scope, model.functions)
+        names = {
+            identifier: identifier[:2]
+            if identifier in kept
+            else (f"{DOMAIN}.{name}", self.names.unique(identifier[1]))
+            for identifier in model.functions
+        }
         called = _Called(model, name, names)
         function, own, weights = called.functions(model)
         operators = _operators(model, uses)
@@ -176,18 +185,23 @@ class _CalledModels:
         domains = {"", *(each.domain for each in operators)}
         imports = {each: version for each, version in model.opset_imports.items() if each in domains}
         opsets.use_model(ModelOperators(model.graph.name or "model", imports, operators, called.refit))
-        functions = {each.identifier(): each for each in own.values()}
+        # One of a name that both models have is the same one.
+        held = named_functions(scope)
+        functions: dict[ir.OperatorIdentifier, AnyFunction] = {
+            each.identifier(): held.setdefault(identifier, each) if identifier in kept else each
+            for identifier, each in own.items()
+        }
         dtypes = frozenset(_dtypes(model))
         called.made = FunctionBody(function, functions, opsets, tuple(weights), dtypes)
         return called
 
 
 def _own_functions(
-    model: ir.Model, domain: str, names: Mapping[ir.OperatorIdentifier, str]
+    model: ir.Model, names: Mapping[ir.OperatorIdentifier, tuple[str, str]]
 ) -> dict[ir.OperatorIdentifier, ir.Function]:
-    """The model's functions, by the names that they have in it, under other names in a domain of their own.
+    """The model's functions, by the names that they have in it, under those of the program.
 
-    The program may have other functions of those names, or come to have some.
+    Most are others, in a domain of their own: the program may have functions of those names, or come to have some.
     """
     result: dict[ir.OperatorIdentifier, ir.Function] = {}
     for identifier, function in model.functions.items():
@@ -195,7 +209,7 @@ def _own_functions(
         graph.opset_imports.update(function.opset_imports)
         attributes = list(function.attributes.values())
         # An overload gets a name of its own: ONNX Runtime finds none in a function.
-        copy = ir.Function(domain, names[identifier], graph=graph, attributes=attributes)
+        copy = ir.Function(*names[identifier], graph=graph, attributes=attributes)
         copy.meta[FROM_MODEL_KEY] = True
         result[identifier] = copy
     return result

@@ -15,7 +15,7 @@ from onnxsmith.torch.library.kinds import Example, ModuleArgument, schema_of
 from onnxsmith.torch.origins import span_of, traced_here
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
-from onnxsmith.torch.translating import Options, Translator
+from onnxsmith.torch.translating import Functions, Options, Translator
 from onnxsmith.torch.verifying import is_idle
 from onnxsmith.torch.wishes import DynamicShapes, as_wish
 
@@ -28,7 +28,7 @@ def export(
     *,
     dynamic_shapes: DynamicShapes = None,
     opset_version: int | None = None,
-    functions: Literal["modules", "algorithms"] | None = None,
+    functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     translations: Mapping[Any, Callable[..., Any]] | None = None,
@@ -46,7 +46,7 @@ def export(
     - `dynamic_shapes` says which dimensions stay open, as for torch.export; a name in quotes is enough.
     - `opset_version`: by default the newest that the installed ONNX Runtime runs.
     - `functions="modules"` makes each class of modules an ONNX function, `"algorithms"` each of the functions that
-      translations are made of (a sort, a decomposition); without it the graph is flat.
+      translations are made of (a sort, a decomposition), a tuple of both words both; without it the graph is flat.
     - `input_names`, `output_names`: in the place of those from the signature and from what `forward` returns.
     - `translations` maps operators of torch to scripts, operators of a custom domain, or functions on tensors.
     - `verify` runs the model and the module, on the example and on other sizes of dynamic dimensions, and raises

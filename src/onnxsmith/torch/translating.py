@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -45,8 +45,9 @@ from onnxsmith.torch.wishes import DynamicShapes, Wish, as_wish
 from onnxsmith.tracing.trace import PRODUCER
 
 Runtime: TypeAlias = Literal["onnxruntime"]
-#: What becomes functions of the model.
-Functions: TypeAlias = Literal["modules", "algorithms"]
+#: What becomes functions of the model: one of two, or both.
+Functions: TypeAlias = Literal["modules", "algorithms"] | Collection[Literal["modules", "algorithms"]]
+_FUNCTIONS = ("modules", "algorithms")
 
 _OLDEST_OPSET = 18
 #: The element types that `fallback_dtype` is for.
@@ -71,6 +72,11 @@ class Options:
     name: str = "main_graph"
     #: Where the module decides by sizes that are fixed in the program.
     decided_at: tuple[str, ...] = ()
+
+    @property
+    def wanted_functions(self) -> tuple[str, ...]:
+        """What becomes functions."""
+        return (self.functions,) if isinstance(self.functions, str) else tuple(self.functions or ())
 
 
 @boundary
@@ -135,13 +141,13 @@ class Translator:
             self.state,
             origin=origin,
             has_metadata=options.metadata,
-            keeps_modules=options.functions == "modules",
+            keeps_modules="modules" in options.wanted_functions,
         )
-        if options.functions != "algorithms":
+        if "algorithms" not in options.wanted_functions:
             inline_algorithms(self.scope)
         self.sizes = Sizes({})
         self.dispatcher = Dispatcher(self.state, self.sizes, origin, by_overload(options.translations or {}))
-        self.dispatcher.keeps_modules = options.functions == "modules"
+        self.dispatcher.keeps_modules = "modules" in options.wanted_functions
         self.ports = Ports(program, options, self.scope, self.dispatcher, self.report)
 
     def model(self) -> ExportedModel:
@@ -180,7 +186,7 @@ class Translator:
         for node, calls in (modules or {}).items():
             notes_of(node)[MODULES_KEY] = calls
         polish(model, keeps_modules=modules is not None)
-        if self.options.functions == "modules":
+        if "modules" in self.options.wanted_functions:
             outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
@@ -243,11 +249,12 @@ def _check(options: Options) -> None:
         raise ExportError(
             f"opset_version={options.opset_version} is too old for a PyTorch module", help="use 18 or later"
         )
-    if options.functions not in (None, "modules", "algorithms"):
+    is_list = isinstance(options.functions, Collection | None)  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+    if not is_list or not all(each in _FUNCTIONS for each in options.wanted_functions):
         raise ExportError(
             f"functions={options.functions!r} is not known",
             help='functions="modules" makes each nn.Module class a function, functions="algorithms" each algorithm, '
-            "such as a sort; without it the graph is flat",
+            "such as a sort, a tuple of both words both; without it the graph is flat",
         )
     if options.runtime not in (None, "onnxruntime"):
         raise ExportError(

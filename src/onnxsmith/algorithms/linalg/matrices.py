@@ -162,3 +162,12 @@ def chosen_rows(a: Field, order: TensorValue) -> Field:
     """Rows in another order: `order` is a column for each of the batch."""
     places = op.Expand(order, int64s(sizes(a)))
     return a.map(lambda part: op.GatherElements(part, places, axis=a.rank - 2))
+
+
+def product_of(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The product of two tensors as `MatMul` has it."""
+    if rank_of(y) == 1 and rank_of(x) > 1:
+        # ONNX Runtime (1.31) takes a transposition before the product into it, and errs if the right side is a
+        # vector. So it gets a matrix of one column.
+        return op.Squeeze(op.MatMul(x, op.Unsqueeze(y, [1])), [-1])
+    return op.MatMul(x, y)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
+from onnxsmith.algorithms.linalg.matrices import product_of
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, is_number, tensors
-
-
-def product_of(x: TensorValue, y: TensorValue) -> TensorValue:
-    """The product of two tensors as `MatMul` has it."""
-    if rank_of(y) == 1 and rank_of(x) > 1:
-        # ONNX Runtime (1.31) takes a transposition before the product into it, and errs if the right side is a
-        # vector. So it gets a matrix of one column.
-        return op.Squeeze(op.MatMul(x, op.Unsqueeze(y, [1])), [-1])
-    return op.MatMul(x, y)
+from onnxsmith.torch.library.values import cast, is_number, tensors
 
 
 @translates(

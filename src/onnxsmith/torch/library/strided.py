@@ -11,15 +11,13 @@ import numpy as np
 import torch
 from torch._prims_common import is_contiguous_or_false
 
+from onnxsmith.algorithms import diagonals
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
     axis_of,
     constant,
-    dimensions_of,
-    dtype_of,
-    expand,
-    has_zero,
+    converted,
     rank_of,
     reshape,
 )
@@ -35,63 +33,23 @@ from onnxsmith.types.dtypes import DType
 # -- diagonals -------------------------------------------------------------------------------------------
 
 
-def _planes(x: TensorValue, dim1: int, dim2: int) -> tuple[TensorValue, list[int]]:
-    """A tensor with two dimensions moved to the end, and the order that did it."""
-    rank = rank_of(x)
-    first, second = axis_of(dim1, rank), axis_of(dim2, rank)
-    order = [*(k for k in range(rank) if k not in (first, second)), first, second]
-    return (x if order == sorted(order) else op.Transpose(x, perm=order)), order
-
-
-def _back(x: TensorValue, order: Sequence[int]) -> TensorValue:
-    """The dimensions where they were before `order` moved them."""
-    if list(order) == sorted(order):
-        return x
-    return op.Transpose(x, perm=[order.index(k) for k in range(len(order))])
-
-
-def _on_diagonal(length: Size, columns: Size, offset: int) -> TensorValue:
-    """The places of a diagonal in a plane of so many columns, counted row by row."""
-    row, column = max(-offset, 0), max(offset, 0)
-    if isinstance(length, int) and isinstance(columns, int):
-        return constant(row * columns + column + np.arange(length, dtype=np.int64) * (columns + 1))
-    start, step = cast(row * columns + column, DType.INT64), cast(columns + 1, DType.INT64)
-    return op.Add(op.Mul(counted(length), step), start)
-
-
-def diagonal_of(call: Call, x: TensorValue, offset: int, dim1: int, dim2: int, length: Size) -> TensorValue:
-    """The diagonals of planes, of a known length, in the last dimension."""
-    planes, _ = _planes(x, dim1, dim2)
-    *batch, rows, columns = call.shape_of(planes)
-    flat = reshape(planes, [*batch, rows * columns])
-    return op.Gather(flat, _on_diagonal(length, columns, offset), axis=len(batch))
-
-
 @translates("aten.diagonal.default", "aten.diagonal_copy.default", lifts=True)
 def diagonal(call: Call, x: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Translated:
-    return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
+    return diagonals.diagonal(x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.linalg_diagonal.default", lifts=True)
 def matrix_diagonal(
     call: Call, x: TensorValue, *, offset: int = 0, dim1: int = -2, dim2: int = -1
 ) -> Translated:
-    return diagonal_of(call, x, offset, dim1, dim2, call.output_shape()[-1])
+    return diagonals.diagonal(x, offset, dim1, dim2, call.output_shape()[-1])
 
 
 @translates("aten.diagonal_scatter.default", lifts=("x", "source"))
 def diagonal_scatter(
     call: Call, x: TensorValue, source: TensorValue, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Translated:
-    source = cast(source, call.dtype)
-    planes, order = _planes(x, dim1, dim2)
-    *batch, rows, columns = sizes = call.shape_of(planes)
-    if has_zero(sizes) or 0 in dimensions_of(source):
-        return x
-    places = _on_diagonal(call.size(source, -1), columns, offset)
-    index = expand(places, call.shape_of(source))
-    flat = op.ScatterElements(reshape(planes, [*batch, rows * columns]), index, source, axis=len(batch))
-    return _back(reshape(flat, sizes), order)
+    return diagonals.diagonal_scatter(x, converted(source, call.dtype), offset, dim1, dim2)
 
 
 @translates("aten.diag_embed.default", lifts=True)
@@ -99,29 +57,14 @@ def diag_embed(call: Call, x: TensorValue, offset: int = 0, dim1: int = -2, dim2
     rank = call.rank
     first, second = axis_of(dim1, rank), axis_of(dim2, rank)
     order = [*(k for k in range(rank) if k not in (first, second)), first, second]
-    return _back(_embedded(call, x, offset, call.output_shape()[first]), order)
-
-
-def _embedded(call: Call, x: TensorValue, offset: int, size: Size) -> TensorValue:
-    """Vectors as diagonals of planes that are zero elsewhere."""
-    if offset:
-        x = padded(x, [0, abs(offset)])
-    lines = op.Unsqueeze(x, [-1 if offset >= 0 else -2])
-    return op.Where(_is_on_diagonal(size, offset), lines, cast(0, dtype_of(x)))
-
-
-def _is_on_diagonal(size: Size, offset: int) -> TensorValue:
-    if isinstance(size, int):
-        return constant(np.eye(size, k=offset, dtype=np.bool_))
-    places = counted(size)
-    return op.Equal(op.Add(op.Unsqueeze(places, [1]), np.array(offset)), op.Unsqueeze(places, [0]))
+    return diagonals.moved_back(diagonals.embedded(x, offset), order)
 
 
 @translates("aten.diag.default", lifts=True)
 def diag(call: Call, x: TensorValue, offset: int = 0) -> Translated:
     if rank_of(x) == 1:
-        return _embedded(call, x, offset, call.output_shape()[0])
-    return diagonal_of(call, x, offset, 0, 1, call.output_shape()[0])
+        return diagonals.embedded(x, offset)
+    return diagonals.diagonal(x, offset, length=call.output_shape()[0])
 
 
 @translates("aten.trace.default", lifts=True)
@@ -129,7 +72,7 @@ def trace(call: Call, x: TensorValue) -> Translated:
     rows, columns = call.input_fake().shape
     shorter = typed("TorchSize", torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
     length = call.sizes.size(shorter)
-    return op.ReduceSum(cast(diagonal_of(call, x, 0, 0, 1, length), call.dtype), [0], keepdims=0)
+    return op.ReduceSum(converted(diagonals.diagonal(x, length=length), call.dtype), [0], keepdims=0)
 
 
 # -- windows ---------------------------------------------------------------------------------------------
