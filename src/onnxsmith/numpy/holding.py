@@ -6,7 +6,7 @@ to them. What arrays compute stands in `array`, how views share their elements i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -152,6 +152,10 @@ class Holding(Carrier):
     def adopted(self, value: object) -> Holding | None:
         """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
         return cast("Holding | None", FUNCTIONS["_adopted"](self, value))
+
+    def grown(self, items: Sequence[object]) -> Carrier | None:
+        """A list of arrays like this one."""
+        return cast("Carrier | None", FUNCTIONS["_grown"](self, items))
 
     def rewrite(self, parts: CarriedParts) -> None:
         """Hold other elements."""

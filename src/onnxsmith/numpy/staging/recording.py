@@ -17,8 +17,9 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import InputTypeError, SourceNotFoundError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -27,6 +28,7 @@ from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
+from onnxsmith.passes import optimize
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
@@ -37,6 +39,7 @@ from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.source import PACKAGE_DIRECTORY, position_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
 
@@ -123,6 +126,9 @@ def _numbers_of_numpys() -> Generator[None]:
         NUMPYS_NUMBER.reset(token)
 
 
+_LOOP = ("", "Loop")
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -190,7 +196,7 @@ class Recording:
     def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
         """What the model gives."""
         if self._run is None:
-            self._run = self.model.runner()
+            self._run = _for_running(self.model).runner()
         results = self._run(feeds)
         return cast("Sequence[Elements]", results if self._count > 1 else (results,))
 
@@ -207,6 +213,13 @@ class Recording:
         return self._rebuild(many), list(many)
 
 
+def _for_running(model: Model) -> Model:
+    """The model that runs: what a loop does again and again is worth to be optimised once."""
+    if _LOOP not in operators_of(model.proto):
+        return model
+    return optimize(model, opset="keep")
+
+
 def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
     """What a model is made for, of one argument."""
     if isinstance(template, Place):
@@ -218,6 +231,31 @@ def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
     if inner is None:
         return repr(template)
     return f"({', '.join(_shown(each, leaves) for _, each in inner)})"
+
+
+#: What errors of Python's and of C code call values of ours.
+_OURS = ("'Array'", "not Array", "got Array", "(Array", "IntegralNumber", "RealNumber", "'Number'", "'Flags'")
+
+
+def _only_numpys(error: Exception) -> InputTypeError | None:
+    """The error for code that takes numpy's own arrays alone, such as C code; None for the user's own errors."""
+    if isinstance(error, OnnxsmithError):
+        return None
+    place, found = error.__traceback__, None
+    file = ""
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        if not file.startswith((PACKAGE_DIRECTORY, "<")):
+            found = place
+        place = place.tb_next
+    is_compiled = file.startswith("<") or not file.endswith(".py")
+    if found is None or not (is_compiled or any(each in str(error) for each in _OURS)):
+        return None
+    span = position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
+    return InputTypeError(
+        f"what is called here takes numpy's own arrays and numbers, and not those of a model: {error}",
+        help="write it with numpy's functions, which become operators",
+    ).locate(span)
 
 
 def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Any]:
@@ -236,6 +274,12 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
     )
 
     def run(arguments: Mapping[str, Any]) -> Any:
+        try:
+            return staged(arguments)
+        except (TypeError, AttributeError, ValueError) as error:
+            raise _only_numpys(error) or error from None
+
+    def staged(arguments: Mapping[str, Any]) -> Any:
         return run_staged(
             analysis,
             plain.__globals__,
