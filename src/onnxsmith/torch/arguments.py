@@ -48,12 +48,15 @@ def bound(
     if schema is None:
         return args, kwargs
     formals = schema.arguments
-    if len(args) > len(parameters):
-        extra = formals[len(parameters) : len(args)]
-        if all(each.name in _IGNORED for each in extra):
-            args = args[: len(parameters)]
-    if not kwargs:
-        return args, kwargs
+    extra = formals[len(parameters) : len(args)]
+    if extra and all(each.name in _IGNORED for each in extra):
+        args = args[: len(parameters)]
+    return args, _kept(translation, formals, kwargs)
+
+
+def _kept(translation: Translation, formals: Sequence[Formal], kwargs: Keywords) -> Keywords:
+    """The arguments by name that a translation has a use for, under its own names."""
+    parameters = translation.parameters
     positions = {each.name: k for k, each in enumerate(formals) if not each.kwarg_only}
     kept: Keywords = {}
     for name, value in kwargs.items():
@@ -65,7 +68,7 @@ def bound(
             kept[parameters[positions[name]]] = value  # `self` and the like, called otherwise here
         elif value is not None or _default(formals, name) is not None:
             kept[name] = value
-    return args, kept
+    return kept
 
 
 def _default(formals: Sequence[Formal], name: str) -> Default:

@@ -327,6 +327,16 @@ def _fails_somewhere(expression: Expression, ranges: Mapping[Symbol, Range]) -> 
 _SIGNS = (
     (sympy.Eq, "=="), (sympy.Ne, "!="), (sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"),
 )  # fmt: skip
+_FUNCTIONS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((sympy.Max, torch_functions.Max), "max"),
+    ((sympy.Min, torch_functions.Min), "min"),
+)
+_OPERATORS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((sympy.Add,), "+"),
+    ((sympy.Mul,), "*"),
+    ((torch_functions.FloorDiv,), "//"),
+    ((torch_functions.Mod, torch_functions.PythonMod, sympy.Mod), "%"),
+)
 
 
 def comparison(expression: Expression, names: Mapping[str, str]) -> str | None:
@@ -346,21 +356,15 @@ def _arithmetic(expression: Expression, names: Mapping[str, str]) -> str | None:
     parts = [_arithmetic(each, names) for each in expression.args]
     if not parts or any(each is None for each in parts):
         return None
-    if isinstance(expression, sympy.Max | torch_functions.Max):
-        return f"max({', '.join(map(str, parts))})"
-    if isinstance(expression, sympy.Min | torch_functions.Min):
-        return f"min({', '.join(map(str, parts))})"
+    for kinds, function in _FUNCTIONS:
+        if isinstance(expression, kinds):
+            return f"{function}({', '.join(map(str, parts))})"
     factors = [
         str(each) if str(each).isidentifier() or str(each).isdigit() else f"({each})" for each in parts
     ]
-    if isinstance(expression, sympy.Add):
-        return " + ".join(factors)
-    if isinstance(expression, sympy.Mul):
-        return " * ".join(factors)
-    if isinstance(expression, torch_functions.FloorDiv):
-        return " // ".join(factors)
-    if isinstance(expression, torch_functions.Mod | torch_functions.PythonMod | sympy.Mod):
-        return " % ".join(factors)
+    for kinds, sign in _OPERATORS:
+        if isinstance(expression, kinds):
+            return f" {sign} ".join(factors)
     if isinstance(expression, sympy.Pow | torch_functions.PowByNatural) and parts[1] in ("2", "3", "4", "5"):
         return " * ".join([factors[0]] * int(str(parts[1])))
     return None

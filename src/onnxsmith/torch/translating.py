@@ -249,7 +249,7 @@ def _check(options: Options) -> None:
         raise ExportError(
             f"opset_version={options.opset_version} is too old for a PyTorch module", help="use 18 or later"
         )
-    is_list = isinstance(options.functions, Collection | None)
+    is_list = isinstance(options.functions, Collection | None)  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
     if not is_list or not all(each in _FUNCTIONS for each in options.wanted_functions):
         raise ExportError(
             f"functions={options.functions!r} is not known",

@@ -11,8 +11,9 @@ from onnxsmith.algorithms.values import Numeric, axis_of, rank_of
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, is_number
+from onnxsmith.torch.library.values import cast, is_number
 from onnxsmith.types.dtypes import DType
 
 

@@ -7,13 +7,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.values import Size, dtype_of, product
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, constant, dtype_of, expand, product, rank_of
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.pooling import batched, spatial_of, unbatched
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, constant, expand, rank_of
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 

@@ -21,9 +21,9 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dropout import dropped
-from onnxsmith.torch.library.kinds import Argument
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 

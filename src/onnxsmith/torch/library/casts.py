@@ -7,9 +7,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
-from onnxsmith.torch.library.kinds import Argument
+from onnxsmith.torch.library.kinds import Argument, Given, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 COPIES = (

@@ -10,10 +10,10 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, counted, dtype_of, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.kinds import Argument
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.losses import MEAN, NONE, SUM, reduced
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, is_number
+from onnxsmith.torch.library.values import cast, is_number
 from onnxsmith.types.dtypes import DType
 
 

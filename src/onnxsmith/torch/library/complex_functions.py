@@ -7,8 +7,8 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
+from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.registry import translates_complex
-from onnxsmith.torch.library.values import Given, Translated
 
 
 @translates_complex(

@@ -16,7 +16,7 @@ from onnxsmith.algorithms.complex_numbers.functions import exp, log_of_one_more
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import dimensions_of
+from onnxsmith.algorithms.values import axis_of, dimensions_of, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.arguments import lifted
 from onnxsmith.torch.library.call import Call
@@ -24,7 +24,7 @@ from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
 from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated, schema_of
 from onnxsmith.torch.library.reductions import variance_and_mean
 from onnxsmith.torch.library.registry import Translation, find, translates_complex
-from onnxsmith.torch.library.values import axis_of, cast, filled, is_number
+from onnxsmith.torch.library.values import cast, is_number
 
 #: Linear in all their tensors: the translation of real tensors on each part.
 LINEAR = (

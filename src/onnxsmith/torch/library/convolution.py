@@ -13,9 +13,8 @@ from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
-from onnxsmith.torch.library.kinds import Argument, Counts
+from onnxsmith.torch.library.kinds import Argument, Counts, Given, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated
 
 
 def repeated(value: int | Sequence[int], count: int) -> list[int]:

@@ -8,14 +8,14 @@ from typing import TypeVar
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, Size
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, Size, constant, expand, filled, reshape
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.indexing import counted
-from onnxsmith.torch.library.kinds import Argument
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Argument, Given, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated, cast, constant, expand, filled, reshape
+from onnxsmith.torch.library.values import cast
 from onnxsmith.torch.size_arithmetic import greatest
 from onnxsmith.types.dtypes import DType
 

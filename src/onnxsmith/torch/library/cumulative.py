@@ -8,9 +8,9 @@ from onnxsmith.algorithms import cumulative
 from onnxsmith.algorithms.values import axis_of, converted, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Results
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.sorting import alone
-from onnxsmith.torch.library.values import Results
 from onnxsmith.types.dtypes import DType
 
 

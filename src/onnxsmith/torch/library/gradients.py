@@ -13,9 +13,10 @@ from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import convolve, exact_transposed, repeated
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.pooling import window_counts
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 

@@ -8,24 +8,25 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, dtype_of
-from onnxsmith.core.value import TensorValue
-from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import (
-    Given,
-    Translated,
-    as_size,
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Numeric,
+    Size,
     axis_of,
-    cast,
     constant,
+    dimensions_of,
+    dtype_of,
     expand,
     filled,
     int64s,
     rank_of,
     reshape,
 )
+from onnxsmith.core.value import TensorValue
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Given, Translated
+from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.library.values import as_size, cast
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
 

@@ -8,8 +8,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, dtype_of, rank_of
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, common, common_torch_dtype
+from onnxsmith.torch.library.values import cast, common, common_torch_dtype
 from onnxsmith.types.dtypes import DType
 
 #: torch's numbers for how the losses of elements become one.

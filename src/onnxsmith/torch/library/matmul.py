@@ -7,8 +7,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, is_number, tensors
+from onnxsmith.torch.library.values import cast, is_number, tensors
 
 
 @translates(

@@ -18,9 +18,9 @@ from onnxsmith.algorithms.values import (
 )
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Results
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.sorting import alone
-from onnxsmith.torch.library.values import Results
 
 
 def _settled(results: tuple[TensorValue, ...], axis: int, keepdim: bool) -> Results:

@@ -25,9 +25,9 @@ from onnxsmith.algorithms.windows import is_exact_only, padded, sliding
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import Counts, repeated
-from onnxsmith.torch.library.kinds import Argument
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 

@@ -12,9 +12,9 @@ from onnxsmith.algorithms.special import double
 from onnxsmith.algorithms.values import Numeric, Size, dtype_of, expand, int64s, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.kinds import Argument
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 UNARY = {

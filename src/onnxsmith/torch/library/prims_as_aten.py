@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import torch
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, dtype_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library import fft
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.kinds import Argument, Arguments, Keywords
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Argument, Arguments, Keywords, Translated
 from onnxsmith.torch.library.random import normal, uniform
 from onnxsmith.torch.library.reductions import variance
 from onnxsmith.torch.library.registry import Translation, find, find_complex, translates, translates_complex
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 
 SAME = {
     "prims.as_strided_scatter.default": "aten.as_strided_scatter.default",

@@ -12,9 +12,9 @@ from onnxsmith.algorithms.values import Numeric, as_tensor, axis_of, dtype_of, r
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
-from onnxsmith.torch.library.kinds import Argument
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 #: A scale or a zero point: a number, or a tensor of one element.

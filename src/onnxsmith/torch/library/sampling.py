@@ -9,9 +9,10 @@ from onnxsmith.algorithms.values import Size, dtype_of, int64s, product, rank_of
 from onnxsmith.algorithms.windows import padded, unfolded, window_places
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.pooling import batched, unbatched
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 _MODES = ("bilinear", "nearest", "bicubic")

@@ -6,7 +6,20 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, dtype_of
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Numeric,
+    Size,
+    axis_of,
+    dimensions_of,
+    dtype_of,
+    expand,
+    filled,
+    has_zero,
+    int64s,
+    rank_of,
+    reshape,
+)
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
@@ -20,19 +33,9 @@ from onnxsmith.torch.library.indexing import (
     masked_positions,
     without_masks,
 )
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import (
-    Translated,
-    axis_of,
-    cast,
-    expand,
-    filled,
-    has_zero,
-    int64s,
-    rank_of,
-    reshape,
-)
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.

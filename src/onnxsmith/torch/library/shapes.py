@@ -7,16 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from onnxsmith.algorithms.loops import several
-from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, product
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Numeric,
+    Size,
+    axis_of,
+    dimensions_of,
+    int64s,
+    product,
+    rank_of,
+    reshape,
+)
+from onnxsmith.algorithms.values import expand as expanded
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.kinds import Argument
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, axis_of, cast, int64s, rank_of, reshape
-from onnxsmith.torch.library.values import expand as expanded
+from onnxsmith.torch.library.values import cast
 from onnxsmith.torch.size_arithmetic import as_number
 from onnxsmith.types.dtypes import DType
 

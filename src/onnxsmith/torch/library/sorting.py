@@ -12,8 +12,9 @@ from onnxsmith.algorithms.values import Numeric, Size, as_tensor, axis_of, conve
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
+from onnxsmith.torch.library.kinds import Results
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Results, common_torch_dtype
+from onnxsmith.torch.library.values import common_torch_dtype
 from onnxsmith.types.dtypes import DType
 
 

@@ -1,6 +1,6 @@
 """What translations do to values again and again: torch's element types and its promotion.
 
-What knows nothing of torch is in `algorithms.values`, and is given from here too.
+What knows nothing of torch is in `algorithms.values`.
 """
 
 from __future__ import annotations
@@ -13,26 +13,11 @@ import torch
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.values import Size
-from onnxsmith.algorithms.values import axes_of as axes_of
-from onnxsmith.algorithms.values import axis_of as axis_of
-from onnxsmith.algorithms.values import constant as constant
-from onnxsmith.algorithms.values import dtype_of as dtype_of
-from onnxsmith.algorithms.values import expand as expand
-from onnxsmith.algorithms.values import filled as filled
-from onnxsmith.algorithms.values import has_zero as has_zero
-from onnxsmith.algorithms.values import int64s as int64s
-from onnxsmith.algorithms.values import is_static as is_static
-from onnxsmith.algorithms.values import literal as literal
-from onnxsmith.algorithms.values import rank_of as rank_of
-from onnxsmith.algorithms.values import reshape as reshape
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Fake
-from onnxsmith.torch.library.kinds import Given as Given
-from onnxsmith.torch.library.kinds import Results as Results
-from onnxsmith.torch.library.kinds import Translated as Translated
 from onnxsmith.types.dtypes import DType
 
 

@@ -8,8 +8,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import constant
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 

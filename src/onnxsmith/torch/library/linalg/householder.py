@@ -7,6 +7,7 @@ from typing import Literal
 from onnxsmith.algorithms.linalg.householder import applied, factored, orthonormal, reflected
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import (
     empty_results,
     empty_tensors,
@@ -15,7 +16,6 @@ from onnxsmith.torch.library.linalg.matrices import (
     matrix,
 )
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated
 
 
 @translates_complex("aten.geqrf.default")

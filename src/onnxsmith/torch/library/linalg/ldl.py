@@ -6,9 +6,9 @@ from onnxsmith.algorithms.linalg.ldl import factored, solved
 from onnxsmith.algorithms.linalg.matrices import expanded
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated
 
 FACTORS = ("aten.linalg_ldl_factor.default", "aten.linalg_ldl_factor_ex.default")
 

@@ -12,9 +12,9 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand
 from onnxsmith.torch.library.dtypes import onnx_dtype
+from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated
 from onnxsmith.types.dtypes import DType
 
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)

@@ -6,9 +6,9 @@ from onnxsmith.algorithms.linalg.matrices import diagonal
 from onnxsmith.algorithms.linalg.schur import eig as eigen
 from onnxsmith.algorithms.linalg.schur import schur
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated
 
 
 @translates_complex("aten.linalg_eig.default")
