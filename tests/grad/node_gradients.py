@@ -22,7 +22,7 @@ from onnxsmith.grad.models import differentiated, in_new_opset
 from tests.backend.node_cases import as_value
 
 #: How far inputs are moved, and the step of differences.
-MOVED, STEP, LONG_STEP = 0.01, 1e-5, 3e-3
+MOVED, STEP, LONG_STEP = 0.03, 1e-5, 3e-3
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 _DIFFERENTIABLE = defs.OpSchema.DifferentiationCategory.Differentiable
 _NOT_DIFFERENTIABLE = defs.OpSchema.DifferentiationCategory.NonDifferentiable
@@ -65,7 +65,8 @@ def read(case: Any, seed: int = 0) -> Differentiable | None:
         is_float = isinstance(value, np.ndarray) and value.dtype in (np.float32, np.float64)
         if is_float and formal.differentiation_category != _NOT_DIFFERENTIABLE and name not in wrt:
             wrt.append(name)
-            noise = generator.standard_normal(value.shape) * MOVED
+            # Up: what is defined from zero on stays defined.
+            noise = np.abs(generator.standard_normal(value.shape)) * MOVED
             inputs[name] = np.where(np.isfinite(value), value + noise, value).astype(value.dtype)
     of = [
         each.name
@@ -165,6 +166,10 @@ def compared(case: Differentiable, seed: int = 1, directions: int = 3) -> list[t
         if "only the model knows" not in error.message:
             raise
         found = gradients(case, cotangents, binds=True)
+    for name in case.wrt:
+        assert (found[name].shape, found[name].dtype) == (case.inputs[name].shape, case.inputs[name].dtype), (
+            name
+        )
     pairs: list[tuple[float, float, float]] = []
     for _ in range(directions):
         along = {

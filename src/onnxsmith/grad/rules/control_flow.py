@@ -1,8 +1,8 @@
 """`If`, `Loop` and `Scan`: bodies that are recorded again on the way back, on the states that the forward pass kept.
 
 A loop keeps the states that each turn begins with, as scan outputs; a state whose shape changes from turn to turn is
-kept in a sequence. The way back is a loop over the turns in reverse. What the body reads from outside adds up there.
-A loop inside a loop keeps its states when it is recorded again.
+kept in a sequence. The way back is a loop over the turns in reverse. What the body reads from outside is added up
+there. A loop inside a loop keeps its states when it is recorded again.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def over_image(step: Step, g: Tensor) -> Cotangents:
     return inner, lambda: _over_images(g * y, rank), lambda: _over_images(g, rank)
 
 
-@rule("LayerNormalization")
+@rule("LayerNormalization", broadcasts=True)
 def over_axes(step: Step, g: Tensor | None, *rest: Tensor | None) -> Cotangents:
     x, scale = step.input(0), step.input(1)
     rank = step.rank()
@@ -117,7 +117,7 @@ def over_axes(step: Step, g: Tensor | None, *rest: Tensor | None) -> Cotangents:
     return of_input, of_scale, g
 
 
-@rule("RMSNormalization")
+@rule("RMSNormalization", broadcasts=True)
 def over_square(step: Step, g: Tensor) -> Cotangents:
     x, scale = step.input(0), step.input(1)
     rank = step.rank()

@@ -49,7 +49,7 @@ class Jitted:
             if not kwargs:
                 key: list[Hashable] = []
                 for value in args:
-                    if value.__class__ is not np.ndarray:
+                    if value.__class__ is not np.ndarray or not value.flags.c_contiguous:
                         break
                     key.append(value.dtype)
                     key.append(value.ndim)
@@ -158,7 +158,10 @@ class Jitted:
     def _keep_for_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], found: Recording) -> None:
         """Let calls that are given arrays alone find their session at once."""
         is_plain = not kwargs and not found.written and self._static is None
-        if is_plain and all(each.__class__ is np.ndarray and each.dtype.kind != "c" for each in args):
+        if is_plain and all(
+            each.__class__ is np.ndarray and each.dtype.kind != "c" and each.flags.c_contiguous
+            for each in args
+        ):
             self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = found
 
     # -- what people see ---------------------------------------------------------------------------------

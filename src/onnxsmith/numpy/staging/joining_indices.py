@@ -40,9 +40,8 @@ class Joining:
                 help="np.concatenate joins along an axis, np.stack along a new one",
             )
         made = [_part(each) for each in parts]
-        dtype = FUNCTIONS["result_type"](
-            *[_WEAK[each.kind] if isinstance(each, Number) else each for each in made]
-        )
+        typed = [_WEAK[each.kind] if isinstance(each, Number) else each for each in made]
+        dtype = cast(dtypes.NumpyDType, FUNCTIONS["result_type"](*typed))
         arrays = [_typed(each, dtype) for each in made]
         if self._name == "r_":
             return FUNCTIONS["concatenate"](arrays, axis=0)

@@ -28,6 +28,7 @@ from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker
+from onnxsmith.scripting.staging.texts import of_paths
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
 
@@ -246,6 +247,10 @@ class Frame:
             value = self.cells.get(name, _ABSENT)
             if value is not _ABSENT and value.__class__ not in _MARKS:
                 return cast(UserValue, value)
+        if isinstance(value, Differing) and self.run.dialect.syntax:
+            text = of_paths(value.then, value.otherwise)
+            if text is not None:
+                return text
         raise self._mistake(name, value, place)
 
     def _outside(self, name: str, place: ast.AST | None) -> UserValue | Absent:
