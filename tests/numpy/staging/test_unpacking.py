@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from onnxsmith.errors import OnnxsmithError, UnpackError
+from onnxsmith.errors import UnpackError
 from tests.numpy.same_results import difference
 
 
@@ -45,7 +45,7 @@ def test_as_many_as_there_are(function):
 def test_another_number_fails():
     fast = xp.jit(columns)
     for count in (1, 3):
-        with pytest.raises(OnnxsmithError):
+        with pytest.raises((ValueError, IndexError)):
             fast(np.ones((4, count)))
     np.testing.assert_array_equal(fast(np.ones((4, 2))), np.full(4, 3.0))
 
@@ -55,5 +55,5 @@ def test_a_star_is_refused():
         first, *_others = x
         return first
 
-    with pytest.raises(UnpackError, match="only the model knows how many values there are"):
+    with pytest.raises(UnpackError, match="only the model knows how many elements there are"):
         xp.jit(rest)(np.ones(3))

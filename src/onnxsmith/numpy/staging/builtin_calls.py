@@ -360,7 +360,7 @@ class Distinct(collections.abc.Set[object]):
 def _is_surely_equal(a: object, b: object) -> bool:
     """Whether two sizes or shapes are equal; refused where only the model knows."""
     if isinstance(a, tuple) and isinstance(b, tuple):
-        mine, theirs = cast("tuple[object, ...]", tuple(a)), cast("tuple[object, ...]", tuple(b))
+        mine, theirs = tuple(cast("tuple[object, ...]", a)), tuple(cast("tuple[object, ...]", b))
         return len(mine) == len(theirs) and all(map(_is_surely_equal, mine, theirs))
     found = settled(cast(object, a == b))
     if isinstance(found, Number):

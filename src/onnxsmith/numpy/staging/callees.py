@@ -17,7 +17,7 @@ import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
-from onnxsmith.errors import TracedValueError
+from onnxsmith.errors import ShapeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
@@ -29,6 +29,7 @@ from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.staging.compiled import internal_functions
+from onnxsmith.numpy.staging.libraries import of_library
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
 Function: TypeAlias = Callable[..., Any]
@@ -101,6 +102,8 @@ def replacements() -> Mapping[object, Function]:
         ours = functools.partial(_dispatched, theirs)
         if name in _DECIDING:
             ours = _as_python(ours)
+        if name in _OF_VARIABLES:
+            ours = functools.partial(_of_variables, name, ours)
         found[theirs] = _either(theirs, _uncaught(name, ours) if name.startswith("linalg.") else ours)
     for name, ours in UFUNCS.items():
         theirs = getattr(np, name, None)
@@ -119,6 +122,9 @@ def replacement(function: UserValue) -> Function | None:
         return None
     if found is not None:
         return found
+    ours = of_library(function)
+    if ours is not None:
+        return _either(cast(Function, function), ours)
     if isinstance(function, types.BuiltinMethodType | types.MethodWrapperType):
         return _method(function)
     if isinstance(function, type):
@@ -149,6 +155,23 @@ def _as_python(ours: Function) -> Function:
         return found.item()
 
     return call
+
+
+#: Functions that give a number where there is one variable, and a matrix where there are more.
+_OF_VARIABLES = frozenset(["cov", "corrcoef"])
+
+
+def _of_variables(
+    name: str, ours: Function, m: Any, y: Any = None, rowvar: bool = True, **options: Any
+) -> Any:
+    array = array_of(m)
+    count: Any = 1 if array.ndim < 2 else array.shape[0 if rowvar else 1]
+    if y is None and not isinstance(count, int):
+        raise ShapeError(
+            f"np.{name} of one variable gives a number, and how many there are is known only when the model runs",
+            help="declare how many rows there are, or give variables as columns, with rowvar=False",
+        ).locate_at_caller()
+    return ours(m, y, rowvar, **options)
 
 
 def _uncaught(name: str, ours: Function) -> Function:

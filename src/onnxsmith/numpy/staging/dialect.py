@@ -40,6 +40,12 @@ def _applied(
     return function(staged(applied), *values)
 
 
+class StandsFor:
+    """A callable that runs a function of the user's by itself; in code that is staged the function is staged."""
+
+    __wrapped__: Callable[..., Any]
+
+
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
@@ -50,16 +56,16 @@ class NumpyDialect:
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
-        found = in_place_of(function, usual) or replacement(function)
+        if isinstance(function, StandsFor):
+            return stage(function.__wrapped__)
+        # What calls a function of the user's for each element stages it, whatever sizes there are.
+        found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
         if function in (builtins.map, functools.reduce):
             return functools.partial(
                 _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
             )
-        looping = element_loop(function, stage)
-        if looping is not None:
-            return looping
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):

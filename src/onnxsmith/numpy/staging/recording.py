@@ -17,7 +17,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import InputTypeError, SourceNotFoundError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.numpy import dtypes
@@ -39,6 +39,7 @@ from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.source import PACKAGE_DIRECTORY, position_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
 
@@ -232,6 +233,31 @@ def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
     return f"({', '.join(_shown(each, leaves) for _, each in inner)})"
 
 
+#: What errors of Python's and of C code call values of ours.
+_OURS = ("'Array'", "not Array", "got Array", "(Array", "IntegralNumber", "RealNumber", "'Number'", "'Flags'")
+
+
+def _only_numpys(error: Exception) -> InputTypeError | None:
+    """The error for code that takes numpy's own arrays alone, such as C code; None for the user's own errors."""
+    if isinstance(error, OnnxsmithError):
+        return None
+    place, found = error.__traceback__, None
+    file = ""
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        if not file.startswith((PACKAGE_DIRECTORY, "<")):
+            found = place
+        place = place.tb_next
+    is_compiled = file.startswith("<") or not file.endswith(".py")
+    if found is None or not (is_compiled or any(each in str(error) for each in _OURS)):
+        return None
+    span = position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
+    return InputTypeError(
+        f"what is called here takes numpy's own arrays and numbers, and not those of a model: {error}",
+        help="write it with numpy's functions, which become operators",
+    ).locate(span)
+
+
 def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Any]:
     """What stages a function on its arguments, in the graph that is being recorded."""
     plain = function.function
@@ -248,6 +274,12 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
     )
 
     def run(arguments: Mapping[str, Any]) -> Any:
+        try:
+            return staged(arguments)
+        except (TypeError, AttributeError, ValueError) as error:
+            raise _only_numpys(error) or error from None
+
+    def staged(arguments: Mapping[str, Any]) -> Any:
         return run_staged(
             analysis,
             plain.__globals__,

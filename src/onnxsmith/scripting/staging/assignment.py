@@ -21,7 +21,7 @@ from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSynt
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.caught import refuse_caught
+from onnxsmith.scripting.staging.caught import SPEAKING, is_caught, refuse_caught
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.truth import truth
 from onnxsmith.scripting.staging.watch import refuse_change
@@ -88,9 +88,14 @@ def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], valu
             raise _unpack_error(stager, target, f"at least {len(elements) - 1}", len(values))
         values = [*values[:first], list(values[first : len(values) - after]), *values[len(values) - after :]]
     elif len(values) != len(elements):
+        if is_caught(ValueError):  # as Python says it, to a 'try' around it
+            raise ValueError(f"cannot unpack {len(values)} values (expected {len(elements)})")
         raise _unpack_error(stager, target, str(len(elements)), len(values))
     for element, each in zip(elements, values, strict=True):
         assign(stager, element.value if isinstance(element, ast.Starred) else element, each)
+
+
+SPEAKING.add(_unpack.__code__)
 
 
 def _elements(
@@ -117,12 +122,12 @@ def _carried_elements(
     count, element = value.gone_through()
     if isinstance(count, int):
         return [element(k) for k in range(count)]
-    if any(isinstance(each, ast.Starred) for each in elements):
-        raise _open_star()
     raises = open_raises()
-    if raises is None:
-        _, element = value.of_length(len(elements)).gone_through()
-        return [element(k) for k in range(len(elements))]
+    if raises is None or any(isinstance(each, ast.Starred) for each in elements):
+        raise UnpackError(
+            f"only the model knows how many elements there are for {len(elements)} variables",
+            help="index it: x[0], x[1:]",
+        )
     span = stager.frame.span(target)
     refuse_caught(ValueError, span)
     wanted = len(elements)
@@ -147,19 +152,15 @@ def _tensor_elements(
         raise UnpackError(f"a scalar tensor cannot be unpacked into {len(elements)} variables")
     if not isinstance(count, int):
         if any(isinstance(each, ast.Starred) for each in elements):
-            raise _open_star()
+            raise UnpackError(
+                "only the model knows how many values there are, so a starred variable cannot take the rest",
+                help="index it: x[0], x[1:]",
+            )
         count = len(elements)
     elif count < len(elements) and not any(isinstance(each, ast.Starred) for each in elements):
         raise _unpack_error(stager, target, str(len(elements)), count)
     rows = cast("Tensor | TensorSequence", value)
     return [rows[k] for k in range(count)]
-
-
-def _open_star() -> UnpackError:
-    return UnpackError(
-        "only the model knows how many values there are, so a starred variable cannot take the rest",
-        help="index it: x[0], x[1:]",
-    )
 
 
 def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:
@@ -188,7 +189,13 @@ def _assign_attribute(
             help="assign a variable and return it",
         ).locate(frame.span(target))
     with located(frame.span(target)):
-        setattr(owner, name, value)
+        try:
+            setattr(owner, name, value)
+        except AttributeError:
+            raise UnsupportedSyntaxError(
+                f"'{name}' of an array cannot be assigned here",
+                help="make a new array: x = x.reshape(…)" if name == "shape" else "make a new array",
+            ) from None
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:

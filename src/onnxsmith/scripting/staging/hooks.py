@@ -30,6 +30,7 @@ from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
+from onnxsmith.scripting.staging.comprehensions import Position, comprehended
 from onnxsmith.scripting.staging.introspection import (
     class_of,
     is_one_object,
@@ -312,6 +313,12 @@ class Hooks:
     def assumed(self, value: T) -> T | bool:
         """What a generator asserts; a model does not check it."""
         return True if is_symbolic(value) else value
+
+    def comprehended(
+        self, position: Position, first: Thunk, make: Callable[[UserValue], UserValue]
+    ) -> UserValue:
+        """`[… for … in first]`, or a generator: `make` of what `first` gives, or a loop that the model performs."""
+        return comprehended(self._frame, position, first, make)
 
     # -- text ------------------------------------------------------------------------------------------
 
