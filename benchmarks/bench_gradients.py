@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +39,9 @@ def _of_large_models(nodes: int) -> list[Row]:
 
     model = trace(deep, FLOAT["N", 16], FLOAT[16, 16])
     count = len(model.ir.graph)
-    trace(lambda x: op.ReduceSum(x @ x, keepdims=0), FLOAT[2, 2]).gradient(wrt=["x"])  # imports what is needed
+    trace(lambda x: op.ReduceSum(x @ x, keepdims=0), FLOAT[2, 2]).gradient(
+        wrt=["x"]
+    )  # imports what is needed
     begun = time.process_time()
     made = model.gradient(wrt=["x", "w"])
     taken = time.process_time() - begun
@@ -60,7 +63,7 @@ def _steps(context: Context) -> list[Row]:
     rows: list[Row] = []
     for widths, batch, bar in _PERCEPTRONS:
         layers: list[nn.Module] = []
-        for before, after in zip(widths, widths[1:], strict=False):
+        for before, after in itertools.pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU()]
         network = nn.Sequential(*layers[:-1])
         name = "-".join(map(str, widths))
