@@ -14,7 +14,7 @@ project_copyright = "the onnxsmith authors"
 version = release = importlib.metadata.version("onnxsmith")
 
 extensions = ["myst_nb"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "how-to/generated"]
 nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist"]

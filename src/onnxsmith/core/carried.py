@@ -8,7 +8,7 @@ that are changed in place. All that it knows of them stands here: `Carrier` says
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import Any, NamedTuple, TypeAlias
 
@@ -83,6 +83,13 @@ class Carrier:
         """Another value as an object like this one, in the active graph; None where it would not be the same."""
         raise NotImplementedError
 
+    def grown(self, items: Sequence[object]) -> Carrier | None:
+        """A list of these items that only the model knows the length of, if they are all like this object.
+
+        It has `append`, and is a carrier that is written to in place.
+        """
+        return None
+
     def rewrite(self, parts: CarriedParts) -> None:
         """Let an owner hold other values, whatever forbids the user to write to it."""
         raise NotImplementedError
@@ -109,6 +116,10 @@ class Carrier:
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
         """How many elements a loop over it has, and the one at a position."""
+        raise NotImplementedError
+
+    def of_length(self, count: int) -> Carrier:
+        """The same, where only the model knows how many elements there are: it fails where there are not so many."""
         raise NotImplementedError
 
 
@@ -150,6 +161,11 @@ class Journal:
     def note_refusal(self, carrier: Carrier) -> None:
         """Remember that an object refuses to be written to from now on."""
         self._refusals.append(carrier)
+
+    @property
+    def has_written(self) -> bool:
+        """Whether the path has written to an object from before it."""
+        return any(each.owner is each and each.version > self.start for each, _ in self._before.values())
 
     def end(self) -> list[Written]:
         """The path ends: what it wrote to, and what that holds. All objects from before are as they were."""

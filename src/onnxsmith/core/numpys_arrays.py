@@ -25,8 +25,8 @@ def beside_number(value: object) -> object:
     """What stands beside a number that only the model knows: of numpy code a number of numpy's is an array."""
     if not isinstance(value, np.generic):
         return value
-    make = NUMPYS_NUMBER.get()
-    return value if make is None else make(value)
+    make, given = NUMPYS_NUMBER.get(), cast("np.generic", value)
+    return given if make is None else make(given)
 
 
 def has_numpys_meaning(value: object) -> bool:

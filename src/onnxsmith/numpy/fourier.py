@@ -146,7 +146,9 @@ def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
         array = array_of(x)
         place = axis_of(axis, array.ndim)
         sizes = None if n is None else (size_of(n, "n"),)
-        if sizes == (-1,):  # among several, it would stand for the size that there is
+        if (
+            sizes is not None and isinstance(sizes[0], int) and sizes[0] == -1
+        ):  # among several, it would stand for the size that there is
             raise AttributeValueError(
                 "a transform is of 1 number or more, not of -1", culprit=("attribute", "n")
             )

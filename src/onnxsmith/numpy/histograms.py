@@ -221,7 +221,14 @@ def histogramdd(
     edges = [
         as_type(edge, mean_type(edge.dtype))
         for x, bin_, ends in zip(points, each_bins, each_range, strict=True)
-        for edge in (_edges(as_type(x, dtypes.FLOAT64), bin_, _ends(cast("ArrayLike | None", ends))),)
+        # Ends that are found in the data have their type, and Python's numbers that of Python's floats.
+        for edge in (
+            _edges(
+                x if ends is None and x.dtype.kind == "f" else as_type(x, dtypes.FLOAT64),
+                bin_,
+                _ends(cast("ArrayLike | None", ends)),
+            ),
+        )
     ]
     given = None if weights is None else as_type(array_of(weights), dtypes.FLOAT64)
     kinds = [np.promote_types(x.dtype, edge.dtype) for x, edge in zip(points, edges, strict=True)]

@@ -6,7 +6,7 @@ to them. What arrays compute stands in `array`, how views share their elements i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import LoopTypeError
+from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.registry import FUNCTIONS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
@@ -69,7 +70,9 @@ class Holding(Carrier):
         #: Why it cannot be written to, if so.
         self._locked: str | None = None
         #: The model that was being recorded when it was made: it is written to there alone.
-        self._recording: object = recording()
+        self._recording = recording()
+        if self._recording is not None and NARROW in self._recording:
+            self._value = narrowed(value, self._recording[NARROW])
 
     @property
     def is_number(self) -> bool:
@@ -150,6 +153,10 @@ class Holding(Carrier):
         """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
         return cast("Holding | None", FUNCTIONS["_adopted"](self, value))
 
+    def grown(self, items: Sequence[object]) -> Carrier | None:
+        """A list of arrays like this one."""
+        return cast("Carrier | None", FUNCTIONS["_grown"](self, items))
+
     def rewrite(self, parts: CarriedParts) -> None:
         """Hold other elements."""
         note_change(self)
@@ -189,6 +196,11 @@ class Holding(Carrier):
             )
         return items.shape[0], lambda position: items[position]
 
+    def of_length(self, count: int) -> Carrier:
+        """In a shape that begins with this size, which the runtime refuses for any other."""
+        items: Any = self
+        return items.reshape((count, *items.shape[1:]))
+
 
 def _held_of(parts: CarriedParts) -> Held:
     if _WHOLE in parts:
@@ -199,7 +211,7 @@ def _held_of(parts: CarriedParts) -> Held:
     return Complex(cast(TensorValue, real), cast(TensorValue, imaginary))
 
 
-def recording() -> object:
+def recording() -> dict[Hashable, Any] | None:
     """What stands for the model that is being recorded; None where there is none."""
     active = ACTIVE.get()
     graph = None if active is None else active.recording

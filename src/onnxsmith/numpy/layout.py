@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,10 +62,10 @@ def memory_view(x: Array, dtype: Any = None, kind: Any = None) -> Array:
         if each is None or (isinstance(each, type) and issubclass(np.ndarray, each)):
             continue
         if isinstance(each, type) and issubclass(each, np.ndarray):
-            raise InputTypeError(f"an array of ours is no {each.__name__}").locate_at_caller()
-        if dtypes.read(each) != x.dtype:
+            raise InputTypeError(f"an array of ours is no {cast(type, each).__name__}").locate_at_caller()
+        if dtypes.read(cast(object, each)) != x.dtype:
             raise InputTypeError(
-                f"elements of {x.dtype.name} are not read as {dtypes.read(each).name} without a copy",
+                f"elements of {x.dtype.name} are not read as {dtypes.read(cast(object, each)).name} without a copy",
                 help="convert them with astype",
             ).locate_at_caller()
     return x[...]

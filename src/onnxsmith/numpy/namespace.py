@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnxsmith.numpy import applying as applying
 from onnxsmith.numpy import carrying as carrying
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import covariances as covariances
@@ -16,11 +17,13 @@ from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
+from onnxsmith.numpy import growing as growing
 from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import layout as layout
+from onnxsmith.numpy import packing as packing
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import positions as positions
@@ -36,6 +39,7 @@ from onnxsmith.numpy import sorting as sorting
 from onnxsmith.numpy import special_functions as special_functions
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
+from onnxsmith.numpy import trimming as trimming
 from onnxsmith.numpy import without_nan as without_nan
 from onnxsmith.numpy.matrices import contractions as contractions
 from onnxsmith.numpy.matrices import factors as factors
@@ -46,6 +50,7 @@ from onnxsmith.numpy.names import part as part
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging import jit as jit
 from onnxsmith.numpy.staging import models as models
+from onnxsmith.numpy.staging import vectorize as vectorize
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons

@@ -9,6 +9,7 @@ import numpy as np
 
 from onnxsmith.algorithms import searching, sorting, values
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -148,6 +149,8 @@ def sort_complex(a: ArrayLike) -> Array:
 
 def _check_places(x: Array, kth: object, axis: int) -> None:
     size = x.shape[axis]
+    if isinstance(size, Number) or (isinstance(kth, Array) and kth.is_symbolic):
+        return  # all elements are in order, wherever the places are
     for each in np.asarray(kth).reshape(-1):
         if isinstance(size, int) and not -size <= each < size:
             raise AttributeValueError(

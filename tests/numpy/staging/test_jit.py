@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import pickle
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +16,9 @@ import onnxsmith.numpy as xp
 from onnxsmith.errors import (
     AttributeValueError,
     InputTypeError,
+    LastingChangeError,
     MutationError,
+    OnnxsmithError,
     SourceNotFoundError,
     TracedValueError,
 )
@@ -262,3 +266,87 @@ def test_a_method_may_be_jitted():
     same(one.scaled(x), x * 2)
     same(other.scaled(x), x * other.by)
     assert one.scaled is one.scaled
+
+
+# -- what lives outside, and how elements lie ----------------------------------------------------------------
+
+
+def test_arrays_around_the_function_are_not_written_to():
+    def through_a_function(x):
+        y = np.asarray(WEIGHTS)
+        y[0, 0] = 1.0
+        return x + y[0, 0]
+
+    def through_a_method(x):
+        y = WEIGHTS.reshape(3, 2)
+        y += 1
+        return x + y[0, 0]
+
+    def itself(x):
+        WEIGHTS[0, 0] = 1.0
+        return x
+
+    before = WEIGHTS.copy()
+    for function in (through_a_function, through_a_method, itself):
+        with pytest.raises(OnnxsmithError, match="memory from one call to the next"):
+            xp.jit(function)(np.ones(2))
+    np.testing.assert_array_equal(WEIGHTS, before)
+
+
+def in_one_line(x):
+    y = x.reshape(-1)
+    y[0] = 7.0
+    return x.sum()
+
+
+def test_what_is_a_view_is_decided_by_how_the_elements_lie():
+    jitted = xp.jit(in_one_line)
+    check(in_one_line, np.arange(6.0).reshape(2, 3), jitted=jitted)
+    with pytest.raises(OnnxsmithError, match="view or a copy"):
+        jitted(np.asfortranarray(np.arange(6.0).reshape(2, 3)))
+
+
+def test_a_helper_that_cannot_be_read_is_refused():
+    names: dict[str, Any] = {}
+    exec(compile("def helper(x): return x if isinstance(x, list) else [x]", "<nowhere>", "exec"), names)
+    helper = names["helper"]
+
+    def calls(x):
+        return helper(x)[0]
+
+    with pytest.raises(SourceNotFoundError, match="'helper' cannot be read"):
+        xp.jit(calls)(np.ones(2))
+
+
+GENERATOR = np.random.default_rng(0)
+
+
+def test_random_numbers_are_refused():
+    def of_numpy(x):
+        return x + np.random.rand(2)  # noqa: NPY002  # what old code has
+
+    def of_a_generator(x):
+        return x + GENERATOR.normal(size=2)
+
+    for function in (of_numpy, of_a_generator):
+        with pytest.raises(LastingChangeError, match=r"random|each time"):
+            xp.jit(function)(np.ones(2))
+
+
+@xp.jit
+def tripled(x):
+    return x * 3
+
+
+def in_another(x):
+    return tripled(x) + tripled(x[0])
+
+
+def test_a_jitted_function_is_staged_in_another():
+    sizes(in_another, (2, "N"))
+
+
+def test_jitted_functions_are_copied_and_pickled():
+    assert copy.deepcopy(tripled) is tripled
+    assert pickle.loads(pickle.dumps(tripled)) is tripled
+    same(pickle.loads(pickle.dumps(xp.jit(haversine)))(np.ones((1, 2)), np.ones((1, 2))), np.zeros(1))

@@ -37,6 +37,8 @@ class Leaf(NamedTuple):
     dtype: dtypes.NumpyDType
     shape: tuple[Dimension, ...]
     role: Role
+    #: Whether the elements lie in memory one after the other: it decides what is a view of them.
+    is_plain: bool = True
 
     @property
     def type(self) -> TensorType:
@@ -48,7 +50,11 @@ class Leaf(NamedTuple):
         """What the function gets."""
         if self.role == "number":
             return number(tensor)
-        made = asarray(cast(Any, tensor), self.dtype) if self.dtype.kind == "c" else Array(tensor)
+        made = (
+            asarray(cast(Any, tensor), self.dtype)
+            if self.dtype.kind == "c"
+            else Array(tensor, is_plain=self.is_plain)
+        )
         return made.as_number() if self.role == "scalar" else made
 
 
@@ -132,9 +138,10 @@ class Call:
                     help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
                 )
         shape = elements.shape if self._has_sizes else (None,) * elements.ndim
-        self.key += (dtype, shape, role)
+        is_plain = elements.flags.c_contiguous or elements.ndim <= 1
+        self.key += (dtype, shape, role, is_plain)
         position = len(self.leaves)
-        self.leaves.append(Leaf(name, dtype, shape, role))
+        self.leaves.append(Leaf(name, dtype, shape, role, is_plain))
         self.feeds.append(fed(elements))
         if given is not None:
             self.given[position] = given

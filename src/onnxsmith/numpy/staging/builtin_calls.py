@@ -6,20 +6,25 @@ On all else they do what a script does. What Python gives as a number of its own
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.semantics.number import number
+from onnxsmith.core.semantics.dimensions import Dimensions
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.staging.script_values import Function
+from onnxsmith.scripting.staging.truth import settled
 
 #: Makes what is called in the place of a function, of what is called there otherwise.
 Maker: TypeAlias = Callable[[Function], Function]
@@ -36,7 +41,7 @@ def in_place_of(function: Function, usual: Function | None) -> Function | None:
     return None if make is None else make(function if usual is None else usual)
 
 
-def _is_open(value: object) -> bool:
+def _is_open(value: UserValue) -> bool:
     return isinstance(value, Array) and value.is_symbolic
 
 
@@ -44,7 +49,9 @@ def _is_open(value: object) -> bool:
 
 
 def _length(usual: Function) -> Function:
-    def length(value: object) -> object:
+    def length(value: UserValue) -> UserValue:
+        if isinstance(value, GrownList):
+            return value.stacked.shape[0]
         if not isinstance(value, Array) or not value.is_symbolic:
             return usual(value)
         if not value.ndim:
@@ -67,7 +74,7 @@ def _of_tensors(usual: Function) -> Function:
     """A function of single numbers, which scripts have for tensors."""
     name = getattr(usual, "__name__", "the function")
 
-    def call(*args: object, **kwargs: object) -> object:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         given = [
             _single(each, f"an operand of {name}()") if isinstance(each, Array) and each.is_symbolic else each
             for each in args
@@ -80,7 +87,7 @@ def _of_tensors(usual: Function) -> Function:
 def _textual(usual: Function) -> Function:
     """Only the model knows the elements, which scripts say of tensors."""
 
-    def text(*args: object, **kwargs: object) -> object:
+    def text(*args: UserValue, **kwargs: UserValue) -> UserValue:
         given = [each.tensor if isinstance(each, Array) and each.is_symbolic else each for each in args]
         return usual(*given, **kwargs)
 
@@ -88,7 +95,7 @@ def _textual(usual: Function) -> Function:
 
 
 def _truths(usual: Function) -> Function:
-    def truths(values: object) -> object:
+    def truths(values: UserValue) -> UserValue:
         if not isinstance(values, Array) or not values.is_symbolic:
             return usual(values)
         if values.ndim != 1:
@@ -102,7 +109,7 @@ def _truths(usual: Function) -> Function:
 
 
 def _rounded(usual: Function) -> Function:
-    def rounded(value: object, digits: int | None = None) -> object:
+    def rounded(value: UserValue, digits: int | None = None) -> UserValue:
         if not _is_open(value):
             return usual(value) if digits is None else usual(value, digits)
         made = cast(Array, FUNCTIONS["round"](value, digits or 0))
@@ -117,7 +124,8 @@ def _extreme(is_greater: bool) -> Maker:
     """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
 
     def make(usual: Function) -> Function:
-        def extreme(*args: object, **kwargs: object) -> object:
+        def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
+            args = tuple(_of_list(each) for each in args)
             if len(args) == 1 and _is_open(args[0]) and not kwargs:
                 return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
             values = _items(args[0]) if len(args) == 1 else list(args)
@@ -143,12 +151,18 @@ def _extreme(is_greater: bool) -> Maker:
     return make
 
 
-def _items(values: object) -> list[object]:
-    return list(cast("Iterable[object]", values))
+def _of_list(value: UserValue) -> UserValue:
+    """An array of the elements of a list that only the model knows the length of."""
+    return value.stacked if isinstance(value, GrownList) else value
+
+
+def _items(values: UserValue) -> list[UserValue]:
+    return list(cast("Iterable[UserValue]", values))
 
 
 def _total(usual: Function) -> Function:
-    def total(values: object, start: object = 0) -> object:
+    def total(values: UserValue, start: UserValue = 0) -> UserValue:
+        values = _of_list(values)
         if not _is_open(values):
             return usual(values, start)
         array = cast(Array, values)
@@ -160,7 +174,7 @@ def _total(usual: Function) -> Function:
 
 
 def _sorted(usual: Function) -> Function:
-    def in_order(values: object, *, key: object = None, reverse: bool = False) -> object:
+    def in_order(values: UserValue, *, key: UserValue = None, reverse: bool = False) -> UserValue:
         if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
             return usual(values, key=key, reverse=reverse)
         found = list(cast("Iterable[Array]", FUNCTIONS["sort"](values)))
@@ -178,7 +192,9 @@ def class_of(value: Array) -> type:
 
 
 def _is_instance(usual: Function) -> Function:
-    def is_instance(value: object, kinds: _Kinds) -> bool:
+    def is_instance(value: UserValue, kinds: _Kinds) -> bool:
+        if isinstance(value, GrownList):
+            return issubclass(list, kinds)
         if not isinstance(value, Array):
             return usual(value, kinds)
         return issubclass(class_of(value), kinds) or isinstance(value, kinds)
@@ -187,7 +203,9 @@ def _is_instance(usual: Function) -> Function:
 
 
 def _type(usual: Function) -> Function:
-    def type_of(*args: object, **kwargs: object) -> type:
+    def type_of(*args: UserValue, **kwargs: UserValue) -> type:
+        if len(args) == 1 and isinstance(args[0], GrownList):
+            return list
         is_asked = len(args) == 1 and isinstance(args[0], Array)
         return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)
 
@@ -195,14 +213,14 @@ def _type(usual: Function) -> Function:
 
 
 def _has_attribute(usual: Function) -> Function:
-    def has_attribute(value: object, name: str) -> bool:
+    def has_attribute(value: UserValue, name: str) -> bool:
         return hasattr(class_of(value), name) if isinstance(value, Array) else usual(value, name)
 
     return has_attribute
 
 
 def _attribute(usual: Function) -> Function:
-    def attribute(value: object, name: str, *default: object) -> object:
+    def attribute(value: UserValue, name: str, *default: UserValue) -> UserValue:
         if isinstance(value, Array) and default and not hasattr(class_of(value), name):
             return default[0]
         if isinstance(value, Array) and not hasattr(value, name) and hasattr(class_of(value), name):
@@ -221,21 +239,21 @@ def missing_attribute(name: str) -> TracedValueError:
 
 
 def _is_scalar(usual: Function) -> Function:
-    def is_scalar(value: object) -> bool:
+    def is_scalar(value: UserValue) -> bool:
         return value.is_number if isinstance(value, Array) else usual(value)
 
     return is_scalar
 
 
 def _is_iterable(usual: Function) -> Function:
-    def is_iterable(value: object) -> bool:
+    def is_iterable(value: UserValue) -> bool:
         return bool(value.ndim) if isinstance(value, Array) else usual(value)
 
     return is_iterable
 
 
 def _may_share(usual: Function) -> Function:
-    def may_share(a: object, b: object, *options: object) -> bool:
+    def may_share(a: UserValue, b: UserValue, *options: UserValue) -> bool:
         if isinstance(a, Array) and isinstance(b, Array):
             return _owner(a) is _owner(b)
         if isinstance(a, Array) or isinstance(b, Array):
@@ -267,7 +285,7 @@ _MATHEMATICS: dict[str, str] = {
 
 def _computed(name: str) -> Maker:
     def make(usual: Function) -> Function:
-        def compute(*args: object) -> object:
+        def compute(*args: UserValue) -> UserValue:
             if not any(map(_is_open, args)):
                 return usual(*args)
             given = [_as_python(each) for each in args]
@@ -278,7 +296,7 @@ def _computed(name: str) -> Maker:
     return make
 
 
-def _as_python(value: object) -> object:
+def _as_python(value: UserValue) -> UserValue:
     """An operand as `math` takes it: floats are Python's, of 64 bits."""
     if not isinstance(value, Array) or value.dtype.kind in "iub":
         return value
@@ -290,7 +308,7 @@ _SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
 
 
 def _index(usual: Function) -> Function:
-    def index(value: object) -> object:
+    def index(value: UserValue) -> UserValue:
         if not _is_open(value):
             return usual(value)
         array = cast(Array, value)
@@ -301,7 +319,69 @@ def _index(usual: Function) -> Function:
     return index
 
 
+def _of_floats(name: str) -> Maker:
+    """`math.isnan` and the like: of whole numbers it is known what they give."""
+
+    def make(usual: Function) -> Function:
+        scripted = _of_tensors(usual)
+
+        def ask(value: object) -> object:
+            if isinstance(value, Number) and value.kind != "float":
+                return name == "isfinite"
+            return scripted(value)
+
+        return ask
+
+    return make
+
+
+# -- sets of sizes -----------------------------------------------------------------------------------------
+
+
+class Distinct(collections.abc.Set[object]):
+    """A set of numbers that only the model knows, and of which it is known which are equal."""
+
+    def __init__(self, values: Iterable[object]) -> None:
+        self._values: list[object] = []
+        for each in values:
+            if not any(_is_surely_equal(each, other) for other in self._values):
+                self._values.append(each)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._values)
+
+    def __contains__(self, item: object) -> bool:
+        return any(_is_surely_equal(item, each) for each in self._values)
+
+
+def _is_surely_equal(a: object, b: object) -> bool:
+    """Whether two sizes or shapes are equal; refused where only the model knows."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        mine, theirs = tuple(cast("tuple[object, ...]", a)), tuple(cast("tuple[object, ...]", b))
+        return len(mine) == len(theirs) and all(map(_is_surely_equal, mine, theirs))
+    found = settled(cast(object, a == b))
+    if isinstance(found, Number):
+        raise TracedValueError(
+            "a set tells its elements apart, and whether these numbers are equal is known only when the model runs",
+            help="give sizes that are equal one name where the model is made: DOUBLE['N'], DOUBLE['N']",
+        ).locate_at_caller()
+    return bool(found)
+
+
+def _set(usual: Function) -> Function:
+    def make(*args: UserValue) -> UserValue:
+        values = _items(args[0]) if args else []
+        is_open = any(isinstance(each, Number | Dimensions) for each in values)
+        return cast(Opaque, Distinct(values)) if is_open else usual(*([values] if args else []))
+
+    return make
+
+
 _MAKERS: dict[Function, Maker] = {
+    builtins.set: _set,
     builtins.len: _length,
     **dict.fromkeys(cast("Sequence[Function]", (int, float, bool)), _of_tensors),
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
@@ -322,4 +402,5 @@ _MAKERS: dict[Function, Maker] = {
     operator.index: _index,
     **{getattr(math, name): _of_tensors for name in (*_SCRIPTED, *_SCRIPTED_TOO)},
     **{getattr(math, name): _computed(name) for name in _MATHEMATICS if hasattr(math, name)},
+    **{getattr(math, name): _of_floats(name) for name in ("isnan", "isinf")},
 }

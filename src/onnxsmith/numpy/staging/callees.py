@@ -10,22 +10,26 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
-from onnxsmith.errors import TracedValueError
+from onnxsmith.errors import ShapeError, TracedValueError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.staging.compiled import internal_functions
+from onnxsmith.numpy.staging.libraries import of_library
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
 Function: TypeAlias = Callable[..., Any]
@@ -33,28 +37,36 @@ Function: TypeAlias = Callable[..., Any]
 _OUTSIDE = "it lives outside the function, and a model has no memory from one call to the next"
 
 
-def holds_open(value: object, depth: int = 4) -> bool:
+def holds_open(value: UserValue, depth: int = 4) -> bool:
     """Whether a value is an array of ours, or has one or a number of the model in it."""
-    if isinstance(value, Array | Value):
+    if isinstance(value, Array | GrownList | Value):
         return True
     if not depth:
         return False
     if isinstance(value, list | tuple | set):
-        return any(holds_open(each, depth - 1) for each in cast("list[object]", value))
+        return any(holds_open(each, depth - 1) for each in cast("list[UserValue]", value))
     if isinstance(value, dict):
-        return any(holds_open(each, depth - 1) for each in cast("dict[object, object]", value).values())
+        return any(holds_open(each, depth - 1) for each in cast("dict[object, UserValue]", value).values())
     if isinstance(value, slice):
         part = cast("slice[object, object, object]", value)
         return any(isinstance(each, Array | Value) for each in (part.start, part.stop, part.step))
     return False
 
 
-def as_ours(value: Any) -> Any:
-    """What numpy gave, with arrays of ours in the places of numpy's."""
+def as_ours(value: UserValue, around: Sequence[UserValue] = ()) -> UserValue:
+    """What numpy gave, with arrays of ours in the places of numpy's.
+
+    One that shares elements with what is `around`, such as an argument, is never written to.
+    """
     if isinstance(value, np.ndarray):
-        return array_of_numpys(cast("np.ndarray[Any, Any]", value))
+        array = cast("np.ndarray[Any, Any]", value)
+        is_shared = any(
+            isinstance(each, np.ndarray) and np.may_share_memory(array, cast("np.ndarray[Any, Any]", each))
+            for each in around
+        )
+        return outside_array(array) if is_shared else array_of_numpys(array)
     if isinstance(value, list | tuple):
-        items = [as_ours(each) for each in cast("list[Any]", value)]
+        items = [as_ours(each, around) for each in cast("list[Any]", value)]
         if all(a is b for a, b in zip(items, cast("list[Any]", value), strict=True)):
             return cast(Any, value)
         if isinstance(value, list):
@@ -90,6 +102,8 @@ def replacements() -> Mapping[object, Function]:
         ours = functools.partial(_dispatched, theirs)
         if name in _DECIDING:
             ours = _as_python(ours)
+        if name in _OF_VARIABLES:
+            ours = functools.partial(_of_variables, name, ours)
         found[theirs] = _either(theirs, _uncaught(name, ours) if name.startswith("linalg.") else ours)
     for name, ours in UFUNCS.items():
         theirs = getattr(np, name, None)
@@ -100,7 +114,7 @@ def replacements() -> Mapping[object, Function]:
     return found
 
 
-def replacement(function: object) -> Function | None:
+def replacement(function: UserValue) -> Function | None:
     """What is called in the place of a function of numpy; None for all others."""
     try:
         found = replacements().get(function)
@@ -108,20 +122,24 @@ def replacement(function: object) -> Function | None:
         return None
     if found is not None:
         return found
+    ours = of_library(function)
+    if ours is not None:
+        return _either(cast(Function, function), ours)
     if isinstance(function, types.BuiltinMethodType | types.MethodWrapperType):
         return _method(function)
     if isinstance(function, type):
         return _constructor(cast("type[object]", function))
-    return _special(function)
+    return _special(cast(Function, function))
 
 
 def _either(theirs: Function, ours: Function) -> Function:
     """numpy's function on what is known, ours on arrays."""
+    owner: UserValue = getattr(theirs, "__self__", None)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
             return ours(*args, **kwargs)
-        return as_ours(theirs(*args, **kwargs))
+        return as_ours(theirs(*args, **kwargs), (owner, *args, *kwargs.values()))
 
     SPEAKING.add(call.__code__)
     return functools.update_wrapper(call, theirs, updated=())
@@ -132,17 +150,34 @@ _DECIDING = frozenset(["allclose", "array_equal", "array_equiv"])
 
 
 def _as_python(ours: Function) -> Function:
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         found: Array = ours(*args, **kwargs)
         return found.item()
 
     return call
 
 
+#: Functions that give a number where there is one variable, and a matrix where there are more.
+_OF_VARIABLES = frozenset(["cov", "corrcoef"])
+
+
+def _of_variables(
+    name: str, ours: Function, m: Any, y: Any = None, rowvar: bool = True, **options: Any
+) -> Any:
+    array = array_of(m)
+    count: Any = 1 if array.ndim < 2 else array.shape[0 if rowvar else 1]
+    if y is None and not isinstance(count, int):
+        raise ShapeError(
+            f"np.{name} of one variable gives a number, and how many there are is known only when the model runs",
+            help="declare how many rows there are, or give variables as columns, with rowvar=False",
+        ).locate_at_caller()
+    return ours(m, y, rowvar, **options)
+
+
 def _uncaught(name: str, ours: Function) -> Function:
     """A function that raises for some values, which the model computes: not where a `try` would catch that."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if is_caught(np.linalg.LinAlgError):
             raise TracedValueError(
                 f"only the model knows whether np.{name} fails, and a 'try' around it would catch that",
@@ -153,17 +188,17 @@ def _uncaught(name: str, ours: Function) -> Function:
     return call
 
 
-def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
+def _universal(ours: Function, *args: UserValue, **kwargs: UserValue) -> UserValue:
     """A universal function; `out=...` asks for an array where there would be a number."""
     if kwargs.get("out") is not Ellipsis:
         return ours(*args, **kwargs)
     del kwargs["out"]
-    found = ours(*args, **kwargs)
+    found = cast("Array | tuple[Array, ...]", ours(*args, **kwargs))
     return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
 
 
-def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:
-    return array_function(theirs, args, kwargs)
+def _dispatched(theirs: Function, *args: UserValue, **kwargs: UserValue) -> UserValue:
+    return cast(UserValue, array_function(theirs, args, kwargs))
 
 
 def _method(function: types.BuiltinMethodType | types.MethodWrapperType) -> Function | None:
@@ -178,7 +213,7 @@ def _method(function: types.BuiltinMethodType | types.MethodWrapperType) -> Func
     return None
 
 
-def _array_method(owner: np.ndarray[Any, Any], name: str, *args: Any, **kwargs: Any) -> Any:
+def _array_method(owner: np.ndarray[Any, Any], name: str, *args: UserValue, **kwargs: UserValue) -> UserValue:
     return getattr(outside_array(owner), name)(*args, **kwargs)
 
 
@@ -190,15 +225,15 @@ def _constructor(kind: type[object]) -> Function | None:
     if dtype is None:
         return None
 
-    def construct(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) != 1 or kwargs or not holds_open(args[0]):
-            return as_ours(kind(*args, **kwargs))
+            return as_ours(cast(Function, kind)(*args, **kwargs))
         return as_type(array_of(args[0]), dtype).as_number()
 
     return construct
 
 
-def _special(function: object) -> Function | None:
+def _special(function: Function) -> Function | None:
     """A universal function of scipy.special, if that is loaded."""
     if not isinstance(function, np.ufunc):
         return None
@@ -212,22 +247,42 @@ def _special(function: object) -> Function | None:
 # -- functions that make arrays of what they are given ---------------------------------------------------------
 
 
-def _copy_mode(copy: Any) -> bool | None:
+def _copy_mode(copy: UserValue) -> bool | None:
     """numpy's own words for when to copy: an enumeration whose members have no truth values."""
-    return {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+    modes: dict[str, bool | None] = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}
+    return modes.get(getattr(copy, "name", ""), cast("bool | None", copy))
 
 
-def _as_array(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
+def _as_array(
+    a: ArrayLike, dtype: DTypeLike | None = None, order: str | None = None, **options: UserValue
+) -> Array:
     return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
 
 
-def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
+def _as_contiguous(a: ArrayLike, dtype: DTypeLike | None = None, **_: UserValue) -> Array:
+    """One whose elements lie one after the other; itself where they do."""
     made = asarray(a, dtype)
-    return made if made.ndim else made.reshape((1,))
+    if not made.ndim:
+        return made.reshape((1,))
+    is_plain = cast("tuple[bool, str | None]", made.traits)[0]
+    return made if is_plain else detached(made, is_plain=True)
+
+
+def _as_fortran(a: ArrayLike, dtype: DTypeLike | None = None, **_: UserValue) -> Array:
+    """One whose elements lie with the first dimension fastest: a copy where that is another order."""
+    made = asarray(a, dtype)
+    if not made.ndim:
+        return made.reshape((1,))
+    return made if made.ndim == 1 else detached(made, is_plain=False)
 
 
 def _new_array(
-    object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any
+    object: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    copy: bool | None = True,
+    ndmin: int = 0,
+    **_: UserValue,
 ) -> Array:
     return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
@@ -237,5 +292,5 @@ _CREATING: dict[Function, Function] = {
     np.asarray: _as_array,
     np.asanyarray: _as_array,
     np.ascontiguousarray: _as_contiguous,
-    np.asfortranarray: _as_contiguous,
+    np.asfortranarray: _as_fortran,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -17,10 +17,15 @@ from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
-from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.registry import FUNCTIONS as _REGISTERED
+from onnxsmith.numpy.registry import UFUNCS as _UNIVERSAL
 from onnxsmith.numpy.reshaping import broadcast_sizes
 
 Function: TypeAlias = Callable[..., Any]
+
+#: Functions of ours, by name: what each gives stands at its definition.
+FUNCTIONS = cast("Mapping[str, Function]", _REGISTERED)
+UFUNCS = cast("Mapping[str, Function]", _UNIVERSAL)
 
 
 def internal_functions() -> Mapping[object, Function]:
@@ -54,7 +59,7 @@ def _of_matrices(name: str, **options: Any) -> Function:
 
     def call(*operands: Any, signature: str | None = None) -> Any:
         found = FUNCTIONS[f"linalg.{name}"](*(_wide(each, signature) for each in operands), **options)
-        return tuple(found) if isinstance(found, tuple) else found
+        return tuple(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else found
 
     return call
 
@@ -113,6 +118,15 @@ def _correlate(a: Any, v: Any, mode: Any = 0) -> Array:
 
 def _correlate_conjugate(a: Any, v: Any, mode: Any = 0) -> Array:
     return FUNCTIONS["correlate"](a, v, _MODES.get(mode, mode))
+
+
+def _counted(a: Any) -> Any:
+    return FUNCTIONS["count_nonzero"](a)
+
+
+def _not_by_hash(array: Any, *, equal_nan: bool = True) -> Any:
+    """numpy sorts, then, as it does for other types."""
+    return NotImplemented
 
 
 def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Array:
@@ -230,7 +244,7 @@ _TABLES: dict[str, dict[str, Function]] = {
     "numpy._core.multiarray": {
         "correlate": _correlate,
         "correlate2": _correlate_conjugate,
-        "count_nonzero": lambda a: FUNCTIONS["count_nonzero"](a),
+        "count_nonzero": _counted,
         "interp": _interpolated,
         "interp_complex": _interpolated,
         "broadcast": _Broadcast,
@@ -238,9 +252,7 @@ _TABLES: dict[str, dict[str, Function]] = {
     },
     "numpy._core._multiarray_umath": {
         "_array_converter": Converter,
-        "_unique_hash": lambda array, *, equal_nan=True: (
-            NotImplemented
-        ),  # numpy sorts, then, as for other types
+        "_unique_hash": _not_by_hash,
     },
     "numpy.lib._stride_tricks_impl": {"_broadcast_to": _broadcast_to, "as_strided": _strided},
 }

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import functools
 import sysconfig
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.growing import list_of_numbers
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.script_values import Function, T
@@ -24,22 +30,47 @@ _LIBRARY = sysconfig.get_paths()["stdlib"]
 _DISPATCHER: type = type(cast(object, np.sum))
 
 
+def _applied(
+    function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
+) -> Any:
+    """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
+    for each in values:
+        if isinstance(each, Array):
+            iter(each)  # says itself why it cannot be gone through, which C does not hand on
+    return function(staged(applied), *values)
+
+
+class StandsFor:
+    """A callable that runs a function of the user's by itself; in code that is staged the function is staged."""
+
+    __wrapped__: Callable[..., Any]
+
+
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
+    # Python's own run would take an array of ours for no array of numpy's, and might go on with that.
+    stages_all = True
     syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
-        found = in_place_of(function, usual) or replacement(function)
+        if isinstance(function, StandsFor):
+            return stage(function.__wrapped__)
+        # What calls a function of the user's for each element stages it, whatever sizes there are.
+        found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
+        if function in (builtins.map, functools.reduce):
+            return functools.partial(
+                _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
+            )
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
                 return stage(behind)
-        return None
+        return compiled(function) if usual is None else None
 
     def result(self, value: UserValue) -> UserValue:
         return as_ours(value)
@@ -57,6 +88,9 @@ class NumpyDialect:
         is_array = value.__class__ is np.ndarray
         made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
+
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+        return list_of_numbers(items, taken)
 
 
 SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say

@@ -17,24 +17,29 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import InputTypeError, SourceNotFoundError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.narrowing import narrow, narrowed_type
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
+from onnxsmith.passes import optimize
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
 from onnxsmith.scripting.staging.cells import CellScope
-from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.source import PACKAGE_DIRECTORY, position_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
 
@@ -61,7 +66,7 @@ class PlainFunction:
         """All arguments of the function, by the names of its parameters, where those of the callable are given."""
         call = self.signature.bind_partial()
         call.arguments.update(given)
-        own = inspect.signature(self.function, follow_wrapped=False)
+        own = own_signature(self.function)
         bound = own.bind(*self._first, *call.args, **{**self._named, **call.kwargs})
         bound.apply_defaults()
         return dict(bound.arguments)
@@ -121,6 +126,9 @@ def _numbers_of_numpys() -> Generator[None]:
         NUMPYS_NUMBER.reset(token)
 
 
+_LOOP = ("", "Loop")
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -131,15 +139,17 @@ class Recording:
         template: Mapping[str, Any],
         *,
         is_model: bool,
+        precision: DType | None = None,
         **options: Any,
     ) -> None:
+        self._precision = precision
+        leaves = [each._replace(dtype=self.narrowed(each.dtype)) for each in leaves]
         self._rebuild: Rebuild = lambda given: None
         self._count = 0
         #: The errors that the function may raise: the last output says which one.
         self._errors: list[RaisedError] = []
         #: The inputs that the function writes to, by position: their new elements are the last outputs.
         self.written: list[int] = []
-        leaves = list(leaves)
         #: What it is made for, as text.
         self.form = ", ".join(f"{name}={_shown(each, leaves)}" for name, each in template.items())
         staged = staged_function(function)
@@ -147,6 +157,8 @@ class Recording:
         def body(*inputs: Tensor) -> tuple[Any, ...]:
             if not is_model:
                 inline_algorithms(current_graph())  # a session opens sooner without functions
+            if precision is not None:
+                narrow(current_graph(), precision)
             values = [leaf.met(tensor) for leaf, tensor in zip(leaves, inputs, strict=True)]
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
@@ -167,6 +179,8 @@ class Recording:
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         self.model: Model = trace(body, *types_, **options)
         self._run: Callable[[Sequence[Any]], Any] | None = None
+        #: What computes the number of the error, and nothing else; made when the model has failed.
+        self._errors_alone: Model | None = None
 
     def _note_written(
         self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
@@ -177,20 +191,54 @@ class Recording:
                 if not is_model:
                     outputs.tensors.append(value.tensor)
 
+    def _which_error(self, feeds: Sequence[Elements]) -> int:
+        """Which error the function raises, asked of a model that computes nothing else; 0 for none."""
+        names = [each.name for each in self.model.inputs]
+        whole: Any = self.model  # its `extract` is a capability, which checkers see in the stubs
+        try:
+            alone: Model = self._errors_alone or whole.extract(outputs=[self.model.outputs[-1].name])
+            self._errors_alone = alone
+            given = [feeds[names.index(each.name)] for each in alone.inputs]
+            return int(cast(Elements, alone(*given)))
+        except OnnxsmithError:
+            return 0
+
+    def narrowed(self, dtype: NumpyDType) -> NumpyDType:
+        """The element type that an array of a type has in the model."""
+        return narrowed_type(dtype, self._precision)
+
+    def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
+        """What the model gives."""
+        if self._run is None:
+            self._run = _for_running(self.model).runner()
+        results = self._run(feeds)
+        return cast("Sequence[Elements]", results if self._count > 1 else (results,))
+
     def __call__(self, feeds: Sequence[Elements]) -> tuple[Any, list[Elements]]:
         """What the function gives, and the new elements of the inputs that it writes to."""
         if not self._count:
             return self._rebuild(iter(())), []
-        if self._run is None:
-            self._run = self.model.runner()
-        results = self._run(feeds)
-        every = cast("Sequence[Elements]", results if self._count > 1 else (results,))
+        try:
+            every = self.outputs(feeds)
+        except OnnxsmithError:
+            # After an error the model computes on with whatever is there, and may fail where the code never comes.
+            which = self._which_error(feeds) if self._errors else 0
+            if which:
+                raise again(self._errors, which) from None
+            raise
         if self._errors:
             *every, which = every
             if which:
                 raise again(self._errors, int(which))
         many = iter(every)
         return self._rebuild(many), list(many)
+
+
+def _for_running(model: Model) -> Model:
+    """The model that runs: what a loop does again and again is worth to be optimised once."""
+    if _LOOP not in operators_of(model.proto):
+        return model
+    return optimize(model, opset="keep")
 
 
 def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
@@ -204,6 +252,31 @@ def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
     if inner is None:
         return repr(template)
     return f"({', '.join(_shown(each, leaves) for _, each in inner)})"
+
+
+#: What errors of Python's and of C code call values of ours.
+_OURS = ("'Array'", "not Array", "got Array", "(Array", "IntegralNumber", "RealNumber", "'Number'", "'Flags'")
+
+
+def _only_numpys(error: Exception) -> InputTypeError | None:
+    """The error for code that takes numpy's own arrays alone, such as C code; None for the user's own errors."""
+    if isinstance(error, OnnxsmithError):
+        return None
+    place, found = error.__traceback__, None
+    file = ""
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        if not file.startswith((PACKAGE_DIRECTORY, "<")):
+            found = place
+        place = place.tb_next
+    is_compiled = file.startswith("<") or not file.endswith(".py")
+    if found is None or not (is_compiled or any(each in str(error) for each in _OURS)):
+        return None
+    span = position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
+    return InputTypeError(
+        f"what is called here takes numpy's own arrays and numbers, and not those of a model: {error}",
+        help="write it with numpy's functions, which become operators",
+    ).locate(span)
 
 
 def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Any]:
@@ -222,6 +295,12 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
     )
 
     def run(arguments: Mapping[str, Any]) -> Any:
+        try:
+            return staged(arguments)
+        except (TypeError, AttributeError, ValueError) as error:
+            raise _only_numpys(error) or error from None
+
+    def staged(arguments: Mapping[str, Any]) -> Any:
         return run_staged(
             analysis,
             plain.__globals__,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.conversions import assignment_text
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.sequence import TensorSequence
@@ -20,6 +21,9 @@ from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSynt
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.caught import SPEAKING, is_caught, refuse_caught
+from onnxsmith.scripting.staging.raised import open_raises
+from onnxsmith.scripting.staging.truth import truth
 from onnxsmith.scripting.staging.watch import refuse_change
 
 if TYPE_CHECKING:
@@ -84,9 +88,14 @@ def _unpack(stager: Stager, target: ast.expr, elements: Sequence[ast.expr], valu
             raise _unpack_error(stager, target, f"at least {len(elements) - 1}", len(values))
         values = [*values[:first], list(values[first : len(values) - after]), *values[len(values) - after :]]
     elif len(values) != len(elements):
+        if is_caught(ValueError):  # as Python says it, to a 'try' around it
+            raise ValueError(f"cannot unpack {len(values)} values (expected {len(elements)})")
         raise _unpack_error(stager, target, str(len(elements)), len(values))
     for element, each in zip(elements, values, strict=True):
         assign(stager, element.value if isinstance(element, ast.Starred) else element, each)
+
+
+SPEAKING.add(_unpack.__code__)
 
 
 def _elements(
@@ -95,12 +104,39 @@ def _elements(
     if isinstance(value, Value) and value.is_symbolic:
         with located(stager.frame.span(target)):
             return _tensor_elements(stager, target, elements, value)
+    if isinstance(value, Carrier) and value.is_symbolic:
+        with located(stager.frame.span(target)):
+            return _carried_elements(stager, target, elements, value)
     try:
         return list(cast("Iterable[UserValue]", value))
     except TypeError:
         raise UnpackError(
             f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables"
         ).locate(stager.frame.span(target)) from None
+
+
+def _carried_elements(
+    stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Carrier
+) -> list[UserValue]:
+    """The elements of an array; where only the model knows how many there are, it fails unless they are as many."""
+    count, element = value.gone_through()
+    if isinstance(count, int):
+        return [element(k) for k in range(count)]
+    raises = open_raises()
+    if raises is None or any(isinstance(each, ast.Starred) for each in elements):
+        raise UnpackError(
+            f"only the model knows how many elements there are for {len(elements)} variables",
+            help="index it: x[0], x[1:]",
+        )
+    span = stager.frame.span(target)
+    refuse_caught(ValueError, span)
+    wanted = len(elements)
+    raises.note_unless(
+        truth(cast(Value, count == wanted)),
+        ValueError(f"{wanted} values are needed to unpack into as many"),
+        span,
+    )
+    return [element(k) for k in range(wanted)]
 
 
 def _tensor_elements(
@@ -153,7 +189,13 @@ def _assign_attribute(
             help="assign a variable and return it",
         ).locate(frame.span(target))
     with located(frame.span(target)):
-        setattr(owner, name, value)
+        try:
+            setattr(owner, name, value)
+        except AttributeError:
+            raise UnsupportedSyntaxError(
+                f"'{name}' of an array cannot be assigned here",
+                help="make a new array: x = x.reshape(…)" if name == "shape" else "make a new array",
+            ) from None
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
@@ -185,15 +227,27 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
+            elements = cast(Elements, owner)
+            with located(frame.span(statement.target)):
+                current = elements[key]
+                if not isinstance(current, Carrier):
+                    refuse_change(owner)
+            right = frame.evaluate(statement.value)
+            result = _at(stager, statement, compute, current, right)
+            if result is current and isinstance(current, Carrier) and _is_seen_by(owner, current):
+                return  # an array that was changed in place: what holds it, or what it is a part of, has the change
             with located(frame.span(statement.target)):
                 refuse_change(owner)
-            right = frame.evaluate(statement.value)
-            elements = cast(Elements, owner)
-            elements[key] = _at(stager, statement, compute, elements[key], right)
+                elements[key] = result
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
             )
+
+
+def _is_seen_by(owner: UserValue, current: Carrier) -> bool:
+    """Whether what changed in an element has changed in what it was taken of: a list holds it, a copy is apart."""
+    return not isinstance(owner, Carrier) or current.owner is owner.owner
 
 
 def _at(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -28,7 +28,9 @@ from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
+from onnxsmith.scripting.staging.comprehensions import Position, comprehended
 from onnxsmith.scripting.staging.introspection import (
     class_of,
     is_one_object,
@@ -263,13 +265,17 @@ class Hooks:
             refuse_unknown(item)
         if is_symbolic(container) and isinstance(container, Tensor):
             return number(cast(Tensor, container == item).any())
+        if isinstance(container, Carrier) and (container.is_symbolic or has_symbolic([item], 0)):
+            matches: Any = container == item
+            return number(truth(cast(Value, asked(matches.any()))))
         if isinstance(container, tuple | list | range | set | frozenset | dict):
             options = list(cast("Iterable[UserValue]", container))
-            if is_symbolic(item) or has_symbolic(options, 0):
+            if has_symbolic((item, *options), 0):
                 if isinstance(container, set | frozenset):
                     options.sort(key=repr)  # the order of a set is not the same in every run
                 equal = [functools.partial(_is_or_equals, item, each) for each in options]
-                return self._truth_of((), False, tuple(equal), stops_at=True)
+                found = self._truth_of((), False, tuple(equal), stops_at=True)
+                return number(truth(found)) if is_symbolic(found) else found
         return item in cast("Container[UserValue]", container)
 
     def lacks(self, item: UserValue, container: UserValue) -> bool | Number:
@@ -308,6 +314,12 @@ class Hooks:
         """What a generator asserts; a model does not check it."""
         return True if is_symbolic(value) else value
 
+    def comprehended(
+        self, position: Position, first: Thunk, make: Callable[[UserValue], UserValue]
+    ) -> UserValue:
+        """`[… for … in first]`, or a generator: `make` of what `first` gives, or a loop that the model performs."""
+        return comprehended(self._frame, position, first, make)
+
     # -- text ------------------------------------------------------------------------------------------
 
     def formatted(self, value: T) -> T | _Shown:
@@ -333,13 +345,18 @@ class Hooks:
             return call()
         self._is_printing = True
         graph = current_graph()
-        scope = graph if bound else graph.draft()
+        scope, is_kept = graph if bound else graph.draft(), bool(bound)
         try:
-            with active(scope):
+            with active(scope), Journal() as journal:
                 call()
+                is_kept = scope is graph or journal.has_written
+                if is_kept:
+                    journal.keep()
+            if is_kept and scope is not graph:
+                scope.keep()
         finally:
             self._is_printing = False
-            if scope is not graph:
+            if not is_kept:
                 scope.discard()
         return None
 
@@ -391,6 +408,9 @@ class Hooks:
 def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
     """What `in` asks of each element."""
     return True if item is other else item == other
+
+
+SPEAKING.add(Hooks.contains.__code__)  # what Python says of a value that holds none is said to the code
 
 
 class _Shown:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,11 @@ from onnxsmith.algorithms.values import (
     rank_of,
     reshape,
 )
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dropout import dropped
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
@@ -32,11 +33,11 @@ def scaled_dot_product_attention(
     query: TensorValue,
     key: TensorValue,
     value: TensorValue,
-    attn_mask: Any = None,
+    attn_mask: TensorValue | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
-    scale: float | None = None,
+    scale: float | Number | None = None,
     enable_gqa: bool = False,
 ) -> Translated:
     dtype = call.dtype
@@ -55,15 +56,16 @@ def _attended(
     query: TensorValue,
     key: TensorValue,
     value: TensorValue,
-    attn_mask: Any,
+    attn_mask: TensorValue | None,
     dropout_p: float,
     is_causal: bool,
-    scale: float | None,
+    scale: float | Number | None,
     enable_gqa: bool,
 ) -> TensorValue:
     """Attention in the element type of the query."""
     dtype = dtype_of(query)
-    if not dropout_p and _has_operator(query, key, value, attn_mask, enable_gqa):
+    is_known = scale is None or isinstance(scale, int | float)
+    if is_known and not dropout_p and _has_operator(query, key, value, attn_mask, enable_gqa):
         # ONNX Runtime is faster with it than with what it stands for, and rows that are masked altogether are zeros.
         given = () if attn_mask is None else (_whole_mask(call, query, key, attn_mask),)
         options = {} if scale is None else {"scale": float(scale)}
@@ -94,14 +96,14 @@ def _attended(
 
 
 @translates("higher_order.flex_attention")
-def flex_attention(call: Call, *args: Any, **kwargs: Any) -> Translated:
+def flex_attention(call: Call, *_: Argument, **__: Argument) -> Translated:
     raise call.refuse(
         "its score function, which torch compiles for each element alone; "
         "torch.nn.functional.scaled_dot_product_attention with a mask that is added says the same"
     )
 
 
-def _thinned(call: Call, weights: Any, dropout_p: float) -> TensorValue:
+def _thinned(call: Call, weights: TensorValue, dropout_p: float) -> TensorValue:
     return dropped(call, weights, dropout_p)[0] if dropout_p else weights
 
 

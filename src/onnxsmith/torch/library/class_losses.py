@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.losses import MEAN, NONE, SUM, reduced
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import Translated, cast, is_number
 from onnxsmith.types.dtypes import DType
 
 
@@ -183,7 +182,7 @@ def multi_margin_loss(
     x: TensorValue,
     target: TensorValue,
     p: Numeric = 1,
-    margin: Any = 1,
+    margin: Numeric = 1,
     weight: TensorValue | None = None,
     reduction: int = MEAN,
 ) -> Translated:
@@ -192,7 +191,7 @@ def multi_margin_loss(
     targets = op.Reshape(target, [-1, 1])
     picked = op.GatherElements(rows, targets, axis=1)
     loss = op.Max(op.Add(op.Sub(cast(margin, dtype), picked), rows), cast(0, dtype))
-    if p == 2:
+    if is_number(p, 2):
         loss = op.Mul(loss, loss)
     if weight is not None:
         loss = op.Mul(loss, op.Gather(weight, targets, axis=0))
@@ -202,7 +201,7 @@ def multi_margin_loss(
     return _as_given(loss, target, reduction)
 
 
-def _as_given(loss: Any, target: TensorValue, reduction: int) -> TensorValue:
+def _as_given(loss: TensorValue, target: TensorValue, reduction: int) -> TensorValue:
     if reduction == NONE and rank_of(target) == 0:
         return op.Squeeze(loss, [0])
     return reduced(loss, reduction)

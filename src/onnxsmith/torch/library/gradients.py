@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, counted, dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import convolve, exact_transposed, repeated
 from onnxsmith.torch.library.pooling import window_counts
@@ -38,7 +37,7 @@ def convolution_backward(
     """The gradients of the input, of the weights and of the bias, those that are asked for."""
     spatial = rank_of(weight) - 2
     stride, padding, dilation = (repeated(each, spatial) for each in (stride, padding, dilation))
-    results: list[Any] = [None, None, None]
+    results: list[TensorValue | None] = [None, None, None]
     if output_mask[0]:
         of_input = _of_transposed_input if transposed else _of_input
         results[0] = of_input(call, gradient, x, weight, stride, padding, dilation, groups)
@@ -170,7 +169,7 @@ def _covers(starts: TensorValue, ends: TensorValue, size: Size) -> TensorValue:
     return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))
 
 
-def _spread_over(x: TensorValue, shares: Any, axis: int) -> TensorValue:
+def _spread_over(x: TensorValue, shares: TensorOrArray, axis: int) -> TensorValue:
     """One dimension of windows as one of elements, by a matrix of (window, element)."""
     order = list(range(rank_of(x)))
     order[axis], order[-1] = order[-1], order[axis]

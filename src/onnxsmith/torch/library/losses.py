@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
@@ -18,7 +16,7 @@ from onnxsmith.types.dtypes import DType
 NONE, MEAN, SUM = 0, 1, 2
 
 
-def reduced(loss: Any, reduction: int) -> TensorValue:
+def reduced(loss: TensorValue, reduction: int) -> TensorValue:
     """The losses of elements as they are, or their mean or sum."""
     if reduction == NONE or rank_of(loss) == 0:
         return loss
@@ -27,7 +25,7 @@ def reduced(loss: Any, reduction: int) -> TensorValue:
     return getattr(op, name)(loss, np.arange(rank_of(loss)), keepdims=0)
 
 
-def _pair(call: Call, x: TensorValue, y: Any) -> tuple[Any, Any]:
+def _pair(call: Call, x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
     dtype = common_torch_dtype(call)
     return cast(x, dtype), cast(y, dtype)
 
@@ -90,7 +88,7 @@ def binary_cross_entropy_with_logits(
     x: TensorValue,
     target: TensorValue,
     weight: TensorValue | None = None,
-    pos_weight: Any = None,
+    pos_weight: TensorValue | None = None,
     reduction: int = MEAN,
 ) -> Translated:
     dtype = call.dtype

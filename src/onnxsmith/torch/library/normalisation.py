@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, dtype_of, expand, filled, int64s, rank_of, reshape
+from onnxsmith.algorithms.values import constant, dtype_of, expand, filled, int64s, product, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
@@ -133,7 +132,7 @@ def native_batch_norm_of_batch(
 
 def _trained(
     call: Call, x: TensorValue, weight: TensorValue | None, bias: TensorValue | None, eps: float
-) -> list[Any]:
+) -> list[TensorValue]:
     """Normalised by the batch's own mean and variance; and these, and the inverse deviation, for each channel."""
     dtype = dtype_of(x) if dtype_of(x) is DType.DOUBLE else DType.FLOAT
     wide = cast(x, dtype)
@@ -149,12 +148,16 @@ def _trained(
 
 
 def _running(
-    call: Call, x: TensorValue, mean: TensorValue, variance: Any, new: Any, spread: Any, momentum: float
-) -> list[Any]:
+    call: Call,
+    x: TensorValue,
+    mean: TensorValue,
+    variance: TensorValue,
+    new: TensorValue,
+    spread: TensorValue,
+    momentum: float,
+) -> list[TensorValue]:
     """The running mean and variance after this batch; the variance that goes in is divided by the count less one."""
-    count: Any = 1
-    for k, size in enumerate(call.shape_of(x)):
-        count = count if k == 1 else count * size
+    count = product([size for k, size in enumerate(call.shape_of(x)) if k != 1])
     dtype = dtype_of(spread)
     spread = op.Mul(spread, op.Div(cast(count, dtype), op.Sub(cast(count, dtype), cast(1, dtype))))
     return [
@@ -189,7 +192,7 @@ def _batch_norm(
     weight: TensorValue | None,
     bias: TensorValue | None,
     mean: TensorValue,
-    variance: Any,
+    variance: TensorValue,
     eps: float,
 ) -> TensorValue:
     if _is_empty(call, x):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, dtype_of
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.indexing import (
@@ -116,7 +116,7 @@ def _reduced(
     return cast(result, dtype)
 
 
-def _quotient(total: Any, count: Any) -> TensorValue:
+def _quotient(total: TensorValue, count: TensorValue) -> TensorValue:
     if dtype_of(total).is_float:
         return op.Div(total, count)
     return op.Div(op.Sub(total, op.Mod(total, count)), count)  # rounds down, also below zero
@@ -153,7 +153,7 @@ def _scatter(
     dtype = dtype_of(x)
     x, index = at_least_vector(x), at_least_vector(cast(index, DType.INT64))
     axis = axis_of(dim, rank_of(x))
-    if isinstance(source, TensorValue):
+    if isinstance(source, TensorValue) and not isinstance(source, Number):
         written = _cropped(call, at_least_vector(cast(source, dtype)), index)
     else:
         written = filled(call.shape_of(index), source, dtype)
@@ -242,7 +242,7 @@ def index_add(
     return _index_write(call, x, dim, index, source, "add")
 
 
-def _scaled(source: TensorValue, factor: Any) -> TensorValue:
+def _scaled(source: TensorValue, factor: Numeric) -> TensorValue:
     if dtype_of(source) is DType.BOOL:
         return op.And(source, cast(factor, DType.BOOL))
     return op.Mul(source, cast(factor, dtype_of(source)))

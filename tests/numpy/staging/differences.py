@@ -1,0 +1,132 @@
+"""What plain numpy code does otherwise as a model, as functions to try, with the reason."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import onnxsmith.numpy as xp
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A function that numpy and a model treat differently, and why."""
+
+    what: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    why: str
+
+
+def total(x):
+    s = 0
+    for v in x:
+        s = s + v
+    return s
+
+
+def doubled(x):
+    k = 1
+    for _ in x:
+        k = k * 2
+    return k
+
+
+def level(x):
+    if x.max() == 0:
+        return np.zeros(len(x))
+    return x / x.max()
+
+
+def positives(x):
+    found = []
+    for v in x:
+        if v > 0:
+            found.append(v)
+    return np.array(found)
+
+
+def inverse(x):
+    return 1 / x
+
+
+def clipped(x):
+    return np.vectorize(lambda v: v if v > 0 else 0.0)(x)
+
+
+def ramp(x):
+    return np.vectorize(lambda v: v if v > 0 else 0)(x)
+
+
+def text(x):
+    return f"{x.sum():.1f}"
+
+
+DIFFERENCES = (
+    Difference(
+        "a loop that runs zero times: `s = 0`, then `s = s + v`",
+        total,
+        (np.zeros(0),),
+        "a variable has one type, whether the loop runs or not",
+    ),
+    Difference(
+        "whole numbers of Python past 64 bits",
+        doubled,
+        (np.zeros(64),),
+        "ONNX's whole numbers have 64 bits, and begin anew as numpy's do",
+    ),
+    Difference(
+        "float32 on one path, float64 on the other",
+        level,
+        (np.zeros(2, np.float32),),
+        "an output of a model has one element type: write `np.zeros(len(x), x.dtype)`",
+    ),
+    Difference(
+        "a list that grows in a loop",
+        positives,
+        (np.array([1.0, -1.0]),),
+        "write `x[x > 0]`, or fill an array that is large enough",
+    ),
+    Difference("a division by zero", inverse, (np.array([0.0]),), "a model gives no warnings"),
+    Difference(
+        "`np.vectorize` without `otypes` on no elements",
+        clipped,
+        (np.zeros(0),),
+        "numpy learns the type from the first element, the model from the code",
+    ),
+    Difference(
+        "`np.vectorize` of a function that gives an int here and a float there",
+        ramp,
+        (np.array([-1.5, 1.5]),),
+        "numpy takes the type of what the first element happens to give",
+    ),
+    Difference("text of what is computed", text, (np.ones(3),), "only the model knows the elements"),
+)
+
+
+def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    """What a call gives, in a few words: a result, a warning, an error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*arguments)
+        except Exception as error:  # the class and the text are the outcome
+            return f"refused: {str(error).splitlines()[0]}"
+    kind = f" ({result.dtype})" if isinstance(result, np.ndarray | np.generic) else ""
+    result = result.tolist() if kind else result  # how arrays are shown depends on numpy's version
+    told = f", and warns: {caught[0].message}" if caught else ""
+    return f"`{result!r}`{kind}{told}"
+
+
+def table() -> str:
+    """The table of the page."""
+    lines = ["| what | numpy | the model | why |", "| --- | --- | --- | --- |"]
+    for each in DIFFERENCES:
+        by_numpy = outcome(each.function, each.arguments)
+        by_model = outcome(xp.jit(each.function), each.arguments)
+        lines.append(f"| {each.what} | {by_numpy} | {by_model} | {each.why} |")
+    return "\n".join(lines) + "\n"
