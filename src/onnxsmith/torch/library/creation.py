@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, Size
+from onnxsmith.algorithms.values import Numeric, Size, counted
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.indexing import counted
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import Given, Translated, cast, constant, expand, filled, reshape

@@ -11,18 +11,19 @@ import torch
 from torch._prims_common import is_contiguous_or_false
 
 from onnxsmith.algorithms import diagonals
+from onnxsmith.algorithms.indexing import at_least_vector, flattened
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     axis_of,
     constant,
     converted,
+    counted,
     is_static,
     rank_of,
     reshape,
 )
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.indexing import at_least_vector, counted, flattened
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast
