@@ -39,9 +39,7 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
 
 def _working(x: Field) -> Field:
     return (
-        signals.wide_whole(x).cast(reductions.wider(x.dtype))
-        if x.dtype.is_float
-        else signals.wide_whole(x)
+        signals.wide_whole(x).cast(reductions.wider(x.dtype)) if x.dtype.is_float else signals.wide_whole(x)
     )
 
 
