@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.dropout import dropped
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, dtype_of, filled
+from onnxsmith.algorithms.values import dtype_of, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.random import drawn_uniform
@@ -20,23 +20,14 @@ _ALPHA = 1.7580993408473766
 
 @translates("aten.dropout.default")
 def dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
-    return dropped(call, x, p)[0] if train and p else x
+    return dropped(x, p)[0] if train and p else x
 
 
 @translates("aten.native_dropout.default")
 def native_dropout(call: Call, x: TensorValue, p: float, train: bool | None) -> Translated:
     if train is False or not p:
         return [x, filled(call.shape_of(x), True, DType.BOOL)]
-    return dropped(call, x, p)
-
-
-def dropped(call: Call, x: TensorValue, p: float) -> list[TensorValue]:
-    """The elements that stay, scaled up, and which they are."""
-    if p == 1:
-        # ONNX Runtime takes no ratio of one.
-        return [op.Mul(x, cast(0, dtype_of(x))), filled(call.shape_of(x), False, DType.BOOL)]
-    ratio = constant(cast(p, DType.FLOAT))
-    return list(several(op.Dropout, x, ratio, constant(cast(True, DType.BOOL)), outputs=2))
+    return list(dropped(x, p))
 
 
 def _kept(call: Call, sizes: list[Any], p: float) -> TensorValue:
