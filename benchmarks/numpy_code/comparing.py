@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,53 @@ from benchmarks.numpy_code.rule import numbers
 _PARTS = {np.dtype(np.float32): 2e-6, np.dtype(np.complex64): 2e-6}
 
 
-def difference(own: object, model: object, exact: object) -> str | None:
+#: Arrays of numbers.
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def _adjoint(x: Array) -> Array:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def _is_eigen(a: Array, values: Array, vectors: Array) -> Iterator[tuple[Array, Array]]:
+    yield a @ vectors, vectors * values[..., None, :]
+    yield np.linalg.norm(vectors, axis=-2), np.ones_like(values.real)
+
+
+def _is_svd(a: Array, u: Array, values: Array, vh: Array) -> Iterator[tuple[Array, Array]]:
+    count = values.shape[-1]
+    yield (u[..., :, :count] * values[..., None, :]) @ vh[..., :count, :], a
+    yield _adjoint(u) @ u, np.broadcast_to(np.eye(u.shape[-1]), (*u.shape[:-2], u.shape[-1], u.shape[-1]))
+    yield (
+        vh @ _adjoint(vh),
+        np.broadcast_to(np.eye(vh.shape[-2]), (*vh.shape[:-2], vh.shape[-2], vh.shape[-2])),
+    )
+
+
+#: Functions that give factors of a matrix, of which there are many: what must be equal, and which result is one alone.
+FACTORS: dict[str, tuple[Callable[..., Iterator[tuple[Array, Array]]], int]] = {
+    "numpy.linalg.eigh": (_is_eigen, 0),
+    "numpy.linalg.svd": (_is_svd, 1),
+}
+
+
+def difference(
+    own: object,
+    model: object,
+    exact: object,
+    factors: tuple[Callable[..., Iterator[tuple[Array, Array]]], int] | None = None,
+    given: Array | None = None,
+) -> str | None:
     """How a model's result differs from the function's own; None where it does not.
 
     `exact` is what the function gives in float64: where its own float32 result is off by more, so may the model's be.
+    `factors` are of the array that was `given`, and are judged by what they give together.
     """
+    if factors is not None and given is not None and given.size:
+        return _factors_differ(own, model, *factors, given)
     ours, theirs, best = numbers(model), numbers(own), numbers(exact)
+    if ours is not None and theirs is not None and len(ours) == len(theirs):
+        ours = [_put_together(each, other) for each, other in zip(ours, theirs, strict=True)]
     assert theirs is not None
     if ours is None:
         return f"gives {type(model).__name__}"
@@ -29,16 +71,27 @@ def difference(own: object, model: object, exact: object) -> str | None:
         found = _differs(mine, other, reference)
         if found is not None:
             return found
-    return _class_differs(own, model)
-
-
-def _class_differs(own: object, model: object) -> str | None:
-    """Tuples stay tuples, with their names."""
-    if isinstance(own, tuple) and getattr(own, "_fields", ()) != getattr(model, "_fields", ()):
-        return "gives a tuple without the names of its fields"
-    if isinstance(own, dict) and (not isinstance(model, dict) or own.keys() != model.keys()):
-        return "gives other keys"
     return None
+
+
+def _factors_differ(
+    own: Any, model: Any, of_factors: Callable[..., Iterator[tuple[Array, Array]]], single: int, given: Array
+) -> str | None:
+    if [each.shape for each in own] != [each.shape for each in model]:
+        return "other shapes"
+    found = _differs(model[single], own[single], own[single])
+    limit = 1e-4 if given.dtype == np.float32 else 1e-8
+    for left, right in of_factors(given, *model):
+        if np.abs(left - right).max(initial=0) > limit * max(1.0, float(np.abs(given).max())):
+            return f"factors that do not give the matrix: off by {np.abs(left - right).max():.3g}"
+    return found
+
+
+def _put_together(mine: np.ndarray[Any, Any], own: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Complex numbers of the pairs that a model gives for them."""
+    if own.dtype.kind != "c" or mine.dtype.kind != "f" or mine.shape[-1:] != (2,):
+        return mine
+    return np.ascontiguousarray(mine).view(np.result_type(mine.dtype, np.complex64))[..., 0]
 
 
 def _differs(

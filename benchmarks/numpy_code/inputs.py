@@ -22,6 +22,7 @@ DIMENSIONS: dict[str, tuple[str | int, ...]] = {
     "square": ("N", "N"),
     "image": ("N", "M"),
     "rgb": ("N", "M", 3),
+    "rising": ("N",),
     "positive": ("N",),
     "probabilities": ("N",),
     "binary": ("N",),
@@ -35,8 +36,12 @@ DIMENSIONS: dict[str, tuple[str | int, ...]] = {
 WHOLE = ("binary", "labels", "regions", "size")
 
 
+#: Where the draw of each kind begins.
+_SEEDS = {kind: place for place, kind in enumerate(sorted(set(DIMENSIONS) - {"rising"}))} | {"rising": 99}
+
+
 def _draw(kind: str, slot: int, size: int) -> np.random.Generator:
-    return np.random.default_rng([sorted(DIMENSIONS).index(kind), slot, size])
+    return np.random.default_rng([_SEEDS[kind], slot, size])
 
 
 def array(kind: str, slot: int, size: int) -> Arrays:
@@ -59,6 +64,8 @@ def array(kind: str, slot: int, size: int) -> Arrays:
         return values
     if kind == "positive":
         return values + 0.25
+    if kind == "rising":
+        return np.sort(values)
     if kind == "square":
         return values + values.T + 2 * max(size, 1) * np.eye(size)
     return 4 * values - 1.5
@@ -128,6 +135,9 @@ NAMED: dict[str, object] = {
 SEVERAL = ("arrays", "arr_list", "choicelist", "condlist", "matrices", "seq", "sequences", "tup")
 #: Parameters that are the length of what comes out.
 LENGTHS = ("M", "N", "Nx", "numtaps")
+
+#: Parameters that the documentation wants in rising order, and does not check: what others give has no meaning.
+RISING = {"numpy.interp": ("xp",), "numpy.searchsorted": ("a",)}
 
 #: The kinds of the data parameters, in the order of trial; the last one stands for all that follow.
 POOL: tuple[tuple[str, ...], ...] = (

@@ -141,7 +141,7 @@ def numbers(result: object) -> list[np.ndarray[Any, Any]] | None:
         made = np.asarray(result)
         return [made] if made.dtype.kind in "biufc" and type(result) is not np.ma.MaskedArray else None
     if isinstance(result, dict):
-        parts = [numbers(result[key]) for key in sorted(result, key=str)]
+        parts = [numbers(each) for each in result.values()]
     elif isinstance(result, tuple | list):
         parts = [numbers(each) for each in result]
     else:
@@ -176,6 +176,12 @@ def accepts(function: Callable[..., Any], told: dict[str, str]) -> str | None:
     return None
 
 
+def _in_order(name: str, key: str, text: str) -> str:
+    kind, _, slot = text.partition(":")
+    is_vector = inputs.DIMENSIONS.get(kind) == ("N",)
+    return f"rising:{slot}" if is_vector and key in inputs.RISING.get(name, ()) else text
+
+
 def chosen(name: str) -> tuple[list[dict[str, str]], str]:
     """The first two arguments that a function takes; where there are none, the reason."""
     function = named(name)
@@ -185,7 +191,8 @@ def chosen(name: str) -> tuple[list[dict[str, str]], str]:
         warnings.simplefilter("ignore")
         try:
             for uses_names in (True, False):
-                for told in inputs.candidates(function, uses_names):
+                for plain in inputs.candidates(function, uses_names):
+                    told = {key: _in_order(name, key, text) for key, text in plain.items()}
                     reason = accepts(function, told)
                     if reason is not None:
                         reasons.append(reason)

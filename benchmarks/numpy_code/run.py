@@ -28,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks.numpy_code import inputs, rule
-from benchmarks.numpy_code.comparing import difference
+from benchmarks.numpy_code.comparing import FACTORS, difference
 
 SIZES = (5, 7, 1, 0, 20)
 TYPES: tuple[type[np.floating[Any]], ...] = (np.float64, np.float32)
@@ -74,7 +74,14 @@ def _one(name: str, function: Any, told: dict[str, str], dtype: type[np.floating
     import onnxsmith.numpy as xp  # what is measured: the rule must not see it
     from onnxsmith.errors import OnnxsmithError
 
-    jitted = xp.jit(function)
+    positional, named = inputs.bound(function, {key: _type(text, dtype) for key, text in told.items()})
+    call = f"{told}, {dtype.__name__}"
+    try:
+        model = xp.to_model(function, *positional, **named)
+    except OnnxsmithError as error:
+        return Outcome(name, "refused", type(error).__name__, _reason(error), _line(error), call)
+    except Exception as error:
+        return Outcome(name, "raw", type(error).__name__, str(error)[:300], _raw_line(error), call)
     for size in SIZES:
         call = f"{told}, size {size}, {dtype.__name__}"
         try:
@@ -84,27 +91,46 @@ def _one(name: str, function: Any, told: dict[str, str], dtype: type[np.floating
             continue  # the function itself does not take this size
         if rule.numbers(own) is None:
             continue
-        positional, named = inputs.bound(
-            function, {key: inputs.value(text, size, dtype) for key, text in told.items()}
-        )
         try:
-            given = jitted(*positional, **named)
+            given: Any = model(*_feeds(told, size, dtype))
         except OnnxsmithError as error:
-            is_made = bool(getattr(jitted, "_runs", None))
-            return Outcome(
-                name,
-                "failed" if is_made else "refused",
-                type(error).__name__,
-                _reason(error),
-                _line(error),
-                call,
-            )
+            return Outcome(name, "failed", type(error).__name__, _reason(error), _line(error), call)
         except Exception as error:
             return Outcome(name, "raw", type(error).__name__, str(error)[:300], _raw_line(error), call)
-        found = difference(own, given, exact)
+        first = inputs.value(next(iter(told.values())), size, dtype)
+        found = difference(own, given, exact, FACTORS.get(name), first)
         if found is not None:
             return Outcome(name, "wrong", "", found, "", call)
     return Outcome(name, "equal")
+
+
+def _type(text: str, dtype: type[np.floating[Any]]) -> Any:
+    """What `to_model` is told of an argument: a type with open sizes, or the value itself."""
+    from onnxsmith import BOOL, DOUBLE, FLOAT, INT64  # as above
+
+    if text.startswith("="):
+        return np.float64 if text == "=float" else inputs.value(text, 0)
+    if text.startswith("["):
+        return [_type(each, dtype) for each in text[1:-1].split(", ")]
+    kind = text.partition(":")[0]
+    if kind == "size":
+        return int
+    element: Any = FLOAT if dtype is np.float32 else DOUBLE
+    if kind in inputs.WHOLE:
+        element = INT64
+    elif kind == "mask":
+        element = BOOL
+    return element[inputs.DIMENSIONS[kind]]
+
+
+def _feeds(told: dict[str, str], size: int, dtype: type[np.floating[Any]]) -> list[Any]:
+    """The inputs of the model, in order."""
+    found: list[Any] = []
+    for text in told.values():
+        if not text.startswith("="):
+            value = inputs.value(text, size, dtype)
+            found += value if isinstance(value, list) else [np.asarray(value)]
+    return found
 
 
 def _reason(error: Exception) -> str:
@@ -153,12 +179,29 @@ def _asked(entry: dict[str, Any]) -> Outcome:
         receiver.close()
 
 
+def _used(sender: Connection) -> None:
+    outcome({"name": "numpy.cov", "arguments": [{"m": "vector:0"}]})
+    sender.send(sorted(sys.modules))
+
+
+def _load_what_runs_need() -> None:
+    """Load here, once, the modules that a run loads: what they start (threads, sessions) is left to the processes."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_used, args=(sender,))
+    process.start()
+    for name in receiver.recv():
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    process.join()
+
+
 def outcomes(entries: Sequence[dict[str, Any]], at_once: int = 2) -> Iterator[Outcome]:
     """Ask for all functions, some at once, in order."""
     for distribution in rule.MODULES:
         if any(each["package"] == distribution for each in entries):
             list(rule.modules(distribution))  # loaded once, for all processes
-    importlib.import_module("onnxsmith.numpy.namespace")
+    _load_what_runs_need()
     with ThreadPoolExecutor(at_once) as pool:
         yield from pool.map(_asked, entries)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -111,6 +111,10 @@ def constant(array: Array | np.generic | complex) -> TensorValue:
     return made
 
 
+@overload
+def cast(value: TensorValue, dtype: DType) -> TensorValue: ...
+@overload
+def cast(value: Numeric | Array, dtype: DType) -> TensorOrArray: ...
 def cast(value: Numeric | Array, dtype: DType) -> TensorOrArray:
     """A tensor, number or literal in an element type; a literal becomes a scalar array."""
     if isinstance(value, Number):

@@ -151,6 +151,11 @@ class Journal:
         """Remember that an object refuses to be written to from now on."""
         self._refusals.append(carrier)
 
+    @property
+    def has_written(self) -> bool:
+        """Whether the path has written to an object from before it."""
+        return any(each.owner is each and each.version > self.start for each, _ in self._before.values())
+
     def end(self) -> list[Written]:
         """The path ends: what it wrote to, and what that holds. All objects from before are as they were."""
         written = [

@@ -5,12 +5,28 @@ The namespace of those arrays stands above, and nothing here knows it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import cast
 
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
+
+#: What a number of numpy's is where a function of numpy code is staged: an array that computes as numpy does. Elsewhere
+#: it is None, and such a number is a literal.
+NUMPYS_NUMBER: ContextVar[Callable[[np.generic], object] | None] = ContextVar(
+    "onnxsmith_numpys_number", default=None
+)
+
+
+def beside_number(value: object) -> object:
+    """What stands beside a number that only the model knows: of numpy code a number of numpy's is an array."""
+    if not isinstance(value, np.generic):
+        return value
+    make = NUMPYS_NUMBER.get()
+    return value if make is None else make(value)
 
 
 def has_numpys_meaning(value: object) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from onnxsmith.errors.base import OnnxsmithError
-from onnxsmith.errors.running import DivisionByZeroError, OperatorFailedError
+from onnxsmith.errors.running import DivisionByZeroError, MemoryLimitError, OperatorFailedError
 from onnxsmith.errors.tensors import TensorIndexError
 
 _INDEX = re.compile(
@@ -18,12 +18,15 @@ _INDEX = re.compile(
 )
 #: How every road says it.
 BY_ZERO = "division by zero"
+NO_MEMORY = "there is not enough memory for the result"
 
 
 def of_its_kind(failure: OperatorFailedError) -> OnnxsmithError:
     """The failure, or the same told by the class that the mistake has where it is found before a run."""
     if failure.message.endswith(f": {BY_ZERO}"):
         kind = DivisionByZeroError
+    elif failure.message.endswith(f": {NO_MEMORY}"):
+        kind = MemoryLimitError
     elif _INDEX.search(failure.message) is not None:
         kind = TensorIndexError
     else:

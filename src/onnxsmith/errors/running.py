@@ -115,10 +115,10 @@ class RunTimeoutError(OnnxsmithError, TimeoutError):
 
 
 class MemoryLimitError(OnnxsmithError, MemoryError):
-    """An isolated run wanted more memory than it was allowed.
+    """A result wants more memory than there is, or an isolated run more than it was allowed.
 
-    What counts is what the model takes on top of the runtime itself: weights, inputs, and all that it computes. Weights
-    in files are mapped, and do not count.
+    What counts for an isolated run is what the model takes on top of the runtime itself: weights, inputs, and all that
+    it computes. Weights in files are mapped, and do not count.
 
     Wrong:
 

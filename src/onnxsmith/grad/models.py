@@ -180,7 +180,7 @@ class _Recorder:
         self._model = model
         self._graph = model.ir.graph
         self._target = target
-        self._replay = Replay(model.ir, target)
+        self._replay = Replay(model.ir)
         self._frame = Frame(is_named=True)
 
     def run(

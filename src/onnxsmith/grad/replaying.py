@@ -7,6 +7,7 @@ is a `Step`; going back over the steps is `reverse`'s.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -16,6 +17,7 @@ import onnx_ir as ir
 
 from onnxsmith.core.call import call, has_open_outputs
 from onnxsmith.core.operator import Operator
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.grad.definitions import defining_graph
@@ -47,6 +49,8 @@ class Frame:
     """What the names of one graph stand for: those of a function's body begin anew, a branch sees those around it."""
 
     values: dict[ir.Value, Value] = field(default_factory=dict[ir.Value, Value])
+    #: What the graph around it knows, for the body of a branch or loop.
+    around: Frame | None = None
     #: The attributes that a function is called with.
     attributes: Mapping[str, ir.Attr] = field(default_factory=dict[str, ir.Attr])
     #: The node of the given model whose function or definition this is the body of.
@@ -54,12 +58,23 @@ class Frame:
     #: Whether names of values and nodes are the model's own; what is dissolved gets new ones.
     is_named: bool = False
 
+    def find(self, value: ir.Value) -> Value | None:
+        """What a value is, here or in a graph around."""
+        here: Frame | None = self
+        while here is not None:
+            found = here.values.get(value)
+            if found is not None:
+                return found
+            here = here.around
+        return None
+
 
 class Replay:
     """Records the nodes of a model in a target, and the steps that it consists of."""
 
-    def __init__(self, model: ir.Model, target: GradientTarget) -> None:
-        self.target = target
+    def __init__(self, model: ir.Model, *, is_backward: bool = False) -> None:
+        #: Whether what is recorded is a part of a gradient already.
+        self.is_backward = is_backward
         self.steps: list[Step] = []
         #: The values that depend on what the gradient is taken with respect to.
         self.active: set[ValueRecord] = set()
@@ -70,6 +85,21 @@ class Replay:
         self._operators: dict[tuple[str, str], tuple[Operator, Mapping[str, str]]] = {}
         self._constants: dict[ir.Value, Weight] = {}
 
+    def inside(self, active: Iterable[Value], *, is_backward: bool) -> Replay:
+        """Another one of the same model, for a graph inside it: with steps of its own."""
+        made = copy.copy(self)
+        made.is_backward = is_backward
+        made.steps = []
+        made.active = {made_value(each).record for each in active}
+        return made
+
+    @property
+    def target(self) -> GradientTarget:
+        """The graph that is being recorded."""
+        found = current_graph()
+        assert isinstance(found, GradientTarget)  # who records steps has made it one
+        return found
+
     def is_active(self, value: Value | None) -> bool:
         """Whether a value depends on what the gradient is taken with respect to."""
         return value is not None and made_value(value).record in self.active
@@ -78,7 +108,7 @@ class Replay:
 
     def of(self, value: ir.Value, frame: Frame) -> Value:
         """What a value of the given model is in the graph that is recorded."""
-        found = frame.values.get(value)
+        found = frame.find(value)
         if found is None and value in self.late:
             found = frame.values[value] = self.late[value]()
             self.active.add(made_value(found).record)
@@ -115,6 +145,9 @@ class Replay:
         operator, _ = self._operator(node)
         definition = operator.definition
         active = tuple([each is not None and self.is_active(each) for each in inputs])
+        if _has_graphs(node):
+            self._control(node, operator, inputs, frame)
+            return
         rule = rule_of(node.domain, node.op_type)
         attributes = {name: _resolved(each, frame) for name, each in node.attributes.items()}
         if rule is None and any(active) and self._define(node, definition, inputs, attributes, frame):
@@ -131,13 +164,14 @@ class Replay:
         frame: Frame,
     ) -> None:
         origin = node if frame.called is None or SOURCE_KEY in node.metadata_props else frame.called
-        self.target.origin.set(origin, is_backward=False)
+        self.target.origin.set(origin, is_backward=self.is_backward)
         definition = operator.definition
-        given = {name: self._content(each, frame) for name, each in attributes.items() if each is not None}
+        given = {name: content_of_attribute(each) for name, each in attributes.items() if each is not None}
         spelled = self._operator(node)[1]
         keywords = {spelled.get(name, name): each for name, each in given.items()}
         if not definition.is_known or has_open_outputs(definition):
-            keywords["outputs"] = len(node.outputs)
+            rule = rule_of(node.domain, node.op_type) if any(active) else None
+            keywords["outputs"] = max(len(node.outputs), 1 if rule is None else rule.outputs)
         before = len(self.target.nodes)
         try:
             made = call(operator, inputs, keywords)
@@ -159,7 +193,7 @@ class Replay:
             names.node_names.release(nodes[-1].name)
             nodes[-1].name = node.name
         entered: list[Value] = []
-        for value, made in zip(node.outputs, outputs, strict=True):
+        for value, made in zip(node.outputs, outputs, strict=False):
             made = self._completed(value, made)
             record = made_value(made).record
             if frame.is_named and value.name:
@@ -167,7 +201,7 @@ class Replay:
                 record.name = value.name
             frame.values[value] = made
             entered.append(made)
-        return tuple(entered)
+        return (*entered, *outputs[len(entered) :])
 
     def _completed(self, value: ir.Value, made: Value) -> Value:
         """A result with the type that the model declares, where inference does not find one."""
@@ -250,37 +284,145 @@ class Replay:
         for formal, actual in zip(graph.outputs, node.outputs, strict=False):
             frame.values[actual] = self.of(formal, inner)
 
-    # -- attributes ------------------------------------------------------------------------------------
+    # -- graphs inside nodes ---------------------------------------------------------------------------
 
-    def _content(self, attribute: ir.Attr, frame: Frame) -> object:
-        """The value of an attribute as the call pipeline takes it."""
-        value: Any = attribute.value
-        match attribute.type:
-            case ir.AttributeType.TENSOR:
-                return Weight(attribute.name, value)
-            case ir.AttributeType.GRAPH:
-                return self.body(value, frame)
-            case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
-                return tuple(value)
-            case ir.AttributeType.TYPE_PROTO:
-                return type_from_ir(value.type, value.shape)
-            case _:
-                return value
+    def _control(
+        self, node: ir.Node, operator: Operator, inputs: tuple[Value | None, ...], frame: Frame
+    ) -> None:
+        """Record a node with graphs inside; what they read from outside counts as inputs of the step."""
+        self.target.origin.set(frame.called or node, is_backward=self.is_backward)
+        resolved = {name: _resolved(each, frame) for name, each in node.attributes.items()}
+        graphs = {name: each.as_graph() for name, each in resolved.items() if each and _is_graph(each)}
+        plain = {
+            name: content_of_attribute(each)
+            for name, each in resolved.items()
+            if each and not _is_graph(each)
+        }
+        outside = list(dict.fromkeys(value for graph in graphs.values() for value in captured(graph)))
+        captures = tuple(self.of(each, frame) for each in outside)
+        inner = {name: InnerGraph(self, frame, each, captures) for name, each in graphs.items()}
+        read = (*inputs, *captures)
+        active = tuple([each is not None and self.is_active(each) for each in read])
+        rule = rule_of(node.domain, node.op_type) if any(active) else None
+        call_of = ControlFlow(operator, inputs, captures, plain, inner, len(node.outputs))
+        before = len(self.target.nodes)
+        if rule is not None and rule.forward is not None:
+            outputs = self._named(node, rule.forward(call_of), before, frame)
+        else:
+            outputs = self._named(node, call_of.record(), before, frame)
+        if any(active):
+            step = Step(frame.called or node, operator.definition, read, outputs, plain, active, call_of)
+            self.steps.append(step)
+            self.active.update(made_value(each).record for each in outputs if is_real(each))
 
-    def body(self, graph: ir.Graph, frame: Frame) -> Callable[..., Sequence[Value]]:
-        """A graph inside a node as a function on its inputs, which records it where it is called."""
 
-        def record(*arguments: Value) -> Sequence[Value]:
-            return self.inside(graph, frame, arguments)
+@dataclass(slots=True, eq=False)
+class InnerGraph:
+    """The graph of a branch or a loop's body, which can be recorded again wherever what it reads is seen."""
 
-        record.__dict__["parameter_names"] = [each.name or "" for each in graph.inputs]
-        return record
+    replay: Replay
+    frame: Frame
+    graph: ir.Graph
+    captures: tuple[Value, ...]
 
-    def inside(self, graph: ir.Graph, frame: Frame, arguments: Iterable[Value]) -> list[Value]:
-        """Record a graph inside a node on these inputs, in the graph that is being recorded now."""
-        inner = Frame({**frame.values}, frame.attributes, frame.called)
-        inner.values.update(zip(graph.inputs, arguments, strict=True))
-        return self.graph(graph, inner)
+    def record(self, arguments: Sequence[Value]) -> list[Value]:
+        """Its outputs for these inputs, in the graph that is being recorded now."""
+        return self._outputs(self.replay.inside((), is_backward=self.replay.is_backward), arguments)
+
+    def steps(self, arguments: Sequence[Value], active: Iterable[Value]) -> tuple[list[Value], list[Step]]:
+        """Its outputs, and the steps to them from what is active: for the way back."""
+        replay = self.replay.inside(active, is_backward=True)
+        return self._outputs(replay, arguments), replay.steps
+
+    def _outputs(self, replay: Replay, arguments: Sequence[Value]) -> list[Value]:
+        inner = Frame({}, self.frame, self.frame.attributes, self.frame.called)
+        inner.values.update(zip(self.graph.inputs, arguments, strict=True))
+        return replay.graph(self.graph, inner)
+
+    def as_function(self) -> Callable[..., Sequence[Value]]:
+        """It as a function of its inputs, as operators take bodies."""
+
+        def body(*arguments: Value) -> Sequence[Value]:
+            return self.record(arguments)
+
+        return self.named(body)
+
+    def named(self, function: Callable[..., Sequence[Value]]) -> Callable[..., Sequence[Value]]:
+        """A function whose parameters are called as the graph's inputs."""
+        function.__dict__["parameter_names"] = [each.name or "" for each in self.graph.inputs]
+        return function
+
+
+@dataclass(slots=True, eq=False)
+class ControlFlow:
+    """A node with graphs inside: what it is called with, and what a rule keeps of it for the way back."""
+
+    operator: Operator
+    inputs: tuple[Value | None, ...]
+    captures: tuple[Value, ...]
+    attributes: Mapping[str, object]
+    graphs: Mapping[str, InnerGraph]
+    output_count: int
+    #: What was kept at each turn, by the rule that kept it.
+    tape: tuple[Value, ...] = ()
+
+    def record(self) -> tuple[Value, ...]:
+        """Its outputs, with nothing kept."""
+        bodies = {name: each.as_function() for name, each in self.graphs.items()}
+        return self.call(self.inputs, self.attributes, bodies, self.output_count)
+
+    def call(
+        self,
+        inputs: Sequence[Value | None],
+        attributes: Mapping[str, object],
+        bodies: Mapping[str, Callable[..., object]],
+        output_count: int,
+    ) -> tuple[Value, ...]:
+        """A call of the operator."""
+        keywords: dict[str, object] = {**attributes, **bodies, "outputs": output_count}
+        return values(call(self.operator, tuple(inputs), keywords))
+
+
+def captured(graph: ir.Graph) -> list[ir.Value]:
+    """The values of graphs around it that a graph reads, each once."""
+    own: set[ir.Value] = set()
+    found: dict[ir.Value, None] = {}
+
+    def look(inner: ir.Graph) -> None:
+        own.update(inner.inputs)
+        own.update(inner.initializers.values())
+        for node in inner:
+            found.update((each, None) for each in node.inputs if each is not None and each not in own)
+            for attribute in node.attributes.values():
+                if _is_graph(attribute) and not attribute.is_ref():
+                    look(attribute.as_graph())
+            own.update(node.outputs)
+        found.update((each, None) for each in inner.outputs if each not in own)
+
+    look(graph)
+    return list(found)
+
+
+def _is_graph(attribute: ir.Attr) -> bool:
+    return attribute.type == ir.AttributeType.GRAPH
+
+
+def _has_graphs(node: ir.Node) -> bool:
+    return any(_is_graph(each) for each in node.attributes.values())
+
+
+def content_of_attribute(attribute: ir.Attr) -> object:
+    """The value of an attribute as the call pipeline takes it."""
+    value: Any = attribute.value
+    match attribute.type:
+        case ir.AttributeType.TENSOR:
+            return Weight(attribute.name, value)
+        case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
+            return tuple(value)
+        case ir.AttributeType.TYPE_PROTO:
+            return type_from_ir(value.type, value.shape)
+        case _:
+            return value
 
 
 def _resolved(attribute: ir.Attr, frame: Frame) -> ir.Attr | None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from onnxsmith.core.value import Value
 from onnxsmith.grad.steps import Cotangents
 
 #: Given the step and a cotangent for each output (None where it is zero), the cotangents of its inputs.
@@ -25,18 +26,29 @@ class GradientRule:
     broadcasts: bool
     #: Whether zeros among the cotangents that it gives are those of a mask.
     masks: bool
+    #: How many outputs of the operator it needs; the model may have asked for fewer.
+    outputs: int
+    #: For operators with graphs inside: records the call, and keeps what the rule needs.
+    forward: Callable[[Any], tuple[Value, ...]] | None
 
 
 _RULES: dict[tuple[str, str], GradientRule] = {}
 
 
-def rule(*names: str, domain: str = "", broadcasts: bool = False, masks: bool = False) -> Callable[[F], F]:
+def rule(
+    *names: str,
+    domain: str = "",
+    broadcasts: bool = False,
+    masks: bool = False,
+    outputs: int = 1,
+    forward: Callable[[Any], tuple[Value, ...]] | None = None,
+) -> Callable[[F], F]:
     """Enter a function as the rule of these operators."""
 
     def enter(function: F) -> F:
         for name in names:
             assert (domain, name) not in _RULES, f"{name} has a rule already"
-            _RULES[domain, name] = GradientRule(function, broadcasts, masks)
+            _RULES[domain, name] = GradientRule(function, broadcasts, masks, outputs, forward)
         return function
 
     return enter

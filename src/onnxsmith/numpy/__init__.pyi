@@ -213,6 +213,7 @@ from onnxsmith.numpy.sorting import sort as sort
 from onnxsmith.numpy.sorting import sort_complex as sort_complex
 from onnxsmith.numpy.staging.jit import jit as jit
 from onnxsmith.numpy.staging.models import to_model as to_model
+from onnxsmith.numpy.staging.vectorize import vectorize as vectorize
 from onnxsmith.numpy.statistics import average as average
 from onnxsmith.numpy.statistics import mean as mean
 from onnxsmith.numpy.statistics import std as std

@@ -43,12 +43,26 @@ def is_operand(value: object) -> bool:
     return value.__class__ is Array or isinstance(value, (*_OPERANDS, Array, Tensor))
 
 
+#: What computes with no array, whatever operators it has itself.
+_OTHERS = (str, bytes, bytearray, dict, set, frozenset, type(None))
+
+
+def _not_operand(name: str, other: object) -> Any:
+    """Leave it to the other operand; text and the like are refused here, in our words."""
+    what = type(other).__name__
+    if not isinstance(other, _OTHERS):
+        return NotImplemented
+    error = InputTypeError(f"numpy's {name} is not defined for an array and {what}")
+    hide_own_frames(error.locate_at_caller())
+    raise error
+
+
 def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
     """An operator, the same from the right, and in place."""
 
     def operator(self: Array, other: Any) -> Array:
         if other.__class__ is not Array and not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             return cast(Array, UFUNCS[name](self, other))
         except OnnxsmithError as error:
@@ -57,7 +71,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
 
     def reflected(self: Array, other: Any) -> Array:
         if not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             return cast(Array, UFUNCS[name](other, self))
         except OnnxsmithError as error:
@@ -66,7 +80,7 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
 
     def in_place(self: Array, other: Any) -> Array:
         if not is_operand(other):
-            return NotImplemented
+            return _not_operand(name, other)
         try:
             if self.is_number:
                 return cast(Array, UFUNCS[name](self, other))
@@ -125,6 +139,8 @@ def _method(name: str) -> Callable[..., Any]:
     """A function of the namespace as a method of its first argument."""
 
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("out", self) is None:
+            del kwargs["out"]  # as if it were not said: not all functions of ours write to one
         return _called(name, self, *args, **kwargs)
 
     method.__name__ = name
@@ -294,7 +310,6 @@ class Array(Holding):
     astype = _method("astype")
     choose = _method("choose")
     clip = _method("clip")
-    conj = conjugate = _method("conj")
     cumprod = _method("cumprod")
     cumsum = _method("cumsum")
     diagonal = _method("diagonal")
@@ -342,13 +357,37 @@ class Array(Holding):
         """Write one value to all places."""
         self[...] = value
 
-    def sort(self, axis: int = -1, kind: str | None = None, *, stable: bool | None = None) -> None:
+    def sort(
+        self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
+    ) -> None:
         """Put the elements in ascending order along an axis, in place."""
-        self[...] = _called("sort", self, axis=axis)
+        self[...] = _called("sort", self, axis=axis, order=order)
 
-    def partition(self, kth: int | Sequence[int], axis: int = -1) -> None:
+    def partition(
+        self, kth: int | Sequence[int], axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
         """Put the elements in order around some places, in place."""
         self[...] = _called("partition", self, kth, axis=axis)
+
+    conj = conjugate = _unary("conjugate")
+
+    @property
+    def flags(self) -> Any:
+        """What numpy says of the memory of such an array."""
+        return _called("_flags", self)
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        """How many bytes are between neighbours in each dimension."""
+        return _called("_strides", self)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Array:
+        """The same elements, shared."""
+        return _called("_memory_view", self, dtype, type)
+
+    def __array_wrap__(self, array: Array, context: object = None, return_scalar: bool = False) -> Array:
+        """What numpy's functions make of a result: an array is one already."""
+        return array.as_number() if return_scalar else array
 
     def tobytes(self, order: str = "C") -> bytes:
         """The bytes of the elements."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import SupportsIndex, TypeAlias, cast
+from typing import Any, SupportsIndex, TypeAlias, cast
+
+import numpy as np
 
 from onnxsmith.errors import AttributeTypeError, AxisError
 
@@ -28,6 +30,8 @@ def axes_of(axes: object, rank: int, name: str = "axis") -> tuple[int, ...]:
     """Several axes, counted from the front, each once; all of them for None."""
     if axes is None:
         return tuple(range(rank))
+    if not isinstance(axes, int) and getattr(axes, "ndim", 0) == 1 and hasattr(axes, "tolist"):
+        axes = cast("np.ndarray[Any, Any]", axes).tolist()  # an array of axes
     if isinstance(axes, SupportsIndex) or not isinstance(axes, Iterable):
         return (axis_of(axes, rank, name),)
     found = tuple(axis_of(each, rank, name) for each in cast("Sequence[object]", axes))

@@ -36,9 +36,18 @@ def array_of(value: object) -> Array:
         return _stacked(given)
     made = np.array(given)
     if made.dtype == object:
-        raise InputTypeError(f"an array is made of numbers, not of {type(given).__name__}")
+        raise _not_numbers(made, given)
     dtypes.check(made.dtype)
     return Array(made)
+
+
+def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | OutOfBoundsError:
+    found = next((each for each in made.reshape(-1) if not dtypes.is_scalar(each)), None)
+    if made.size and found is None:
+        most = max((each for each in made.reshape(-1) if isinstance(each, int)), key=abs)
+        return OutOfBoundsError(f"the Python integer {most} is past the 64 bits that elements have")
+    what = type(given if found is None else found).__name__
+    return InputTypeError(f"an array is made of numbers, not of {what}")
 
 
 def _holds_array(values_: object) -> bool:

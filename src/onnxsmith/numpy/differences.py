@@ -23,6 +23,8 @@ from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.types.dtypes import DType
 
+#: How often differences are taken.
+_MOST_STEPS = 10_000
 #: The end of a slice that has none.
 _END = np.iinfo(np.int64).max
 
@@ -92,6 +94,16 @@ def diff(
         pairs = zip(x.shape, each.shape, strict=True) if each is not None and each.ndim else ()
         if any(not _is_same(a, b) for k, (a, b) in enumerate(pairs) if k != along):
             raise ShapeError("what is put before or behind has the sizes of the array across the axis")
+    size = x.shape[along]
+    if isinstance(size, int):
+        more = [1 if not each.ndim else each.shape[along] for each in ends if each is not None]
+        # After as many steps nothing is left.
+        n = min(n, sum(more, size)) if all(isinstance(each, int) for each in more) else n
+    if n > _MOST_STEPS:
+        raise AttributeValueError(
+            f"n is {n}, and a model has a node for each step: {_MOST_STEPS} at the most",
+            culprit=("attribute", "n"),
+        )
     dtype = dtypes.promoted([x.dtype, *(each.dtype for each in ends if each is not None)])
     before, after = [None if each is None else as_type(each, dtype) for each in ends]
     return _differences(as_type(x, dtype), along, n, before, after)

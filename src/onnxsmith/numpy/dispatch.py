@@ -57,18 +57,26 @@ def _signatures(
         return None
 
 
+def _is_layout(key: str, value: object) -> bool:
+    """Whether an option says how memory is laid out, or for which class: ours have neither. Or that there is none."""
+    if key == "order":
+        return value in ("C", "F", "A", "K", None)
+    return key == "subok" or (key in ("like", "out") and value is None)
+
+
 def _handed_on(
     name: str, theirs: Callable[..., object], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call as our function takes them."""
     found = _signatures(name, theirs)
     if found is None:
-        return list(args), dict(kwargs)
+        return list(args), {key: each for key, each in kwargs.items() if not _is_layout(key, each)}
     numpys, ours = found
     given = {
         key: value
         for key, value in numpys.bind(*args, **kwargs).arguments.items()
         if value is not numpys.parameters[key].default
+        and (key in ours.parameters or not _is_layout(key, value))
     }
     mine = list(ours.parameters.values())
     positional: list[Any] = []

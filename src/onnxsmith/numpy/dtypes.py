@@ -44,6 +44,8 @@ _SCALAR_KINDS = {bool: 0, int: 1, float: 2, complex: 3}
 
 def read(dtype: object) -> NumpyDType:
     """An element type as a user writes it: numpy's, Python's, ONNX's, or its name."""
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):
+        dtype = cast("Any", dtype)()  # numpy's class of an element type, which has one instance
     found = DType.COMPLEX128 if dtype is complex else read_dtype(cast("AnyDType", dtype))
     made = None if found is None else found.numpy
     if made is None or made not in _KNOWN:

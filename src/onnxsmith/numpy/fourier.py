@@ -84,7 +84,8 @@ def _transformed(
         z = _along(z, axes[-1], lambda each: Field(real_transform(each, sizes[-1], inverse)))
     factor = _factor(sizes, norm, inverse)
     if factor is not None:
-        by = values.cast(factor, DType.DOUBLE)
+        # A Python float would be a literal of float32, cast afterwards.
+        by = np.float64(factor) if isinstance(factor, float) else factor
         z = z.map(lambda part: op.Mul(part, by))
     return array_from(z.cast(wanted))
 
@@ -127,7 +128,11 @@ def _counts(x: Array, given: tuple[Size, ...] | None, axes: tuple[int, ...], kin
     held = [cast(Size, x.shape[axis]) for axis in axes]
     if kind == "real" and held:
         held[-1] = cast(Size, 2 * (held[-1] - 1))
-    counts = held if given is None else [own if n == -1 else n for n, own in zip(given, held, strict=True)]
+    counts = (
+        held
+        if given is None
+        else [own if isinstance(n, int) and n == -1 else n for n, own in zip(given, held, strict=True)]
+    )
     for each in counts:
         if isinstance(each, int) and each < 1:
             raise AttributeValueError(f"a transform is of 1 number or more, not of {each}")
@@ -141,6 +146,10 @@ def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
         array = array_of(x)
         place = axis_of(axis, array.ndim)
         sizes = None if n is None else (size_of(n, "n"),)
+        if sizes == (-1,):  # among several, it would stand for the size that there is
+            raise AttributeValueError(
+                "a transform is of 1 number or more, not of -1", culprit=("attribute", "n")
+            )
         return _transform(array, sizes, (place,), norm, kind, inverse, default_axes=None)
 
     function.__name__ = name

@@ -17,6 +17,7 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import LoopTypeError
+from onnxsmith.numpy.narrowing import NARROW, narrowed
 from onnxsmith.numpy.registry import FUNCTIONS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
@@ -69,7 +70,9 @@ class Holding(Carrier):
         #: Why it cannot be written to, if so.
         self._locked: str | None = None
         #: The model that was being recorded when it was made: it is written to there alone.
-        self._recording: object = recording()
+        self._recording = recording()
+        if self._recording is not None and NARROW in self._recording:
+            self._value = narrowed(value, self._recording[NARROW])
 
     @property
     def is_number(self) -> bool:
@@ -199,7 +202,7 @@ def _held_of(parts: CarriedParts) -> Held:
     return Complex(cast(TensorValue, real), cast(TensorValue, imaginary))
 
 
-def recording() -> object:
+def recording() -> dict[Hashable, Any] | None:
     """What stands for the model that is being recorded; None where there is none."""
     active = ACTIVE.get()
     graph = None if active is None else active.recording

@@ -11,8 +11,9 @@ from onnxsmith.core.late_imports import load_module
 
 #: Module of this package -> the names that it enters in the tables of `registry`.
 HOMES: dict[str, str] = {
+    "carrying": "_adopted _truth",
     "choosing": "choose compress extract piecewise select where",
-    "conversions": "_as_tensor",
+    "conversions": "_as_tensor _item _to_list",
     "covariances": "corrcoef cov",
     "creation": "_dlpack _on_device array asarray copy from_dlpack",
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum",
@@ -43,6 +44,7 @@ HOMES: dict[str, str] = {
         "append array_split block column_stack concat concatenate dsplit dstack hsplit hstack repeat split "
         "stack tile unstack vsplit vstack"
     ),
+    "layout": "_flags _memory_view _strides",
     "matrices.contractions": (
         "cross dot inner kron linalg.cross linalg.matmul linalg.multi_dot linalg.outer linalg.tensordot "
         "linalg.trace linalg.vecdot outer tensordot trace vdot"
@@ -81,6 +83,7 @@ HOMES: dict[str, str] = {
     ),
     "staging.jit": "jit",
     "staging.models": "to_model",
+    "staging.vectorize": "vectorize",
     "statistics": "average mean std var",
     "taking": "put put_along_axis take take_along_axis",
     "ufuncs.arithmetic": (

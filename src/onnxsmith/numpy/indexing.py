@@ -34,6 +34,10 @@ from onnxsmith.numpy.sessions import bounds_of
 Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
 
 
+#: Past all places.
+_FAR = 2**63 - 1
+
+
 def read_index(index: object) -> tuple[Part, ...]:
     """The parts of an index: lists and numpy's arrays and numbers as ours."""
     parts = cast("tuple[object, ...]", index) if isinstance(index, tuple) else (index,)
@@ -66,8 +70,10 @@ def _read_part(part: object) -> Part:
 
 
 def _read_bound(bound: object) -> object:
-    if bound is None or isinstance(bound, int | Number):
+    if bound is None or isinstance(bound, Number):
         return bound
+    if isinstance(bound, int):
+        return min(max(bound, -_FAR), _FAR)  # as Python does: what is past all places is at the end
     if isinstance(bound, Array) and bound.is_symbolic:
         return cast(Tensor, bound.held).as_number()
     if isinstance(bound, Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
+#: numpy's rules for conversions.
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
 Arrays = Sequence[ArrayLike] | Array
 
 
@@ -38,8 +41,18 @@ def _given(arrays: Arrays) -> list[Array]:
     return given
 
 
-def _common(arrays: Sequence[Array], dtype: DTypeLike | None) -> list[Array]:
+def _common(arrays: Sequence[Array], dtype: DTypeLike | None, casting: str) -> list[Array]:
     wanted = dtypes.promoted([each.dtype for each in arrays]) if dtype is None else dtypes.read(dtype)
+    if casting not in CASTINGS:
+        raise AttributeValueError(
+            f"casting is one of {', '.join(CASTINGS)}, not {casting!r}", culprit=("attribute", "casting")
+        )
+    for each in arrays:
+        if not np.can_cast(each.dtype, wanted, cast(Any, casting)):
+            raise InputTypeError(
+                f"{each.dtype.name} does not become {wanted.name} by the rule {casting!r}",
+                help='say casting="unsafe"',
+            )
     return [as_type(each, wanted) for each in arrays]
 
 
@@ -77,7 +90,7 @@ def concat(
         if each.ndim != rank:
             raise ShapeError(f"array 0 has {rank} dimensions, and array {position} has {each.ndim}")
     _check_sizes(given, place)
-    typed = _common(given, dtype)
+    typed = _common(given, dtype, casting)
     return written(detached(typed[0]) if len(typed) == 1 else _joined(typed, place), out)
 
 
@@ -106,20 +119,22 @@ def stack(
         raise ShapeError("arrays that are stacked have one shape")
     _check_sizes(given, None)
     place = axis_of(axis, rank + 1)
-    return concat([expand_dims(each, place) for each in given], axis=place, out=out, dtype=dtype)
+    wide = [expand_dims(each, place) for each in given]
+    return concat(wide, axis=place, out=out, dtype=dtype, casting=casting)
 
 
 @public("vstack")
 def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays below each other; vectors are rows."""
-    return concat([cast(Array, atleast_2d(each)) for each in arrays], axis=0, dtype=dtype)
+    rows = [cast(Array, atleast_2d(each)) for each in arrays]
+    return concat(rows, axis=0, dtype=dtype, casting=casting)
 
 
 @public("hstack")
 def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays beside each other: along the second axis, vectors along the first."""
     given = [cast(Array, atleast_1d(each)) for each in arrays]
-    return concat(given, axis=0 if given and given[0].ndim == 1 else 1, dtype=dtype)
+    return concat(given, axis=0 if given and given[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @public("dstack")

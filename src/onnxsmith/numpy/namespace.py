@@ -20,6 +20,7 @@ from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
+from onnxsmith.numpy import layout as layout
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import positions as positions
@@ -45,6 +46,7 @@ from onnxsmith.numpy.names import part as part
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging import jit as jit
 from onnxsmith.numpy.staging import models as models
+from onnxsmith.numpy.staging import vectorize as vectorize
 from onnxsmith.numpy.ufuncs import arithmetic as arithmetic
 from onnxsmith.numpy.ufuncs import bits as bits
 from onnxsmith.numpy.ufuncs import comparisons as comparisons

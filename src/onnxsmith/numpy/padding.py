@@ -30,14 +30,29 @@ _MODES = ("constant", *_CONTINUED, *_COMPUTED, "empty")
 
 def _pairs(widths: object, rank: int, name: str) -> list[tuple[object, object]]:
     """A pair for each axis: of one value, of one pair for all, or as they are given."""
-    given = np.asarray(widths, object)
-    try:
-        whole = np.broadcast_to(given, (rank, 2))
-    except ValueError:
+    # Not by numpy: it would ask for the values of sizes that only the model knows.
+    if isinstance(widths, np.ndarray) or (isinstance(widths, Array) and not widths.is_symbolic):
+        widths = cast(object, np.asarray(cast(object, widths)).tolist())
+    rows = _items(widths)
+    if rows is None:
+        return [(widths, widths)] * rank
+    inner = [_items(each) for each in rows]
+    if all(each is None for each in inner):
+        inner = [rows]
+    found = [each for each in inner if each is not None and len(each) in (1, 2)]
+    if len(found) != len(inner) or len(found) not in (1, rank):
         raise AttributeTypeError(
             f"{name} is a number, a pair, or a pair for each of {rank} axes", culprit=("attribute", name)
-        ) from None
-    return [(each[0], each[1]) for each in whole]
+        )
+    pairs = [(each[0], each[-1]) for each in found]
+    return pairs if len(pairs) == rank else pairs * rank
+
+
+def _items(value: object) -> list[object] | None:
+    """What a list, a tuple or a vector has in it; None for a single value."""
+    if isinstance(value, list | tuple):
+        return list(cast("list[object]", value))
+    return list(value) if isinstance(value, Array) and value.ndim else None
 
 
 @public("pad")

@@ -9,7 +9,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import where
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
@@ -64,6 +64,8 @@ def _number(value: object) -> RangeNumber:
     if isinstance(value, Number | int | float):
         return value
     if isinstance(value, Array):
+        if value.is_symbolic and not value.ndim and value.dtype.kind == "f":
+            return number(cast(TensorValue, as_type(value, dtypes.FLOAT64).tensor))
         return size_of(value) if value.is_symbolic else cast(float, value.item())
     if isinstance(value, np.generic | np.ndarray):
         return cast(float, cast("np.generic", value).item())

@@ -21,7 +21,7 @@ import numpy as np
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import hide_own_frames
-from onnxsmith.errors import InputTypeError, OnnxsmithError
+from onnxsmith.errors import InputTypeError, OnnxsmithError, OutOfBoundsError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.sessions import Run as Run
 from onnxsmith.numpy.sessions import bounds_of
@@ -34,6 +34,7 @@ Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 _NDARRAY = np.ndarray
 _NUMBER = np.dtype(np.int64)
+_LEAST, _MOST = -(2**63), 2**63 - 1
 #: Classes whose values are part of what a session is made for, and found by their value.
 _PLAIN = (int, bool, str, type(None), type(Ellipsis), np.dtype, type)
 
@@ -144,6 +145,8 @@ def _encode(value: Any, key: list[Hashable], feeds: list[Elements], *, is_number
         feeds += parts_of(array)
     elif is_number and isinstance(value, int) and kind is not bool:
         key.append("number")
+        if not _LEAST <= value <= _MOST:
+            raise OutOfBoundsError(f"{value} is past the 64 bits that sizes and places have")
         feeds.append(np.array(value, _NUMBER))
     elif kind in _PLAIN:
         key.append(kind)

@@ -6,10 +6,12 @@ loaded when it is first looked up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator
+import re
+from collections.abc import Callable, ItemsView, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from onnxsmith.errors import boundary
+from onnxsmith.errors import MemoryLimitError, OnnxsmithError, OutOfBoundsError, ShapeError
+from onnxsmith.errors.boundary import boundary_with
 from onnxsmith.numpy.homes import load, load_all
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -64,7 +66,21 @@ def public(name: str) -> Callable[[F], F]:
     """
 
     def enter(function: F) -> F:
-        FUNCTIONS[name] = boundary(function)
+        FUNCTIONS[name] = boundary_with(_answer)(function)
         return function
 
     return enter
+
+
+_TOO_BIG = re.compile("maximum allowed (dimension|size) exceeded|array is too big", re.IGNORECASE)
+
+
+def _answer(error: Exception, values: Iterable[object]) -> OnnxsmithError | None:
+    """What numpy says where it makes elements that are known: sizes beyond memory, numbers beyond 64 bits."""
+    if isinstance(error, MemoryError):
+        return MemoryLimitError("there is not enough memory for the result", help="make it in parts")
+    if isinstance(error, ValueError) and _TOO_BIG.search(str(error)):
+        return ShapeError("no array is as large as the result would be")
+    if isinstance(error, OverflowError):
+        return OutOfBoundsError("a number is out of bounds for what it is used as")
+    return None

@@ -95,7 +95,9 @@ def read_out(name: str, out: Any, count: int) -> tuple[Array | None, ...] | None
 
 def read_where(where: Any) -> Array | None:
     """The truth values that say what is computed; None for all."""
-    if where is True:
+    if (
+        where is True or type(where).__name__ == "_NoValueType"
+    ):  # as numpy's own code says that nothing is said
         return None
     mask = array_of(where)
     if mask.dtype.kind != "b":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
-from onnxsmith.errors.kinds import BY_ZERO
+from onnxsmith.errors.kinds import BY_ZERO, NO_MEMORY
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
@@ -56,11 +56,19 @@ _NOT_SUPPORTED = re.compile(
 )
 
 
+#: Begins the name of a node that stands where the code of a model raises an error; its text follows.
+RAISED = "raise "
+_RAISED_NAME = re.compile(rf"Name:'{RAISED}(?P<words>[^'|\n]*)\|' Status Message")
+
+
 def plain_reason(error: BaseException) -> str:
     """The part of an exception's text that a user can act on."""
     check = failed_check(str(error))
     if check is not None:
         return check.reason
+    raised = _RAISED_NAME.search(str(error))
+    if raised is not None:
+        return f"it raises {raised['words']}"
     text = _STATUS.sub("", str(error).strip())
     text = _WHILE_RUNNING.sub("", text)
     text = text.partition("\nStacktrace")[0]
@@ -75,11 +83,15 @@ def plain_reason(error: BaseException) -> str:
         return type(error).__name__
     if _BY_ZERO.fullmatch(text) is not None:
         return BY_ZERO  # as every road says it
-    if isinstance(error, MemoryError) or "bad_alloc" in text or "Failed to allocate memory" in text:
-        return "there is not enough memory for the result"
+    if isinstance(error, MemoryError) or _NO_MEMORY.search(text) is not None:
+        return NO_MEMORY
     return " ".join(text.split())
 
 
+_NO_MEMORY = re.compile(
+    r"bad_alloc|Failed to allocate memory|Tensor storage size overflowed|output tensor would require more than"
+    r"|^Integer overflow$"
+)
 _BY_ZERO = re.compile(r"integer (?:division|modulo) by zero", re.IGNORECASE)
 _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<version>\d+)")
 

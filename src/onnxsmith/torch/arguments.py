@@ -1,16 +1,32 @@
-# pyright: basic
 """Arguments of an ATen call as the parameters of a translation, without what ONNX has no use for."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, cast
 
 import torch
+from torch._ops import HigherOrderOperator, OpOverload
 from torch.utils._pytree import tree_leaves
 
-from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.torch.library.complex_pair import parts_of
+from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import (
+    Argument,
+    Arguments,
+    Default,
+    Formal,
+    Keywords,
+    Target,
+    Translated,
+    schema_of,
+)
 from onnxsmith.torch.library.registry import Translation
+
+Part: TypeAlias = Literal["real", "imag"]
+_PARTS: tuple[Part, Part] = ("real", "imag")
 
 #: Where and how torch keeps a tensor, which a model does not say.
 _IGNORED = frozenset(
@@ -22,13 +38,13 @@ _IGNORED = frozenset(
 
 
 def bound(
-    translation: Translation, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    translation: Translation, target: Target, args: Arguments, kwargs: Keywords
+) -> tuple[Arguments, Keywords]:
     """Arguments as a translation takes them."""
     parameters = translation.parameters
     if not kwargs and len(args) <= len(parameters):
         return args, kwargs
-    schema = getattr(target, "_schema", None)
+    schema = schema_of(target)
     if schema is None:
         return args, kwargs
     formals = schema.arguments
@@ -39,7 +55,7 @@ def bound(
     if not kwargs:
         return args, kwargs
     positions = {each.name: k for k, each in enumerate(formals) if not each.kwarg_only}
-    kept: dict[str, Any] = {}
+    kept: Keywords = {}
     for name, value in kwargs.items():
         if name in parameters or translation.takes_any_keyword:
             kept[name] = value
@@ -52,51 +68,63 @@ def bound(
     return args, kept
 
 
-def _default(formals: Any, name: str) -> Any:
+def _default(formals: Sequence[Formal], name: str) -> Default:
     return next((each.default_value for each in formals if each.name == name), None)
 
 
-def has_complex(value: Any) -> bool:
+def has_complex(value: Argument) -> bool:
     """Whether a pair is among the arguments."""
     if isinstance(value, list | tuple):
         return any(has_complex(each) for each in value)
     return isinstance(value, Complex | complex)
 
 
-def lifted(translation: Translation, call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def lifted(translation: Translation, call: Call, args: Arguments, kwargs: Keywords) -> Translated:
     """A translation that only moves elements, on the real and on the imaginary parts."""
     names = translation.parameters
     data = translation.lifts if isinstance(translation.lifts, tuple) else ()
 
-    def part(value: Any, which: str, is_data: bool) -> Any:
+    def part(value: Argument, which: Part, is_data: bool) -> Argument:
         if isinstance(value, list | tuple):
             return [part(each, which, is_data) for each in value]
         if isinstance(value, Complex | complex) or (is_data and value is not None):
-            return getattr(parts_of(value), which)
+            return _part(value, which)
         return value
 
     # What is complex may be there for its shape only, as in `expand_as`.
     is_complex = any(
         each.dtype.is_complex for each in tree_leaves(call.output) if isinstance(each, torch.Tensor)
     )
-    halves = []
-    for which in ("real", "imag") if is_complex else ("real",):
+    halves: list[Translated] = []
+    for which in _PARTS if is_complex else _PARTS[:1]:
         mine = [part(each, which, k < len(names) and names[k] in data) for k, each in enumerate(args)]
         named = {name: part(each, which, name in data) for name, each in kwargs.items()}
         halves.append(translation.function(call, *mine, **named))
     return _joined(*halves) if is_complex else halves[0]
 
 
-def _joined(real: Any, imag: Any) -> Any:
-    if isinstance(real, list | tuple):
+def _part(value: Argument, which: Part) -> Argument:
+    """The real or the imaginary part of what is data; those of a number are numbers."""
+    if isinstance(value, Complex):
+        return getattr(value, which)
+    if isinstance(value, TensorValue) and not isinstance(value, Number):
+        return value if which == "real" else zeros_like(value)
+    if isinstance(value, complex):
+        return getattr(value, which)
+    return value if which == "real" else 0.0
+
+
+def _joined(real: Translated, imag: Translated) -> Translated:
+    if isinstance(real, list | tuple) and isinstance(imag, list | tuple):
         return [_joined(a, b) for a, b in zip(real, imag, strict=True)]
-    return Complex(real, imag)
+    # Of a complex result: what is no tensor yet becomes one where results are settled.
+    return Complex(cast("TensorValue", real), cast("TensorValue", imag))
 
 
-def overload_name(target: Any) -> str:
+def overload_name(target: Target) -> str:
     """`"aten.add.Tensor"`; of a higher-order operator, `"higher_order.cond"`."""
-    if isinstance(target, torch._ops.OpOverload):
-        return str(target)
-    if isinstance(target, torch._ops.HigherOrderOperator):
+    if isinstance(target, OpOverload):
+        return f"{target}"
+    if isinstance(target, HigherOrderOperator):
         return f"higher_order.{target.name()}"
     return f"{getattr(target, '__module__', '')}.{getattr(target, '__name__', target)}"

@@ -1,4 +1,3 @@
-# pyright: basic
 """Key and value caches of the transformers package as containers of tensors, which torch.export asks of arguments."""
 
 from __future__ import annotations
@@ -6,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
-from typing import Any
+from typing import Any, Protocol
 
 from torch.utils import _pytree as pytree
 
@@ -29,16 +28,23 @@ def register_caches() -> None:
             _parts,
             lambda parts, _: pair(*parts),
             serialized_type_name=f"{pair.__module__}.{pair.__name__}",
-            flatten_with_keys_fn=_named_parts,
+            flatten_with_keys_fn=_named_parts,  # pyright: ignore[reportArgumentType]  # a list of any keys there
         )
 
 
 _NAMES = ("self_attention_cache", "cross_attention_cache")
 
 
-def _parts(cache: Any) -> tuple[list[Any], Any]:
+class _PairOfCaches(Protocol):
+    """What transformers keeps for a decoder that looks at an encoder: a cache for either."""
+
+    self_attention_cache: Any
+    cross_attention_cache: Any
+
+
+def _parts(cache: _PairOfCaches) -> tuple[list[Any], None]:
     return [getattr(cache, name) for name in _NAMES], None
 
 
-def _named_parts(cache: Any) -> tuple[list[Any], Any]:
+def _named_parts(cache: _PairOfCaches) -> tuple[list[tuple[pytree.GetAttrKey, Any]], None]:
     return [(pytree.GetAttrKey(name), getattr(cache, name)) for name in _NAMES], None

@@ -1,22 +1,23 @@
-# pyright: basic
 """A module as a program of torch.export, with the dimensions that were asked for open as far as the module allows."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, cast
 
 import torch
 from torch.fx.experimental import _config
-from torch.utils._sympy.numbers import int_oo
 
 from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.conditions import bounds, environment, excludes, hint_of, narrowings, pinned
+from onnxsmith.torch.conditions import excludes, narrowings, pinned
+from onnxsmith.torch.library.kinds import Named, Positional
 from onnxsmith.torch.open_time import open_time
+from onnxsmith.torch.refusals import explained
+from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
 from onnxsmith.torch.unique_shapes import right_unique_shapes
 from onnxsmith.torch.wishes import with_torch_dims
 
@@ -24,9 +25,9 @@ from onnxsmith.torch.wishes import with_torch_dims
 def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.export.ExportedProgram:
     """The program, from the first way of tracing that keeps to what was asked."""
     register_caches()
-    shapes = with_torch_dims(given.dynamic_shapes)
+    shapes = cast("dict[str, Any] | None", with_torch_dims(given.dynamic_shapes))  # or a tuple
 
-    def traced(args: Any, kwargs: Any) -> torch.export.ExportedProgram:
+    def traced(args: Positional, kwargs: Named | None) -> torch.export.ExportedProgram:
         with torch.no_grad(), open_time(), right_unique_shapes(), given.explicit(module), _quiet():
             return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
 
@@ -63,10 +64,10 @@ def captured(module: torch.nn.Module, given: Given, strict: bool) -> torch.expor
 
 def _explain(given: Given, error: Exception) -> None:
     """Raise an error of ours in the place of torch's, where there is more to say."""
-    explained = given.explained(error)
-    if explained is not None:
+    told = explained(error, given.small)
+    if told is not None:
         error.__context__ = None  # what torch met on its way would be shown in hundreds of lines
-        raise explained from error
+        raise told from error
 
 
 def _settled(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
@@ -77,20 +78,19 @@ def _settled(program: torch.export.ExportedProgram) -> torch.export.ExportedProg
     shape_env = environment(program)
     if shape_env is None:
         return program
-    for symbol in program.range_constraints:
-        low, high = bounds(program.range_constraints[symbol])
+    for symbol, (low, high) in ranges_of(program).items():
         hint = hint_of(shape_env, symbol)
         if low < 2 and (high is None or high >= 2) and hint is not None and hint >= 2:
-            shape_env.constrain_symbol_range(symbol, 2, int_oo)
-    shape_env._version_counter += 1  # what it has answered so far it keeps by this number
+            keep_from(shape_env, symbol, 2)
     return program
 
 
 @contextlib.contextmanager
-def _any_size() -> Iterator[None]:
+def _any_size() -> Generator[None]:
     """Have torch treat sizes of 0 and 1 like others where it can; not every version has that."""
+    patch: Callable[..., contextlib.AbstractContextManager[None]] = getattr(_config, "patch")  # noqa: B009  # untyped
     if hasattr(_config, "backed_size_oblivious"):
-        with _config.patch(backed_size_oblivious=True):  # type: ignore[attr-defined]
+        with patch(backed_size_oblivious=True):
             yield
     else:
         yield
@@ -101,7 +101,7 @@ _LOGGERS = ("torch._export.non_strict_utils", "torch._subclasses.fake_tensor")
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None]:
     """Without what torch writes on standard error before it raises; all of it where full tracebacks are wanted."""
     if wants_full_traceback():
         yield

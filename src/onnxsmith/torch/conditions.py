@@ -1,4 +1,3 @@
-# pyright: basic
 """The sizes that a program of torch.export is for: where the module decides by a size, only one way was traced.
 
 torch notes each such decision as a guard. Those that torch's own code makes are mostly about how it lays out memory,
@@ -10,18 +9,33 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import sympy
+import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.utils import _pytree as pytree
 from torch.utils._sympy import functions as torch_functions
 
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.source import PACKAGE_DIRECTORY
+from onnxsmith.torch.library.kinds import Example, Fake
 from onnxsmith.torch.origins import is_torch_file, span_of
+from onnxsmith.torch.symbols import (
+    Expression,
+    Place,
+    Range,
+    Symbol,
+    different,
+    environment,
+    expression_of,
+    in_order,
+    integer,
+    is_of_inputs,
+    is_symbol,
+    ranges_of,
+    truth_of,
+)
 
 #: Sizes at which a guard is tried; and those around each number that it mentions.
 _SAMPLE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 1000, 1024, 4096)
@@ -43,7 +57,7 @@ class Narrowing:
     """Sizes that a program is for, though more were asked for."""
 
     #: The symbols of torch that it is about.
-    symbols: tuple[Any, ...]
+    symbols: tuple[Symbol, ...]
     #: As comparisons; empty where there are no words for it.
     texts: tuple[str, ...]
     #: For people: `4 or less`, for one symbol; else the comparison.
@@ -62,29 +76,8 @@ class Narrowing:
         return [SizeCondition(each, because) for each in self.texts]
 
 
-def environment(program: torch.export.ExportedProgram) -> Any:
-    """What torch knows of the symbols in a program's inputs; None where there are none."""
-    for fake in input_fakes(program):
-        for size in fake.shape if isinstance(fake, torch.Tensor) else (fake,):
-            if isinstance(size, torch.SymInt):
-                return size.node.shape_env
-    return None
-
-
-def hint_of(shape_env: Any, symbol: Any) -> int | None:
-    """What a symbol is in the example that was traced; versions of torch differ in where they keep it."""
-    name = "backed_var_to_val" if hasattr(shape_env, "backed_var_to_val") else "var_to_val"
-    found = getattr(shape_env, name).get(symbol)
-    return None if found is None else int(found)
-
-
-def input_fakes(program: torch.export.ExportedProgram) -> list[Any]:
-    """What torch knows of each input, weights included."""
-    return [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
-
-
 def narrowings(
-    program: torch.export.ExportedProgram, names: dict[str, str], asked: dict[str, Any]
+    program: torch.export.ExportedProgram, names: Mapping[str, str], asked: Mapping[str, Range]
 ) -> list[Narrowing]:
     """What a program's guards and ranges leave out of the sizes that were asked for.
 
@@ -93,21 +86,21 @@ def narrowings(
     shape_env = environment(program)
     if shape_env is None:
         return []
-    ranges = {
-        symbol: bounds(each) for symbol, each in program.range_constraints.items() if _is_of_inputs(symbol)
-    }
+    ranges = {symbol: each for symbol, each in ranges_of(program).items() if is_of_inputs(symbol)}
     allowed = {each: _allowed(asked.get(each.name)) for each in ranges}
     same = _same_sizes(ranges, names)
-    bounding: dict[Any, list[str]] = {}
+    bounding: dict[Symbol, list[str]] = {}
     found: list[Narrowing] = []
-    for guard in getattr(shape_env, "guards", ()):
+    for guard in shape_env.guards:
         place = _place_in_module(guard.sloc)
         expression = _replaced(guard.expr, shape_env.replacements)
-        if expression.xreplace(same) == sympy.true:  # of sizes with one name, which a call has to keep equal
+        if (
+            truth_of(expression.xreplace(same)) is True
+        ):  # of sizes with one name, which a call has to keep equal
             continue
         if place is None or not _is_told(expression, ranges.keys()):
             continue
-        symbols = tuple(sorted(expression.free_symbols, key=str))
+        symbols = in_order(expression.free_symbols)
         if isinstance(expression, _INEQUALITIES) and len(symbols) == 1:
             bounding.setdefault(symbols[0], []).append(place)
             ranges[symbols[0]] = _tightened(expression, *ranges[symbols[0]])
@@ -130,13 +123,13 @@ def narrowings(
     return [*ranged, *_once(found)]
 
 
-def _same_sizes(symbols: Iterable[Any], names: dict[str, str]) -> dict[Any, Any]:
+def _same_sizes(symbols: Iterable[Symbol], names: Mapping[str, str]) -> dict[Symbol, Symbol]:
     """Symbols by the first one that has the same name of the user's."""
-    first: dict[str, Any] = {}
+    first: dict[str, Symbol] = {}
     return {each: first.setdefault(names[each.name], each) for each in symbols if each.name in names}
 
 
-def _tightened(expression: Any, low: int, high: int | None) -> tuple[int, int | None]:
+def _tightened(expression: Expression, low: int, high: int | None) -> Range:
     """A range with the end that a comparison of its symbol with a number gives it, where torch has left that open."""
     left, right = expression.args
     if right.is_Symbol and left.is_Integer:
@@ -149,37 +142,33 @@ def _tightened(expression: Any, low: int, high: int | None) -> tuple[int, int | 
     return low, most if high is None else min(high, most)
 
 
-def _is_of_inputs(symbol: Any) -> bool:
-    return isinstance(symbol, sympy.Symbol) and symbol.name[0] != "u"
-
-
-def _allowed(asked: Any) -> tuple[int, int | None]:
+def _allowed(asked: Range | None) -> Range:
     low, high = asked or (1, None)
     return max(low, 1), high
 
 
-def _compared(expression: Any, names: dict[str, str], places: tuple[str, ...]) -> Narrowing:
+def _compared(expression: Expression, names: Mapping[str, str], places: tuple[str, ...]) -> Narrowing:
     text = comparison(expression, names)
-    symbols = tuple(sorted(expression.free_symbols, key=str))
+    symbols = in_order(expression.free_symbols)
     return Narrowing(symbols, (text,) if text else (), text or str(expression), places)
 
 
-def _squeezed(module: torch.fx.GraphModule) -> Iterable[tuple[Any, tuple[str, ...]]]:
+def _squeezed(module: torch.fx.GraphModule) -> Iterator[tuple[Expression, tuple[str, ...]]]:
     """Calls of `squeeze` on open dimensions, which torch traces without a guard as if they were not 1."""
     for graph in [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]:
         for node in graph.nodes:
             if node.op != "call_function" or node.target not in _SQUEEZES:
                 continue
-            shape = node.args[0].meta["val"].shape
-            dims = node.args[1] if len(node.args) > 1 else range(len(shape))
+            shape: Sequence[int | torch.SymInt] = node.args[0].meta["val"].shape
+            dims: int | Sequence[int] = node.args[1] if len(node.args) > 1 else range(len(shape))
             for dim in (dims,) if isinstance(dims, int) else dims:
                 size = shape[dim] if len(shape) else 1
-                expression = size.node.expr if isinstance(size, torch.SymInt) else None
-                if expression is None or not all(map(_is_of_inputs, expression.free_symbols)):
+                expression = expression_of(size) if isinstance(size, torch.SymInt) else None
+                if expression is None or not all(map(is_of_inputs, expression.free_symbols)):
                     continue
                 span = span_of(node)
                 yield (
-                    sympy.Ne(expression, 1),
+                    different(expression, integer(1)),
                     () if span is None else (f"{span.file.rpartition(_SITE)[2]}:{span.line}",),
                 )
 
@@ -188,30 +177,41 @@ def pinned(program: torch.export.ExportedProgram) -> bool:
     """Whether a size that torch shows as open is one number all the same."""
     shape_env = environment(program)
     expressions = [] if shape_env is None else [each.expr for each in shape_env.guards]
+    ranges = ranges_of(program)
     return any(
         isinstance(each, sympy.Eq)
         and any(side.is_Integer for side in each.args)
-        and any(side in program.range_constraints for side in each.args)
+        and any(is_symbol(side) and side in ranges for side in each.args)
         for each in expressions
     )
 
 
-def excludes(program: torch.export.ExportedProgram, example: Any) -> bool:
+def excludes(program: torch.export.ExportedProgram, example: Example) -> bool:
     """Whether what the module decides by sizes goes another way for an example than for what was traced."""
-    sizes: dict[Any, int] = {}
+    sizes: dict[str, int] = {}
     signature = program.graph_signature.user_inputs
-    fakes = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    fakes: dict[str, Fake] = {
+        node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"
+    }
     for name, value in zip(signature, pytree.tree_leaves(example), strict=False):
         fake = fakes.get(str(name))
-        for size, actual in zip(getattr(fake, "shape", ()), getattr(value, "shape", ()), strict=False):
-            if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
-                sizes[size.node.expr.name] = actual
+        if not isinstance(fake, torch.Tensor) or not isinstance(value, torch.Tensor):
+            continue
+        theirs: Sequence[int | torch.SymInt] = fake.shape
+        for size, actual in zip(theirs, value.shape, strict=False):
+            if isinstance(size, torch.SymInt) and is_symbol(expression := expression_of(size)):
+                sizes[expression.name] = actual
     found = [text for each in narrowings(program, {}, {}) for text in each.texts]
     return any(SizeCondition(each).holds(sizes) is False for each in found)
 
 
 def _ranged(
-    symbol: Any, low: int, high: int | None, names: dict[str, str], asked: Any, places: Sequence[str]
+    symbol: Symbol,
+    low: int,
+    high: int | None,
+    names: Mapping[str, str],
+    asked: Range | None,
+    places: Sequence[str],
 ) -> Narrowing | None:
     """What is said of one symbol's range; a lower end that torch found alone is one that the module refuses as well."""
     least, most = asked or (0, None)
@@ -231,16 +231,6 @@ def _ranged(
     return Narrowing((symbol,), tuple(texts), words, tuple(dict.fromkeys(places)))
 
 
-def bounds(found: Any) -> tuple[int, int | None]:
-    """A range of torch's: its ends, None for one that is open."""
-    upper = found.upper
-    is_open = not getattr(upper, "is_Integer", isinstance(upper, int)) or int(upper) >= 2**62
-    lower = found.lower
-    return int(lower) if getattr(
-        lower, "is_Integer", isinstance(lower, int)
-    ) else 0, None if is_open else int(upper)
-
-
 def _once(found: Iterable[Narrowing]) -> list[Narrowing]:
     """Equal conditions as one, with all their places."""
     merged: dict[str, Narrowing] = {}
@@ -254,7 +244,7 @@ def _once(found: Iterable[Narrowing]) -> list[Narrowing]:
 # -- guards ----------------------------------------------------------------------------------------------
 
 
-def _replaced(expression: Any, replacements: dict[Any, Any]) -> Any:
+def _replaced(expression: Expression, replacements: Mapping[Symbol, Expression]) -> Expression:
     """The expression with the symbols that stayed."""
     for _ in range(10):
         found = expression.xreplace(replacements)
@@ -264,41 +254,40 @@ def _replaced(expression: Any, replacements: dict[Any, Any]) -> Any:
     return expression
 
 
-def _is_told(expression: Any, known: Iterable[Any]) -> bool:
-    symbols = getattr(expression, "free_symbols", set())
+def _is_told(expression: Expression, known: Iterable[Symbol]) -> bool:
+    symbols = expression.free_symbols
     return bool(symbols) and symbols <= set(known)
 
 
-def _place_in_module(sloc: Any) -> str | None:
+def _place_in_module(sloc: Place) -> str | None:
     """Where a guard was made: None if that was torch's own doing."""
     frame = sloc.framework_loc
-    file = getattr(frame, "filename", None)
-    if file is None or file.startswith(PACKAGE_DIRECTORY):
+    if frame is None or frame.filename.startswith(PACKAGE_DIRECTORY):
         return None
+    file = frame.filename
     if not is_torch_file(file):
         return f"{file.rpartition(_SITE)[2]}:{frame.lineno}"
     if frame.name == "_call_impl":
         return "<string>"  # torch passes over code without a file, and shows who called it
     if os.path.join("_dynamo", "variables") in file and sloc.maybe_user_loc:
-        return sloc.maybe_user_loc.rpartition("# ")[2].partition(" in ")[
-            0
-        ]  # strict: torch runs the module's code
+        # torch.export(strict=True) runs the module's code itself
+        return sloc.maybe_user_loc.rpartition("# ")[2].partition(" in ")[0]
     return None
 
 
-def _fails_somewhere(expression: Any, ranges: dict[Any, Any]) -> bool:
+def _fails_somewhere(expression: Expression, ranges: Mapping[Symbol, Range]) -> bool:
     """Whether a guard does not hold for some sizes in their ranges."""
-    symbols = sorted(expression.free_symbols, key=str)
+    symbols = in_order(expression.free_symbols)
     numbers = {int(each) + step for each in expression.atoms(sympy.Integer) for step in (-1, 0, 1)}
-    tried = []
+    tried: list[list[int]] = []
     for symbol in symbols:
         low, high = ranges.get(symbol, (1, None))
         tried.append(
             [n for n in sorted({*_SAMPLE, *numbers}) if max(low, 1) <= n and (high is None or n <= high)]
         )
     for sizes in itertools.islice(itertools.product(*tried), _MOST_TRIES):
-        value = expression.xreplace(dict(zip(symbols, map(sympy.Integer, sizes), strict=True)))
-        if value == sympy.false:
+        value = expression.xreplace(dict(zip(symbols, map(integer, sizes), strict=True)))
+        if truth_of(value) is False:
             return True
     return False
 
@@ -310,7 +299,7 @@ _SIGNS = (
 )  # fmt: skip
 
 
-def comparison(expression: Any, names: dict[str, str]) -> str | None:
+def comparison(expression: Expression, names: Mapping[str, str]) -> str | None:
     """A guard as a comparison of Python's; None where there are no words for it."""
     for kind, sign in _SIGNS:
         if isinstance(expression, kind):
@@ -319,10 +308,10 @@ def comparison(expression: Any, names: dict[str, str]) -> str | None:
     return None
 
 
-def _arithmetic(expression: Any, names: dict[str, str]) -> str | None:
+def _arithmetic(expression: Expression, names: Mapping[str, str]) -> str | None:
     if expression.is_Integer:
         return str(expression)
-    if isinstance(expression, sympy.Symbol):
+    if is_symbol(expression):
         return spelled(names.get(expression.name, expression.name))
     parts = [_arithmetic(each, names) for each in expression.args]
     if not parts or any(each is None for each in parts):

@@ -1,36 +1,46 @@
-# pyright: basic
 """Translations that the user gives: scripts, operators of other domains, and functions on tensors."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import torch
 from torch._library.custom_ops import CustomOpDef
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, TranslationError
+from onnxsmith.torch.library.kinds import Argument, Arguments, Fake, Keywords, Target, Translated, schema_of
+
+#: An operator of torch, as users name one.
+OperatorKey: TypeAlias = (
+    "OpOverload[..., Any] | OpOverloadPacket[..., Any] | HigherOrderOperator | CustomOpDef"
+)
+#: A script, an operator of an opset, or a function on tensors.
+CustomTranslation: TypeAlias = Callable[..., Translated]
+#: What users give in the place of translations.
+Translations: TypeAlias = "Mapping[OperatorKey, CustomTranslation]"
 
 
-def by_overload(translations: Mapping[Any, Any]) -> dict[Any, Any]:
+def by_overload(translations: Translations) -> dict[Target, CustomTranslation]:
     """Translations by overload; one given for `torch.ops.my.op` is for all its overloads."""
-    result: dict[Any, Any] = {}
+    result: dict[Target, CustomTranslation] = {}
     for target, function in translations.items():
-        if not callable(function):
+        if not callable(function):  # users may give anything
             raise ExportError(
                 f"the translation of {target} is not a function but {type(function).__name__}",
                 help="give a script, an operator of an opset, or a function on tensors",
             )
-        if isinstance(target, torch._ops.OpOverloadPacket):
+        if isinstance(target, OpOverloadPacket):
             for overload in target.overloads():
                 result[getattr(target, overload)] = function
         elif isinstance(target, CustomOpDef):
-            result[target._opoverload] = function
-        elif isinstance(target, torch._ops.OpOverload | torch._ops.HigherOrderOperator):
+            result[target._opoverload] = function  # pyright: ignore[reportPrivateUsage]  # it has no other name
+        elif isinstance(target, OpOverload | HigherOrderOperator):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
             result[target] = function
         else:
             raise ExportError(
@@ -40,7 +50,9 @@ def by_overload(translations: Mapping[Any, Any]) -> dict[Any, Any]:
     return result
 
 
-def called_custom(function: Any, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def called_custom(
+    function: CustomTranslation, target: Target, args: Arguments, kwargs: Keywords
+) -> Translated:
     """Call a translation with torch's arguments.
 
     ONNX has inputs that are tensors and attributes that are not. A script or an operator gets what is no tensor by
@@ -52,12 +64,13 @@ def called_custom(function: Any, target: Any, args: tuple[Any, ...], kwargs: dic
         except TypeError as error:
             raise TranslationError(
                 f"the translation of {target} does not take what torch gives it: {error}",
-                help=f"torch's operator is {getattr(target, '_schema', target)}",
+                help=f"torch's operator is {schema_of(target) or target}",
             ) from None
         return function(*args, **kwargs)
-    names = [each.name for each in target._schema.arguments] if hasattr(target, "_schema") else []
-    inputs: list[Any] = []
-    attributes: dict[str, Any] = {}
+    schema = schema_of(target)
+    names = [] if schema is None else [each.name for each in schema.arguments]
+    inputs: list[Argument] = []
+    attributes: Keywords = {}
     for k, value in enumerate(args):
         if _is_input(value) or k >= len(names):
             inputs.append(value)
@@ -67,7 +80,7 @@ def called_custom(function: Any, target: Any, args: tuple[Any, ...], kwargs: dic
     return function(*inputs, **{name: each for name, each in attributes.items() if each is not None})
 
 
-def check_count(overload: str, result: Any, output: Any) -> None:
+def check_count(overload: str, result: Translated, output: Fake) -> None:
     """A translation gives as many values as torch's operator; `output` is what torch knows of those."""
     mine = len(result) if isinstance(result, tuple | list) else int(result is not None)
     if isinstance(output, torch.Tensor | tuple | list):
@@ -79,17 +92,17 @@ def check_count(overload: str, result: Any, output: Any) -> None:
             )
 
 
-def _count(count: int, values: Any) -> str:
+def _count(count: int, values: Translated | Fake) -> str:
     form = " in a tuple" if count == 1 and isinstance(values, tuple | list) else ""
     return f"{count or 'no'} value{'s' * (count != 1)}{form}"
 
 
-def _has_attributes(function: Any) -> bool:
+def _has_attributes(function: CustomTranslation) -> bool:
     """Whether a callable tells tensors from attributes: operators and scripts do, Python's functions do not."""
     return not hasattr(function, "__code__")
 
 
-def _is_input(value: Any) -> bool:
+def _is_input(value: Argument) -> bool:
     if isinstance(value, list | tuple):
         return any(isinstance(each, Value) for each in value)
     return value is None or isinstance(value, Value | Number | Complex)

@@ -1,59 +1,83 @@
-# pyright: basic
 """From a call of an ATen operator to nodes: a translation, the in-place twin's, or torch's decomposition."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, cast, final
 
-import ml_dtypes  # noqa: F401  # numpy learns bfloat16 from it
 import numpy as np
 import torch
-from torch.fx.node import map_arg
+from torch._ops import OpOverload
 from torch.utils._pytree import tree_leaves
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.errors import TranslationError
+from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ValueRecord, declared
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.arguments import bound, has_complex, lifted, overload_name
-from onnxsmith.torch.custom import called_custom, check_count
+from onnxsmith.torch.custom import CustomTranslation, called_custom, check_count
 from onnxsmith.torch.decompose import Decompositions, decomposed, is_input
 from onnxsmith.torch.interpreter import Interpreter, is_assert
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, onnx_dtype, torch_dtype
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import (
+    SYMBOLIC_NUMBERS,
+    Argument,
+    Arguments,
+    Fake,
+    Given,
+    Keywords,
+    SymbolicNumber,
+    Target,
+    Translated,
+    known_arguments,
+    schema_of,
+)
 from onnxsmith.torch.library.registry import Translation, Untranslatable, find, find_complex
 from onnxsmith.torch.module_calls import module_calls
 from onnxsmith.torch.mutation import functional_twin
 from onnxsmith.torch.origins import span_of
 from onnxsmith.torch.reporting import OperatorRow, Way
+from onnxsmith.torch.size_arithmetic import AnyNumber, as_number
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, current_target
 from onnxsmith.torch.untranslated import Failure
 from onnxsmith.torch.weights import as_array, identity
-from onnxsmith.types.value_types import TensorType, describe_shape
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import Dimension, TensorType, describe_shape
+
+
+@final
+class _Missing:
+    """No translation; None is a result."""
+
+
+_MISSING = _Missing()
 
 
 class Dispatcher:
     """The state of one export that translating a call needs."""
 
-    def __init__(self, program: Any, sizes: Sizes, origin: Origin, custom: Mapping[Any, Any]) -> None:
+    def __init__(
+        self, program: Program, sizes: Sizes, origin: Origin, custom: Mapping[Target, CustomTranslation]
+    ) -> None:
         self.program = program
         self.sizes = sizes
         self.origin = origin
         self.custom = custom
         #: The operators that were translated by what the user gave.
-        self.used: set[Any] = set()
+        self.used: set[Target] = set()
         self.failures: list[Failure] = []
         #: How each operator was translated, how often, into how many nodes.
         self.operators: dict[str, OperatorRow] = {}
         self._decompositions: Decompositions = {}
-        self._weights: dict[Any, Any] = {}
+        self._weights: dict[Hashable, tuple[torch.Tensor, Given]] = {}
         self._depth = 0
         #: Whether nodes note the calls of modules that they are in.
         self.keeps_modules = False
@@ -68,7 +92,7 @@ class Dispatcher:
 
     # -- weights ---------------------------------------------------------------------------------------
 
-    def weight(self, tensor: torch.Tensor, name: str, *, is_written: bool = False) -> Any:
+    def weight(self, tensor: torch.Tensor, name: str, *, is_written: bool = False) -> Given:
         """A tensor of the module as an initializer; tensors that are the same memory are the same one.
 
         One that the module writes to is copied: the model has its value of now.
@@ -81,7 +105,7 @@ class Dispatcher:
             array = as_array(tensor.detach().to(torch_dtype(substitute)))
         else:
             array = as_array(tensor.detach().clone() if is_written else tensor)
-        value: Any
+        value: Given
         if np.iscomplexobj(array):
             value = Complex(
                 self._initializer(array.real, f"{name}.real"), self._initializer(array.imag, f"{name}.imag")
@@ -92,24 +116,23 @@ class Dispatcher:
             self._weights[key] = (tensor, value)  # the tensor is held, so that its address stays its own
         return value
 
-    def _initializer(self, array: np.ndarray[Any, Any], name: str) -> Any:
-        root = current_target().root
+    def _initializer(self, array: Array, name: str) -> SymbolicTensor:
         value, known = self.program.named_initializer(array, name)
         value.weight = name
-        return SymbolicTensor(value, known, root, None)  # type: ignore[arg-type]
+        return SymbolicTensor(value, known, current_target().root, None)
 
     # -- calls -----------------------------------------------------------------------------------------
 
-    def call(self, node: torch.fx.Node, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, node: torch.fx.Node, target: Target, args: Arguments, kwargs: Keywords) -> Argument:
         """The value of a call, with torch's dtype and shape."""
         overload = overload_name(target)
         if is_assert(overload):
             return None
-        output = node.meta.get("val")
+        output: Fake = node.meta.get("val")
         began, nodes = time.perf_counter(), current_target().nodes
         count = len(nodes)
         try:
-            result, way = self._result(node, overload, target, output, args, kwargs)
+            result, way = self._result(node, overload, target, args, kwargs)
         except Untranslatable as reason:
             if self._depth:
                 detail = str(reason) or f"what its decomposition needs: {overload}"
@@ -127,67 +150,69 @@ class Dispatcher:
         return settled
 
     def _result(
-        self, node: torch.fx.Node, overload: str, target: Any, output: Any, args: Any, kwargs: Any
-    ) -> tuple[Any, Way]:
+        self, node: torch.fx.Node, overload: str, target: Target, args: Arguments, kwargs: Keywords
+    ) -> tuple[Translated, Way]:
         custom = self.custom.get(target)
         if custom is not None:
             self.used.add(target)
             result = called_custom(custom, target, args, kwargs)
-            check_count(overload, result, output)
+            check_count(overload, result, node.meta.get("val"))
             return result, "custom"
         reason = ""
-        for name, each in ((overload, target), self._twin(target)):
-            if each is None:
-                continue
+        twin = _twin(target)
+        for name, each in ((overload, target), *(() if twin is None else ((f"{twin}", twin),))):
             try:
-                result = self._translated(node, name, each, output, args, kwargs)
+                result = self._translated(node, name, each, args, kwargs)
             except Untranslatable as error:
                 reason = str(error)
                 continue
-            if result is not _NONE:
+            if not isinstance(result, _Missing):
                 return result, "translation"
-        graph = None
-        if isinstance(target, torch._ops.OpOverload):
-            twin = self._twin(target)[1] or target
-            fakes = [map_arg(each, lambda n: n.meta.get("val")) for each in (node.args, node.kwargs)]
-            graph = decomposed(twin, fakes[0], fakes[1], self._decompositions)
-        if graph is None:
+        if not isinstance(target, OpOverload):
             raise Untranslatable(reason)
-        flat_fakes = tree_leaves(fakes, is_leaf=lambda each: each is None)
-        flat = tree_leaves((args, kwargs), is_leaf=lambda each: each is None)
-        inputs = [value for value, fake in zip(flat, flat_fakes, strict=True) if is_input(fake)]
-        self._depth += 1
-        try:
-            return Interpreter(self, graph).run(inputs), "decomposition"
-        finally:
-            self._depth -= 1
-
-    def _twin(self, target: Any) -> tuple[str, Any]:
-        if isinstance(target, torch._ops.OpOverload) and target._schema.is_mutable:
-            twin = functional_twin(target)
-            if twin is not None:
-                return str(twin), twin
-        return "", None
+        whole = cast("OpOverload[..., Any]", target) if twin is None else twin
+        return self._decomposed(node, whole, args, kwargs, reason), "decomposition"
 
     def _translated(
-        self, node: torch.fx.Node, overload: str, target: Any, output: Any, args: Any, kwargs: Any
-    ) -> Any:
-        call = Call(overload, target, output, self.sizes, node)
+        self, node: torch.fx.Node, overload: str, target: Target, args: Arguments, kwargs: Keywords
+    ) -> Translated | _Missing:
+        call = Call(overload, target, node.meta.get("val"), self.sizes, node)
         if has_complex(args) or (kwargs and has_complex(list(kwargs.values()))):
             translation = find_complex(overload)
             if translation is not None:
                 return _called(translation, call, target, args, kwargs)
             translation = find(overload)
             if translation is None or not translation.lifts:
-                return _NONE
+                return _MISSING
             args, kwargs = bound(translation, target, args, kwargs)
             return lifted(translation, call, args, kwargs)
         translation = find(overload)
-        return _NONE if translation is None else _called(translation, call, target, args, kwargs)
+        return _MISSING if translation is None else _called(translation, call, target, args, kwargs)
+
+    def _decomposed(
+        self,
+        node: torch.fx.Node,
+        target: OpOverload[..., Any],
+        args: Arguments,
+        kwargs: Keywords,
+        reason: str,
+    ) -> Translated:
+        """What torch's own decomposition of a call gives; Untranslatable for `reason` where there is none."""
+        fakes = known_arguments(node)
+        graph = decomposed(target, *fakes, self._decompositions)
+        if graph is None:
+            raise Untranslatable(reason)
+        flat, flat_fakes = (tree_leaves(each, is_leaf=_is_none) for each in ((args, kwargs), fakes))
+        inputs = [value for value, fake in zip(flat, flat_fakes, strict=True) if is_input(fake)]
+        self._depth += 1
+        try:
+            return cast("Translated", Interpreter(self, graph).run(inputs))
+        finally:
+            self._depth -= 1
 
     # -- results ---------------------------------------------------------------------------------------
 
-    def _settled(self, value: Any, fake: Any, overload: str, node: torch.fx.Node) -> Any:
+    def _settled(self, value: Translated, fake: Fake, overload: str, node: torch.fx.Node) -> Argument:
         """The result with the dtype and shape that torch has for it."""
         if isinstance(fake, torch.Tensor):
             return self._settled_tensor(value, fake, overload, node)
@@ -195,9 +220,9 @@ class Dispatcher:
             return [self._settled(a, b, overload, node) for a, b in zip(value, fake, strict=False)]
         if isinstance(value, Number):
             return self.sizes.remember(fake, value)
-        return value
+        return cast("Argument", value)  # of what is no tensor, as it is
 
-    def received(self, value: Any, fake: Any) -> Any:
+    def received(self, value: Argument, fake: Fake) -> Argument:
         """What a subgraph is given, with what torch knows of it there."""
         if isinstance(value, Number):
             return self.sizes.remember(fake, value)
@@ -211,39 +236,37 @@ class Dispatcher:
             self.sizes.announce(value, fake)
         return value
 
-    def _settled_tensor(self, value: Any, fake: torch.Tensor, overload: str, node: torch.fx.Node) -> Any:
+    def _settled_tensor(
+        self, value: Translated, fake: torch.Tensor, overload: str, node: torch.fx.Node
+    ) -> Value | Complex:
         if isinstance(value, Complex):
             real = fake.real if fake.dtype.is_complex else fake
             return Complex(
-                self._settled_tensor(value.real, real, overload, node),
-                self._settled_tensor(value.imag, real, overload, node),
+                self._settled_part(value.real, real, overload, node),
+                self._settled_part(value.imag, real, overload, node),
             )
+        return self._settled_part(value, fake, overload, node)
+
+    def _settled_part(
+        self, value: Translated, fake: torch.Tensor, overload: str, node: torch.fx.Node
+    ) -> TensorValue:
         dtype = onnx_dtype(fake.dtype)
         if isinstance(value, Number):
             value = value.as_dtype(dtype)
         elif not isinstance(value, Value):
             value = current_target().constant(np.asarray(value, dtype.numpy))
         if not isinstance(value, SymbolicTensor):
-            return value
+            return cast("TensorValue", value)
         if value.dtype is None:  # an operator of which nothing is known gives what torch says it does
             return _with_type(value, TensorType(dtype, self.sizes.shape(fake)))
         if value.dtype is not dtype:
-            value = op.Cast(value, to=dtype)
+            value = cast("SymbolicTensor", op.Cast(value, to=dtype))
         shape = value.type.shape
         if shape is not None and _is_plainly(shape, fake):
             return value
         theirs = self.sizes.shape(fake)
         if shape is not None:
-            is_wrong = len(shape) != len(theirs) or any(
-                isinstance(a, int) and isinstance(b, int) and a != b
-                for a, b in zip(shape, theirs, strict=True)
-            )
-            if is_wrong:
-                raise TranslationError(
-                    f"the translation of {overload} gives shape {describe_shape(shape)} where torch has "
-                    f"{describe_shape(theirs)}",
-                    help="this is a mistake in the translation; export(translations=…) can replace it",
-                ).locate(span_of(node))
+            _check_shape(shape, theirs, overload, node)
             if None not in shape:
                 self.sizes.announce(value, fake)
                 return value
@@ -253,7 +276,31 @@ class Dispatcher:
         return value
 
 
-def _is_plainly(shape: tuple[Any, ...], fake: torch.Tensor) -> bool:
+def _is_none(value: Argument | Fake) -> bool:
+    return value is None
+
+
+def _twin(target: Target) -> OpOverload[..., Any] | None:
+    """The operator that computes what an in-place one writes."""
+    schema = schema_of(target)
+    return functional_twin(target) if schema is not None and schema.is_mutable else None
+
+
+def _check_shape(
+    mine: tuple[Dimension, ...], theirs: tuple[Dimension, ...], overload: str, node: torch.fx.Node
+) -> None:
+    is_wrong = len(mine) != len(theirs) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(mine, theirs, strict=True)
+    )
+    if is_wrong:
+        raise TranslationError(
+            f"the translation of {overload} gives shape {describe_shape(mine)} where torch has "
+            f"{describe_shape(theirs)}",
+            help="this is a mistake in the translation; export(translations=…) can replace it",
+        ).locate(span_of(node))
+
+
+def _is_plainly(shape: tuple[Dimension, ...], fake: torch.Tensor) -> bool:
     """Whether a shape is known and torch's; the common case, and so without a generator."""
     if len(shape) != fake.dim():
         return False
@@ -263,7 +310,7 @@ def _is_plainly(shape: tuple[Any, ...], fake: torch.Tensor) -> bool:
     return True
 
 
-def _with_shape(value: SymbolicTensor, shape: Any) -> SymbolicTensor:
+def _with_shape(value: SymbolicTensor, shape: tuple[Dimension, ...]) -> SymbolicTensor:
     known = value.known.type
     assert isinstance(known, TensorType)
     return _with_type(value, TensorType(known.dtype, shape))
@@ -274,21 +321,21 @@ def _with_type(value: SymbolicTensor, kind: TensorType) -> SymbolicTensor:
     return SymbolicTensor(value.record, Known(kind, value.known.data), value.scope, value.place)
 
 
-#: No translation; None is a result.
-_NONE = object()
-
-
-def _called(translation: Translation, call: Call, target: Any, args: Any, kwargs: Any) -> Any:
+def _called(
+    translation: Translation, call: Call, target: Target, args: Arguments, kwargs: Keywords
+) -> Translated:
     args, kwargs = bound(translation, target, args, kwargs)
     return translation.function(call, *args, **kwargs)
 
 
-def _stand_in(fake: Any, sizes: Sizes) -> Any:
+def _stand_in(fake: Fake, sizes: Sizes) -> Argument:
     """A value of torch's dtype and shape that nothing makes, so that the walk can find what else is missing."""
     if isinstance(fake, tuple | list):
         return [_stand_in(each, sizes) for each in fake]
+    if isinstance(fake, SYMBOLIC_NUMBERS):
+        return _stand_in_number(fake)
     if not isinstance(fake, torch.Tensor):
-        return fake if not is_input(fake) else _stand_in_number(fake)
+        return cast("Argument", fake)
     known = Known(TensorType(onnx_dtype(fake.dtype), sizes.shape(fake)))
 
     def make() -> SymbolicTensor:
@@ -297,7 +344,13 @@ def _stand_in(fake: Any, sizes: Sizes) -> Any:
     return Complex(make(), make()) if fake.dtype.is_complex else make()
 
 
-def _stand_in_number(fake: Any) -> Number:
-    kind = {torch.SymInt: torch.int64, torch.SymFloat: torch.float64}.get(type(fake), torch.bool)
-    known = Known(TensorType(onnx_dtype(kind), ()))
-    return SymbolicTensor(ValueRecord("untranslated"), known, current_target(), None).as_number()
+def _stand_in_number(fake: SymbolicNumber) -> AnyNumber:
+    dtype = (
+        DType.INT64
+        if isinstance(fake, torch.SymInt)
+        else DType.DOUBLE
+        if isinstance(fake, torch.SymFloat)
+        else DType.BOOL
+    )
+    known = Known(TensorType(dtype, ()))
+    return as_number(SymbolicTensor(ValueRecord("untranslated"), known, current_target(), None).as_number())

@@ -1,10 +1,9 @@
-# pyright: basic
 """`export`: a PyTorch module as a model, through torch.export."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import torch
@@ -12,11 +11,13 @@ import torch
 from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
 from onnxsmith.torch.capturing import captured
 from onnxsmith.torch.checking import Given
+from onnxsmith.torch.library.kinds import Example, ModuleArgument, schema_of
 from onnxsmith.torch.origins import span_of, traced_here
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.translating import Functions, Options, Translator
 from onnxsmith.torch.verifying import is_idle
+from onnxsmith.torch.wishes import DynamicShapes, as_wish
 
 
 @boundary
@@ -25,12 +26,12 @@ def export(
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
     *,
-    dynamic_shapes: Any = None,
+    dynamic_shapes: DynamicShapes = None,
     opset_version: int | None = None,
     functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
-    translations: Mapping[Any, Any] | None = None,
+    translations: Mapping[Any, Callable[..., Any]] | None = None,
     verify: bool | float = False,
     fallback_dtype: torch.dtype | None = None,
     keep_mutations: bool = False,
@@ -59,8 +60,9 @@ def export(
     """
     with Progress() as progress:
         name = "main_graph"
-        reference: Any = None
-        example: Any = None
+        reference: Callable[..., Any] | None = None
+        example: Example | None = None
+        wishes = as_wish(dynamic_shapes)
         notes: list[str] = []
         decided_at: tuple[str, ...] = ()
         if isinstance(module, torch.export.ExportedProgram):
@@ -70,11 +72,11 @@ def export(
                 "export takes a torch.nn.Module, and was given one that torch.jit has compiled",
                 help="export the module that it was made of",
             )
-        elif isinstance(module, torch.nn.Module):
+        elif isinstance(module, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
             name = type(module).__name__
             reference = _without_traces(module) if verify is not False else None
-            given = Given(module, args, kwargs, dynamic_shapes)
-            dynamic_shapes = given.dynamic_shapes
+            given = Given(module, args, kwargs, wishes)
+            wishes = given.dynamic_shapes
             progress.stage("torch.export")
             program = captured(module, given, strict)
             decided_at = given.decided_at
@@ -86,7 +88,7 @@ def export(
                 help="put a function into the forward of a module",
             )
         options = Options(
-            dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
+            wishes, opset_version, functions, input_names, output_names, translations, verify,
             fallback_dtype, keep_mutations, metadata, runtime, name, decided_at,
         )  # fmt: skip
         with traced_here(isinstance(module, torch.nn.Module)):
@@ -101,7 +103,7 @@ def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram)
         return []
     found: dict[str, None] = {}
     for node in program.graph.nodes:
-        schema = getattr(node.target, "_schema", None)
+        schema = schema_of(node.target)
         if node.op != "call_function" or schema is None:
             continue
         given = dict(zip([each.name for each in schema.arguments], node.args, strict=False)) | node.kwargs
@@ -119,10 +121,10 @@ def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram)
     return [text]
 
 
-def _without_traces(module: torch.nn.Module) -> Any:
+def _without_traces(module: torch.nn.Module) -> Callable[..., Any]:
     """The module as a function that leaves its buffers as they are."""
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: ModuleArgument, **kwargs: ModuleArgument) -> ModuleArgument:
         before = {name: each.detach().clone() for name, each in module.named_buffers()}
         try:
             return module(*args, **kwargs)

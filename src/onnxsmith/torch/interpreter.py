@@ -1,4 +1,3 @@
-# pyright: basic
 """Walks torch's graph, node by node, and keeps what each became.
 
 Knows nodes, names and mutation by renaming; what an operator means is `dispatch`'s to find.
@@ -7,15 +6,16 @@ Knows nodes, names and mutation by renaming; what an operator means is `dispatch
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import torch
-from torch.fx.node import map_arg
+from torch.fx.node import Argument as FxArgument
 
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.source import STATEMENT
 from onnxsmith.torch import numbers
+from onnxsmith.torch.library.kinds import Argument, Fake, Target, known_arguments
 from onnxsmith.torch.mutation import same_value, written_positions
 from onnxsmith.torch.origins import module_scope, span_of, stored
 from onnxsmith.types.dtypes import DType
@@ -45,22 +45,22 @@ class Subprogram:
         self.module = module
         self._dispatcher = dispatcher
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Argument) -> Argument:
         dispatcher, fakes = self._dispatcher, self.inputs
         with dispatcher.sizes.rebound(fakes):
             received = [dispatcher.received(each, fake) for each, fake in zip(arguments, fakes, strict=True)]
             return Interpreter(dispatcher, self.module).run(received)
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> list[Fake]:
         """What torch knows of its parameters."""
         return [each.meta.get("val") for each in self.module.graph.nodes if each.op == "placeholder"]
 
     @property
-    def output(self) -> Any:
+    def output(self) -> Fake:
         """What torch knows of its results."""
         node = next(each for each in reversed(self.module.graph.nodes) if each.op == "output")
-        return map_arg(node.args[0], lambda each: each.meta.get("val"))
+        return known_arguments(node)[0][0]
 
 
 class Interpreter:
@@ -70,7 +70,7 @@ class Interpreter:
         self,
         dispatcher: Dispatcher,
         module: torch.fx.GraphModule,
-        attributes: Mapping[str, Any] | None = None,
+        attributes: Mapping[str, Callable[[], Argument]] | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.dispatcher = dispatcher
@@ -78,20 +78,20 @@ class Interpreter:
         #: Values of placeholders that are no arguments: weights. Called when a node first needs one.
         self.attributes = attributes or {}
         self.progress = progress
-        self.values: dict[torch.fx.Node, Any] = {}
+        self.values: dict[torch.fx.Node, Argument] = {}
         #: What each node became, before anything wrote to it.
-        self.translated: dict[torch.fx.Node, Any] = {}
+        self.translated: dict[torch.fx.Node, Argument] = {}
         #: An in-place operator's result -> the node whose value it is.
         self._same: dict[torch.fx.Node, torch.fx.Node] = {}
 
-    def run(self, arguments: Sequence[Any]) -> Any:
+    def run(self, arguments: Sequence[Argument]) -> Argument:
         """The values that the graph returns, nested as torch has them."""
         given = iter(arguments)
         live = _live(self.module.graph)
         progress = self.progress
         if progress is not None:
             progress.total = len(live)
-        result: Any = None
+        result: Argument = None
         for node in self.module.graph.nodes:
             if node.op == "placeholder":
                 if node.name not in self.attributes:
@@ -104,14 +104,15 @@ class Interpreter:
                     progress.done += 1
         return result
 
-    def _translated(self, node: torch.fx.Node) -> Any:
+    def _translated(self, node: torch.fx.Node) -> Argument:
         if node.op == "get_attr":
             return self._attribute(node)
         target = node.target
-        args = self._mapped(node.args)
+        assert not isinstance(target, str)  # a program of torch.export calls functions alone
+        args = tuple([self._mapped(each) for each in node.args])
         if target is operator.getitem:
-            return args[0][args[1]]
-        kwargs = self._mapped(node.kwargs) if node.kwargs else {}
+            return operator.getitem(cast("Sequence[Argument]", args[0]), cast("int", args[1]))
+        kwargs = {name: self._mapped(each) for name, each in node.kwargs.items()} if node.kwargs else {}
         dispatcher = self.dispatcher
         span = span_of(node)
         dispatcher.enter(node, module_scope(node), stored(span))
@@ -119,30 +120,31 @@ class Interpreter:
         try:
             if numbers.is_python_function(target):
                 value = numbers.compute(target, args, kwargs)
-                return dispatcher.sizes.remember(node.meta.get("val"), value)
+                is_number = isinstance(value, Number)
+                return dispatcher.sizes.remember(node.meta.get("val"), value) if is_number else value
             result = dispatcher.call(node, target, args, kwargs)
         finally:
             STATEMENT.reset(token)
         self._rename(node, target, result)
         return result
 
-    def _rename(self, node: torch.fx.Node, target: Any, result: Any) -> None:
+    def _rename(self, node: torch.fx.Node, target: Target, result: Argument) -> None:
         """What an in-place operator wrote to has its new value from here on."""
         written = written_positions(target)
-        if written and written[0] < len(node.args) and isinstance(node.args[written[0]], torch.fx.Node):
-            owner = self._owner(node.args[written[0]])
+        given = node.args[written[0]] if written and written[0] < len(node.args) else None
+        if isinstance(given, torch.fx.Node):
+            owner = self._owner(given)
             self.values[owner] = result
             self._same[node] = owner
 
-    def _owner(self, node: Any) -> torch.fx.Node:
+    def _owner(self, node: torch.fx.Node) -> torch.fx.Node:
         while node in self._same:
             node = self._same[node]
         return node
 
-    def _mapped(self, value: Any) -> Any:
+    def _mapped(self, value: FxArgument) -> Argument:
         """An argument of a node with values in the place of nodes."""
-        kind = type(value)
-        if kind is torch.fx.Node:
+        if isinstance(value, torch.fx.Node):
             return self._value(value)
         if isinstance(value, tuple):
             return tuple([self._mapped(each) for each in value])
@@ -151,10 +153,11 @@ class Interpreter:
         if isinstance(value, dict):
             return {name: self._mapped(each) for name, each in value.items()}
         if isinstance(value, slice):
-            return slice(*(self._mapped(each) for each in (value.start, value.stop, value.step)))
-        return value
+            parts: tuple[FxArgument, ...] = (value.start, value.stop, value.step)
+            return slice(*(self._mapped(each) for each in parts))
+        return cast("Argument", value)
 
-    def _value(self, node: torch.fx.Node) -> Any:
+    def _value(self, node: torch.fx.Node) -> Argument:
         node = self._owner(node) if self._same else node
         try:
             return self.values[node]
@@ -162,15 +165,15 @@ class Interpreter:
             value = self.values[node] = self.attributes[node.name]()
             return value
 
-    def _attribute(self, node: torch.fx.Node) -> Any:
-        found: Any = self.module
+    def _attribute(self, node: torch.fx.Node) -> Argument:
+        found: torch.nn.Module | torch.Tensor | Argument = self.module
         for part in str(node.target).split("."):
             found = getattr(found, part)
         if isinstance(found, torch.fx.GraphModule):
             return Subprogram(found, self.dispatcher)
         if isinstance(found, torch.Tensor):
             return self.dispatcher.weight(found, str(node.target))
-        return found
+        return cast("Argument", found)
 
 
 def _live(graph: torch.fx.Graph) -> set[torch.fx.Node]:
@@ -197,7 +200,7 @@ def written_placeholders(graph: torch.fx.Graph) -> dict[str, torch.fx.Node]:
     return found
 
 
-def as_output(value: Any) -> Any:
+def as_output(value: Argument) -> Argument:
     """A number among the results of a graph as a tensor."""
     if isinstance(value, Number):
         dtype = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}[value.kind]

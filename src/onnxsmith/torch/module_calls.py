@@ -1,9 +1,9 @@
-# pyright: basic
 """The calls of `nn.Module`s that a node of torch's graph was made in."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 
@@ -25,11 +25,11 @@ Calls = tuple[ModuleCall, ...]
 
 def module_calls(node: torch.fx.Node) -> Calls:
     """The calls of modules that a node was made in."""
-    stack: Any = node.meta.get("nn_module_stack")
+    stack: Mapping[str, tuple[str, str | type]] | None = node.meta.get("nn_module_stack")
     if not stack:
         return ()
     return tuple(ModuleCall(key, path, _class_name(kind)) for key, (path, kind) in stack.items())
 
 
-def _class_name(kind: Any) -> str:
+def _class_name(kind: str | type) -> str:
     return kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"

@@ -1,4 +1,3 @@
-# pyright: basic
 """In-place operators: which argument one writes, what the functional twin is, and when renaming is not enough."""
 
 from __future__ import annotations
@@ -7,12 +6,15 @@ import functools
 from typing import Any
 
 import torch
+from torch._ops import OpOverload
+
+from onnxsmith.torch.library.kinds import Target, schema_of
 
 
 @functools.lru_cache(maxsize=4096)
-def written_positions(target: Any) -> tuple[int, ...]:
+def written_positions(target: Target | str) -> tuple[int, ...]:
     """The positional arguments that an operator writes to."""
-    schema = getattr(target, "_schema", None)
+    schema = schema_of(target)
     if schema is None or not schema.is_mutable:
         return ()
     return tuple(
@@ -23,9 +25,9 @@ def written_positions(target: Any) -> tuple[int, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _viewed_position(target: Any) -> int | None:
+def _viewed_position(target: Target | str) -> int | None:
     """The argument that the result of an operator may be a view of."""
-    schema = getattr(target, "_schema", None)
+    schema = schema_of(target)
     if schema is None or schema.is_mutable:
         return None
     if not any(each.alias_info is not None for each in schema.returns):
@@ -34,18 +36,21 @@ def _viewed_position(target: Any) -> int | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def functional_twin(target: Any) -> Any:
+def functional_twin(target: Target | str) -> OpOverload[..., Any] | None:
     """`aten.add.Tensor` for `aten.add_.Tensor`: same arguments, no writing; None where there is none."""
-    schema = target._schema
+    schema = schema_of(target)
+    if schema is None:
+        return None
     namespace, _, name = schema.name.partition("::")
     if not name.endswith("_") or len(written_positions(target)) != 1:
         return None
     packet = getattr(getattr(torch.ops, namespace), name[:-1], None)
     overload = schema.overload_name or "default"
-    twin = getattr(packet, overload, None) if packet is not None else None
-    if twin is None or twin._schema.is_mutable:
+    twin: OpOverload[..., Any] | None = getattr(packet, overload, None)
+    declared = None if twin is None else schema_of(twin)
+    if declared is None or declared.is_mutable:
         return None
-    theirs, ours = ([each.name for each in s.arguments] for s in (twin._schema, schema))
+    theirs, ours = ([each.name for each in s.arguments] for s in (declared, schema))
     return twin if theirs[: len(ours)] == ours else None
 
 
@@ -55,8 +60,8 @@ def writes_to_views(graph: torch.fx.Graph) -> bool:
     if not any(written_positions(node.target) for node in nodes if node.op == "call_function"):
         return False
     position = {node: k for k, node in enumerate(nodes)}
-    root: dict[Any, Any] = {}
-    members: dict[Any, list[Any]] = {}
+    root: dict[torch.fx.Node, torch.fx.Node] = {}
+    members: dict[torch.fx.Node, list[torch.fx.Node]] = {}
     for node in nodes:
         root[node] = _root(node, root)
         members.setdefault(root[node], []).append(node)
@@ -80,17 +85,14 @@ def same_value(node: torch.fx.Node) -> torch.fx.Node:
     """The node whose value an in-place result is."""
     while node.op == "call_function":
         written = written_positions(node.target)
-        if (
-            not written
-            or written[0] >= len(node.args)
-            or not isinstance(node.args[written[0]], torch.fx.Node)
-        ):
+        owner = node.args[written[0]] if written and written[0] < len(node.args) else None
+        if not isinstance(owner, torch.fx.Node):
             break
-        node = node.args[written[0]]  # type: ignore[assignment]
+        node = owner
     return node
 
 
-def _root(node: torch.fx.Node, root: dict[Any, Any]) -> Any:
+def _root(node: torch.fx.Node, root: dict[torch.fx.Node, torch.fx.Node]) -> torch.fx.Node:
     if node.op != "call_function":
         return node
     if getattr(node.target, "__name__", "") == "getitem" and isinstance(node.args[0], torch.fx.Node):

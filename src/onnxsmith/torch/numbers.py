@@ -1,22 +1,22 @@
-# pyright: basic
 """Python's arithmetic in torch's graphs: `operator.add`, `torch.sym_max`, `math.ceil` on numbers of the model."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
 
 import torch
 
+from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.torch.library.operators import op
-from onnxsmith.torch.sizes import greatest, least
+from onnxsmith.torch.library.kinds import Argument, Target
+from onnxsmith.torch.size_arithmetic import AnyNumber, as_number, greatest, is_float, least, scalar
 from onnxsmith.types.dtypes import DType
 
 
-def _rounded(name: str) -> Callable[[Any], Any]:
+def _rounded(name: str) -> Callable[[Number], Number]:
     """A rounding to int."""
 
     def round_(value: Number) -> Number:
@@ -27,7 +27,7 @@ def _rounded(name: str) -> Callable[[Any], Any]:
     return round_
 
 
-def _function(name: str) -> Callable[[Any], Any]:
+def _function(name: str) -> Callable[[Number], Number]:
     """A function of one float."""
     return lambda value: Number(getattr(op, name)(value.as_dtype(DType.DOUBLE)), "float")
 
@@ -44,40 +44,42 @@ def _sym_int(value: Number) -> Number:
     return Number(value.as_dtype(DType.INT64), "int")  # a cast of a float drops its fraction, as int() does
 
 
-def _sym_ite(condition: Any, then: Any, otherwise: Any) -> Any:
+def _sym_ite(condition: Number | bool, then: AnyNumber, otherwise: AnyNumber) -> AnyNumber:
     if not isinstance(condition, Number):
         return then if condition else otherwise
-    return _where(condition, then, otherwise)
+    dtype = DType.DOUBLE if is_float(then) or is_float(otherwise) else DType.INT64
+    chosen = op.Where(condition.as_dtype(DType.BOOL), scalar(then, dtype), scalar(otherwise, dtype))
+    return as_number(chosen.as_number())
 
 
-def _where(condition: Number, then: Any, otherwise: Any) -> Number:
-    is_float = any(
-        isinstance(each, float) or getattr(each, "kind", "") == "float" for each in (then, otherwise)
-    )
-    dtype = DType.DOUBLE if is_float else DType.INT64
-    parts = [
-        each.as_dtype(dtype) if isinstance(each, Number) else dtype.numpy.type(each)
-        for each in (then, otherwise)
-    ]
-    return op.Where(condition.as_dtype(DType.BOOL), *parts).as_number()
-
-
-def _sym_sum(values: Any) -> Any:
-    result: Any = 0
+def _sym_sum(values: Iterable[AnyNumber]) -> AnyNumber:
+    result: AnyNumber = 0
     for each in values:
         result = result + each
     return result
 
 
+#: Operators that are functions of one float, by the name that `math` has for them.
+_FLOAT_FUNCTIONS = {
+    "sqrt": "Sqrt", "exp": "Exp", "log": "Log",
+    "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan",
+    "sinh": "Sinh", "cosh": "Cosh", "tanh": "Tanh",
+}  # fmt: skip
+
+#: torch's own functions of numbers, which it leaves without types.
+_TORCH_FUNCTIONS: dict[str, Callable[..., AnyNumber]] = {
+    "sym_max": greatest,
+    "sym_min": least,
+    "sym_not": _sym_not,
+    "sym_float": _sym_float,
+    "sym_int": _sym_int,
+    "sym_ite": _sym_ite,
+    "sym_sum": _sym_sum,
+}
+
 #: Functions that are called as they are on what is known, and so on numbers of the model.
-_MEANINGS: dict[Any, Callable[..., Any]] = {
-    torch.sym_max: greatest,
-    torch.sym_min: least,
-    torch.sym_not: _sym_not,
-    torch.sym_float: _sym_float,
-    torch.sym_int: _sym_int,
-    torch.sym_ite: _sym_ite,
-    torch.sym_sum: _sym_sum,
+_MEANINGS: dict[Callable[..., Any], Callable[..., AnyNumber]] = {
+    **{getattr(torch, name): meaning for name, meaning in _TORCH_FUNCTIONS.items()},
     operator.not_: _sym_not,
     math.ceil: _rounded("Ceil"),
     math.floor: _rounded("Floor"),
@@ -89,27 +91,14 @@ _MEANINGS: dict[Any, Callable[..., Any]] = {
     min: least,
     **{
         function: _function(name)
-        for word, name in (
-            ("sqrt", "Sqrt"),
-            ("exp", "Exp"),
-            ("log", "Log"),
-            ("sin", "Sin"),
-            ("cos", "Cos"),
-            ("tan", "Tan"),
-            ("asin", "Asin"),
-            ("acos", "Acos"),
-            ("atan", "Atan"),
-            ("sinh", "Sinh"),
-            ("cosh", "Cosh"),
-            ("tanh", "Tanh"),
-        )
+        for word, name in _FLOAT_FUNCTIONS.items()
         for function in (getattr(torch, f"_sym_{word}", None), getattr(math, word))
         if function is not None
     },
 }
 
 
-def is_python_function(target: Any) -> bool:
+def is_python_function(target: Target | str) -> bool:
     """Whether a node's target is a function of numbers: Python's operators, `math`, torch's `sym_*`."""
     return target in _MEANINGS or getattr(target, "__module__", "") in (
         "_operator",
@@ -119,17 +108,14 @@ def is_python_function(target: Any) -> bool:
     )
 
 
-def compute(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def compute(target: Target, args: Sequence[Argument], kwargs: Mapping[str, Argument]) -> Argument:
     """The function's value: now where all is known, in the graph otherwise."""
-    flat = [*args, *kwargs.values()]
-    is_known = not any(_has_number(each) for each in flat)
-    meaning = _MEANINGS.get(target)
-    if is_known or meaning is None:
-        return target(*args, **kwargs)
-    return meaning(*args, **kwargs)
+    is_known = not any(_has_number(each) for each in (*args, *kwargs.values()))
+    meaning = None if is_known else _MEANINGS.get(target)
+    return cast("Argument", (target if meaning is None else meaning)(*args, **kwargs))
 
 
-def _has_number(value: Any) -> bool:
+def _has_number(value: Argument) -> bool:
     if isinstance(value, list | tuple):
         return any(_has_number(each) for each in value)
     return isinstance(value, Number)

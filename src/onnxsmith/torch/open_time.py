@@ -1,4 +1,3 @@
-# pyright: basic
 """Recurrent layers whose time stays open while torch.export traces them.
 
 torch finds the shape of what they give by running them step by step, which fixes the number of steps. The shape
@@ -8,26 +7,31 @@ follows from the arguments alone, so while a module is traced it is said directl
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, TypeAlias
 
 import torch
 from torch._C import DispatchKey
+from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
 
 _LAYERS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 _KEYS = (DispatchKey.CompositeImplicitAutograd, DispatchKey.Autograd)
+#: What torch runs for an operator under one of its keys.
+_Kernel: TypeAlias = Callable[..., Any]
+#: What a recurrent layer takes besides its input and states: weights, and how it runs.
+_KernelArgument: TypeAlias = Sequence[torch.Tensor] | torch.Tensor | bool | int | float
 
 
 @contextlib.contextmanager
-def open_time() -> Iterator[None]:
+def open_time() -> Generator[None]:
     """Have torch take the shapes of recurrent layers from their arguments."""
-    held: list[tuple[Any, Any, Any]] = []
+    held: list[tuple[OpOverload[..., Any], DispatchKey, _Kernel]] = []
     try:
         for name in _LAYERS:
-            overload = getattr(torch.ops.aten, name).input
+            overload: OpOverload[..., Any] = getattr(torch.ops.aten, name).input
             for key in _KEYS:
-                kernel = overload.py_kernels.get(key)
+                kernel: _Kernel | None = overload.py_kernels.get(key)
                 if kernel is not None:
                     held.append((overload, key, kernel))
                     _set(overload, key, _shaped(kernel))
@@ -37,18 +41,20 @@ def open_time() -> Iterator[None]:
             _set(overload, key, kernel)
 
 
-def _set(overload: Any, key: Any, kernel: Any) -> None:
+def _set(overload: OpOverload[..., Any], key: DispatchKey, kernel: _Kernel) -> None:
     overload.py_kernels[key] = kernel
-    overload._dispatch_cache.clear()
+    overload._dispatch_cache.clear()  # pyright: ignore[reportPrivateUsage]  # what it found for the key before
 
 
-def _shaped(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def _shaped(kernel: _Kernel) -> _Kernel:
     """The kernel of a layer, which only says shapes when it is given a tensor without elements."""
 
-    def run(x: Any, hx: Any, *args: Any) -> Any:
+    def run(
+        x: torch.Tensor, hx: torch.Tensor | Sequence[torch.Tensor], *args: _KernelArgument
+    ) -> tuple[torch.Tensor, ...]:
         if not isinstance(x, FakeTensor):
             return kernel(x, hx, *args)
-        states = list(hx) if isinstance(hx, list | tuple) else [hx]
+        states = [hx] if isinstance(hx, torch.Tensor) else list(hx)
         is_bidirectional = args[5]
         width = states[0].shape[-1] * (2 if is_bidirectional else 1)
         output = x.new_empty((*x.shape[:-1], width))

@@ -1,4 +1,3 @@
-# pyright: basic
 """Where in the user's model a node of torch's graph comes from: the line of source and the module."""
 
 from __future__ import annotations

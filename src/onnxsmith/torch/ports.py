@@ -1,25 +1,25 @@
-# pyright: basic
 """The inputs and outputs of a model: which there are, what they are called, and what becomes of None and writes."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import torch
-from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
-from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import ExportError, NarrowedDimensionWarning, SpecialisedDimensionWarning
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
+from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.torch.conditions import Narrowing, narrowings
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import as_output, written_placeholders
 from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
-from onnxsmith.torch.library.values import cast
+from onnxsmith.torch.library.kinds import Argument, Fake
+from onnxsmith.torch.library.values import cast as to_dtype
 from onnxsmith.torch.reporting import ExportReport
 from onnxsmith.torch.signature import output_names as names_of_outputs
 from onnxsmith.torch.target import TorchTarget
@@ -110,9 +110,9 @@ class Ports:
 
     # -- inputs ----------------------------------------------------------------------------------------
 
-    def inputs(self) -> tuple[list[Any], dict[str, Any]]:
+    def inputs(self) -> tuple[list[Argument], dict[str, Callable[[], Argument]]]:
         """The graph's inputs in order, and how weights are made when they are needed."""
-        specs: list[Any] = self.program.graph_signature.input_specs
+        specs = self.program.graph_signature.input_specs
         wanted = [each for each in specs if each.kind == InputKind.USER_INPUT and not _is_constant(each)]
         names = self.options.input_names
         if names is not None and len(names) != len(wanted):
@@ -121,23 +121,25 @@ class Ports:
                 help=f"the inputs are {', '.join(each.arg.name for each in wanted)}",
             )
         chosen = iter(names if names is not None else [each.arg.name for each in wanted])
-        arguments: list[Any] = []
-        weights: dict[str, Any] = {}
+        arguments: list[Argument] = []
+        weights: dict[str, Callable[[], Argument]] = {}
         for spec in specs:
-            if _is_constant(spec) and spec.kind == InputKind.USER_INPUT and spec.arg.value is not None:
-                self.report.notes.append(
-                    f"'{spec.arg.name}' is no input: it is always {spec.arg.value!r}, as in the example"
-                )
-            if spec.kind == InputKind.USER_INPUT:
-                node = self.placeholders[spec.arg.name]
-                arguments.append(spec.arg.value if _is_constant(spec) else self._input(node, next(chosen)))
+            argument = spec.arg
+            if spec.kind == InputKind.USER_INPUT and isinstance(argument, ConstantArgument):
+                if argument.value is not None:
+                    self.report.notes.append(
+                        f"'{argument.name}' is no input: it is always {argument.value!r}, as in the example"
+                    )
+                arguments.append(argument.value)
+            elif spec.kind == InputKind.USER_INPUT:
+                arguments.append(self._input(self.placeholders[argument.name], next(chosen)))
             else:
                 weights[spec.arg.name] = self._weight(spec)
         return arguments, weights
 
-    def _input(self, node: torch.fx.Node, name: str) -> Any:
+    def _input(self, node: torch.fx.Node, name: str) -> Argument:
         self._input_names.add(name)
-        fake = node.meta["val"]
+        fake: Fake = node.meta["val"]
         if not isinstance(fake, torch.Tensor):
             kind = (
                 DType.BOOL
@@ -147,29 +149,30 @@ class Ports:
                 else DType.INT64
             )
             value = self.scope.input(name, TensorType(kind, ()))
-            assert isinstance(value, Tensor), "of a tensor's type"
+            assert isinstance(value, SymbolicTensor), "of a tensor's type"
             return self.sizes.remember(fake, value.as_number())
         shape = self.sizes.shape(fake)
         dtype = boundary_dtype(fake.dtype)
         if fake.dtype.is_complex:
             value = self.scope.input(name, TensorType(dtype, (*shape, 2)))
-            assert isinstance(value, Tensor), "of a tensor's type"
+            assert isinstance(value, SymbolicTensor), "of a tensor's type"
             self.sizes.announce(value, fake)
             return unpacked(value)
         value = self.scope.input(name, TensorType(dtype, shape))
+        assert isinstance(value, SymbolicTensor), "of a tensor's type"
         self.sizes.announce(value, fake)
-        return cast(value, onnx_dtype(fake.dtype))
+        return to_dtype(value, onnx_dtype(fake.dtype))
 
-    def _weight(self, spec: Any) -> Any:
-        target = spec.target
+    def _weight(self, spec: InputSpec) -> Callable[[], Argument]:
+        target = spec.target or ""
         state = self.program.state_dict
         constants = self.program.constants
         is_written = spec.arg.name in self.written or target in self._mutated()
 
-        def make() -> Any:
+        def make() -> Argument:
             found = state[target] if target in state else constants[target]
             if not isinstance(found, torch.Tensor):
-                return found
+                return cast("Argument", found)  # a constant of another class
             return self.dispatcher.weight(found, target, is_written=is_written)
 
         return make
@@ -183,7 +186,7 @@ class Ports:
 
     # -- outputs ---------------------------------------------------------------------------------------
 
-    def outputs(self, results: Sequence[Any], values: Mapping[torch.fx.Node, Any]) -> list[Any]:
+    def outputs(self, results: Sequence[Argument], values: Mapping[torch.fx.Node, Argument]) -> list[Value]:
         """What `forward` returns as the model's outputs; None has no place in a model."""
         specs = self.program.graph_signature.output_specs
         returned = [value for value, spec in zip(results, specs, strict=True) if spec.kind in _RETURNED]
@@ -219,7 +222,7 @@ class Ports:
                     help=f"the outputs are {', '.join(name for name, _, _ in kept)}",
                 )
             kept = [(name, value, fake) for name, (_, value, fake) in zip(given, kept, strict=True)]
-        outputs: list[Any] = []
+        outputs: list[Value] = []
         seen: set[int] = set()
         origin = self.dispatcher.origin
         origin.name = origin.scope = origin.source = ""
@@ -227,28 +230,28 @@ class Ports:
         for name, value, fake in kept:
             lifted = self._output(value, fake)
             if lifted.record.producer is None or id(lifted.record) in seen:
-                lifted = self.scope.operators.Identity(lifted)
+                lifted = _of_graph(self.scope.operators.Identity(lifted))
             seen.add(id(lifted.record))
             self.scope.suggest_name(lifted, name)
             outputs.append(lifted)
         return outputs
 
-    def _fakes(self) -> list[Any]:
+    def _fakes(self) -> list[Fake]:
         """What torch knows of what `forward` returns."""
         node = next(each for each in reversed(self.program.graph.nodes) if each.op == "output")
         specs = self.program.graph_signature.output_specs
         return [
             each.meta.get("val") if isinstance(each, torch.fx.Node) else each
-            for each, spec in zip(node.args[0], specs, strict=True)  # type: ignore[arg-type]
+            for each, spec in zip(node.args[0], specs, strict=True)
             if spec.kind in _RETURNED
         ]
 
     def _mutations(
-        self, results: Sequence[Any], values: Mapping[torch.fx.Node, Any]
-    ) -> list[tuple[str, Any, Any]]:
+        self, results: Sequence[Argument], values: Mapping[torch.fx.Node, Argument]
+    ) -> list[tuple[str, Argument, Fake]]:
         """What the module wrote to, buffers and inputs, as they are afterwards."""
         signature = self.program.graph_signature
-        found: list[tuple[str, Any, Any]] = []
+        found: list[tuple[str, Argument, Fake]] = []
         for value, spec in zip(results, signature.output_specs, strict=True):
             if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION):
                 found.append((spec.target or spec.arg.name, value, None))
@@ -260,13 +263,22 @@ class Ports:
         ]
         return [(f"{name.replace('.', '_')}_after", value, fake) for name, value, fake in found]
 
-    def _output(self, value: Any, fake: Any) -> Any:
+    def _output(self, value: Argument, fake: Fake) -> SymbolicTensor:
         if isinstance(value, Complex):
-            return packed(value)
+            return _of_graph(packed(value))
         value = as_output(value)
-        value = value if isinstance(value, Value) else self.scope.lift(value)
-        return cast(value, boundary_dtype(fake.dtype)) if isinstance(fake, torch.Tensor) else value
+        lifted = _of_graph(value if isinstance(value, Value) else self.scope.lift(cast("Operand", value)))
+        return (
+            _of_graph(to_dtype(lifted, boundary_dtype(fake.dtype)))
+            if isinstance(fake, torch.Tensor)
+            else lifted
+        )
 
 
-def _is_constant(spec: Any) -> bool:
+def _of_graph(value: Value) -> SymbolicTensor:
+    assert isinstance(value, SymbolicTensor)  # torch has no sequences, and all is recorded
+    return value
+
+
+def _is_constant(spec: InputSpec) -> bool:
     return isinstance(spec.arg, ConstantArgument)

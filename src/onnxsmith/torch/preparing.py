@@ -1,4 +1,3 @@
-# pyright: basic
 """Which programs torch has to rewrite before they can be walked: those that renaming values cannot follow.
 
 torch's own pass is slow, as it traces the whole program again, and so only programs that need it go through it.
@@ -7,7 +6,6 @@ torch's own pass is slow, as it traces the whole program again, and so only prog
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import torch
 
@@ -26,7 +24,7 @@ def prepared(program: torch.export.ExportedProgram) -> torch.export.ExportedProg
         # torch copies tree specs in a way that it has itself deprecated.
         warnings.simplefilter("ignore", FutureWarning)
         try:
-            return program.run_decompositions({})
+            return program.run_decompositions({})  # pyright: ignore[reportUnknownMemberType]
         except Exception as error:  # whatever torch's own code raises here
             error.__context__ = None
             raise ExportError(
@@ -59,7 +57,7 @@ def _has_region(graph: torch.fx.Graph) -> bool:
     return False
 
 
-def _is_enabled(autocast: Any) -> bool:
+def _is_enabled(autocast: torch.fx.Node) -> bool:
     return autocast.args[2] is not False
 
 

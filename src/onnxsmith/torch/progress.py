@@ -1,4 +1,3 @@
-# pyright: basic
 """A line on the terminal for exports that take long: what is being done, how far it is, for how many seconds."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# pyright: basic
 """What an export did: which operators it translated and how, how long it took, and what a verification found."""
 
 from __future__ import annotations
@@ -46,16 +45,16 @@ class ExportReport:
 
     opset_version: int = 0
     #: What was done -> seconds.
-    stages: dict[str, float] = field(default_factory=dict)
-    operators: list[OperatorRow] = field(default_factory=list)
+    stages: dict[str, float] = field(default_factory=dict[str, float])
+    operators: list[OperatorRow] = field(default_factory=list[OperatorRow])
     nodes: int = 0
     functions: int = 0
     weight_bytes: int = 0
-    verification: list[OutputRow] = field(default_factory=list)
+    verification: list[OutputRow] = field(default_factory=list[OutputRow])
     #: What was changed because ONNX Runtime would get it wrong or has no kernel for it.
     runtime_changes: tuple[Edit, ...] = ()
     #: What the user should know: dimensions that are fixed, outputs that were not compared.
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list[str])
 
     @property
     def seconds(self) -> float:
@@ -122,17 +121,17 @@ class ExportedModel(Model):
     export_report: ExportReport
 
 
-def _bytes(count: int) -> str:
+def _bytes(count: float) -> str:
     for unit in ("bytes", "kB", "MB"):
         if count < 1000:
             return f"{count:.3g} {unit}"
-        count = round(count / 1000) if count >= 10_000 else count / 1000  # type: ignore[assignment]
+        count = round(count / 1000) if count >= 10_000 else count / 1000
     return f"{count:.3g} GB"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[k]) for row in (head, *rows)) for k in range(len(head))]
-    lines = []
+    lines: list[str] = []
     for row in (head, *rows):
         cells = [
             each.ljust(width) if k < 2 else each.rjust(width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,12 +11,12 @@ import numpy as np
 from onnxsmith.algorithms.operators import PortableOperators, portable_operators
 from onnxsmith.core.recording import RecordedFunction
 from onnxsmith.core.target import ACTIVE
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Array, Value
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.origins import SOURCE_KEY, written
 from onnxsmith.graphs.program import Program
-from onnxsmith.graphs.records import NodeRecord
+from onnxsmith.graphs.records import NodeRecord, ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
@@ -58,7 +58,7 @@ class TorchTarget(GraphTarget):
         self.origin = origin
         self.has_metadata = has_metadata
         #: Sizes and the like that were computed: what computes them -> the results.
-        self._made: dict[Any, tuple[Any, ...]] = {}
+        self._made: dict[Hashable, tuple[Value, ...]] = {}
         #: The calls of modules that each node of the outermost graph is in, where that is asked for.
         self.modules: dict[NodeRecord, Calls] | None = {} if keeps_modules else None
 
@@ -73,10 +73,10 @@ class TorchTarget(GraphTarget):
         """The line of the model; what stands on the stack is a translation."""
         return STATEMENT.get()
 
-    def _equal(self, key: Any) -> tuple[Any, ...] | None:
+    def _equal(self, key: Hashable) -> tuple[Value, ...] | None:
         """What an equal call gave, here or in a graph around."""
-        here: Any = self
-        while here is not None:
+        here: GraphTarget | None = self
+        while isinstance(here, TorchTarget):
             found = here._made.get(key)
             if found is not None:
                 return found
@@ -143,18 +143,20 @@ def current_target() -> TorchTarget:
 
 
 #: Operators that give their first operand back when the other is this number.
-_NEUTRAL: dict[str, Any] = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "And": True, "Or": False}
+_NEUTRAL: dict[str, bool | int] = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "And": True, "Or": False}
 _EITHER_WAY = frozenset({"Add", "Mul", "And", "Or"})
 #: What sizes and masks are computed in. Numbers with fractions are seldom computed twice, and cost a look each.
 _SHARED_DTYPES = frozenset({DType.INT64, DType.BOOL})
 
 
-def _without_node(op: OperatorDef, inputs: Sequence[Any], outputs: Sequence[Known]) -> Any:
+def _without_node(
+    op: OperatorDef, inputs: Sequence[Value | None], outputs: Sequence[Known]
+) -> SymbolicTensor | list[Array] | None:
     """The value of a call that needs no node: arrays where all is known, or an operand that nothing changes."""
     if op.domain or op.name == "Identity":  # an Identity is there to be a value of its own
         return None
-    arrays = [_content(each) for each in outputs]
-    if all(each is not None for each in arrays):
+    arrays = [each for each in map(_content, outputs) if each is not None]
+    if len(arrays) == len(outputs):
         return arrays
     neutral = _NEUTRAL.get(op.name)
     if neutral is None or len(inputs) != 2:
@@ -167,21 +169,18 @@ def _without_node(op: OperatorDef, inputs: Sequence[Any], outputs: Sequence[Know
     return None
 
 
-def _content(known: Known) -> np.ndarray[Any, Any] | None:
+def _content(known: Known) -> Array | None:
     """The whole content of a value, where it is known and of the value's type."""
-    data: Any = known.data
-    kind = known.type
-    if isinstance(data, int) or (
-        isinstance(data, tuple) and all(type(each) is int for each in cast(Any, data))
-    ):
+    data, kind = known.data, known.type
+    if isinstance(data, int) or (isinstance(data, tuple) and all(type(each) is int for each in data)):
         data = np.array(data, np.int64)
     if not isinstance(data, np.ndarray) or not isinstance(kind, TensorType) or kind.dtype is None:
         return None
-    array = cast("np.ndarray[Any, Any]", data)
+    array: Array = data
     return array if array.dtype == kind.dtype.numpy and array.shape == kind.shape else None
 
 
-def _is_scalar(value: Any, number: Any) -> bool:
+def _is_scalar(value: Value | None, number: int) -> bool:
     if not isinstance(value, SymbolicTensor):
         return False
     array = _content(value.known)
@@ -190,11 +189,11 @@ def _is_scalar(value: Any, number: Any) -> bool:
 
 def _key(
     op: OperatorDef,
-    inputs: Sequence[Any],
+    inputs: Sequence[Value | None],
     attributes: Mapping[str, Any],
     output_count: int,
     outputs: Sequence[Known],
-) -> Any:
+) -> Hashable | None:
     """What tells a call from others, for calls that are worth sharing."""
     for each in outputs:
         kind = each.type
@@ -202,7 +201,7 @@ def _key(
             return None
     if op.domain or op.name == "Identity" or op.name.startswith(("Random", "Bernoulli", "Multinomial")):
         return None
-    values: list[Any] = []
+    values: list[ValueRecord | None] = []
     for each in inputs:
         if each is None:
             values.append(None)
@@ -210,11 +209,10 @@ def _key(
             values.append(each.record)
         else:
             return None
-    settings: list[Any] = []
+    settings: list[tuple[str, Hashable]] = []
     for name, value in sorted(attributes.items()):
-        if isinstance(value, list):
-            value = tuple(cast("list[Any]", value))
-        if not isinstance(value, int | float | str | tuple):
+        setting = tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+        if not isinstance(setting, int | float | str | tuple):
             return None
-        settings.append((name, value))
+        settings.append((name, cast("Hashable", setting)))
     return (op.name, output_count, *values, *settings)

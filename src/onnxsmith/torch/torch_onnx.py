@@ -1,4 +1,3 @@
-# pyright: basic
 """`for_torch_onnx`: a script as an entry of `torch.onnx.export`'s own `custom_translation_table`."""
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
     What torch.onnx makes of it is a call of the ONNX function that the script is. torch.onnx records in opset 18 and
     converts to others afterwards, so a script for it is written with `opset18`.
     """
-    if not isinstance(script, ScriptFunction):
+    if not isinstance(script, ScriptFunction):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(
             f"for_torch_onnx takes a script, not {type(script).__name__}",
             help="decorate the function with @script",

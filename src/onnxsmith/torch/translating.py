@@ -1,4 +1,3 @@
-# pyright: basic
 """`translate`: the model of a program that torch.export made."""
 
 from __future__ import annotations
@@ -6,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import onnx_ir as ir
 import torch
@@ -14,6 +13,7 @@ import torch
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.algorithms.values import SIZE_READER
 from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.ir_maker import IrMaker, function_to_ir
@@ -30,6 +30,7 @@ from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import Interpreter
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
+from onnxsmith.torch.library.kinds import Argument, Example
 from onnxsmith.torch.module_calls import Calls
 from onnxsmith.torch.module_parts import MODULES_KEY, outline_modules
 from onnxsmith.torch.ports import Ports
@@ -40,6 +41,7 @@ from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, TorchTarget
 from onnxsmith.torch.untranslated import untranslated
 from onnxsmith.torch.verifying import Verification
+from onnxsmith.torch.wishes import DynamicShapes, Wish, as_wish
 from onnxsmith.tracing.trace import PRODUCER
 
 Runtime: TypeAlias = Literal["onnxruntime"]
@@ -56,12 +58,12 @@ _NARROW = (torch.float16, torch.bfloat16)
 class Options:
     """What an export is asked for; `export` says what each means."""
 
-    dynamic_shapes: Any = None
+    dynamic_shapes: Wish = None
     opset_version: int | None = None
     functions: Functions | None = None
     input_names: Sequence[str] | None = None
     output_names: Sequence[str] | None = None
-    translations: Mapping[Any, Any] | None = None
+    translations: Mapping[Any, Callable[..., Any]] | None = None
     verify: bool | float = False
     fallback_dtype: torch.dtype | None = None
     keep_mutations: bool = False
@@ -81,12 +83,12 @@ class Options:
 def translate(
     program: torch.export.ExportedProgram,
     *,
-    dynamic_shapes: Any = None,
+    dynamic_shapes: DynamicShapes = None,
     opset_version: int | None = None,
     functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
-    translations: Mapping[Any, Any] | None = None,
+    translations: Mapping[Any, Callable[..., Any]] | None = None,
     verify: bool | float = False,
     fallback_dtype: torch.dtype | None = None,
     keep_mutations: bool = False,
@@ -97,13 +99,13 @@ def translate(
 
     The other arguments are those of `export`.
     """
-    if not isinstance(program, torch.export.ExportedProgram):
+    if not isinstance(program, torch.export.ExportedProgram):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(
             f"translate takes an ExportedProgram, not {type(program).__name__}",
             help="onnxsmith.torch.export(module, args) exports a module",
         )
     options = Options(
-        dynamic_shapes, opset_version, functions, input_names, output_names, translations, verify,
+        as_wish(dynamic_shapes), opset_version, functions, input_names, output_names, translations, verify,
         fallback_dtype, keep_mutations, metadata, runtime,
     )  # fmt: skip
     with Progress() as progress:
@@ -119,7 +121,7 @@ class Translator:
         options: Options,
         progress: Progress,
         reference: Callable[..., Any] | None = None,
-        example: tuple[Any, Any] | None = None,
+        example: Example | None = None,
     ) -> None:
         _check(options)
         progress.stage("translation")
@@ -158,7 +160,7 @@ class Translator:
         try:
             arguments, weights = self.ports.inputs()
             walk = Interpreter(self.dispatcher, self.program.graph_module, weights, self.progress)
-            results = walk.run(arguments)
+            results = cast("Sequence[Argument]", walk.run(arguments))  # those of a program are a tuple
             outputs = [] if self.dispatcher.failures else self.ports.outputs(results, walk.values)
         finally:
             SIZE_READER.reset(sizes)
@@ -175,7 +177,7 @@ class Translator:
         self.report.stages = self.progress.stages
         return model
 
-    def _assembled(self, outputs: Sequence[Any], conditions: Sequence[SizeCondition]) -> ExportedModel:
+    def _assembled(self, outputs: Sequence[Value], conditions: Sequence[SizeCondition]) -> ExportedModel:
         made_of = IrMaker()
         graph = made_of.graph(self.scope.finish(outputs, self.options.name))
         functions = [function_to_ir(each) for each in self.state.functions.values()]
@@ -226,7 +228,7 @@ class Translator:
                 warnings.warn(text, UserWarning, stacklevel=5)
                 self.report.notes.append(text)
 
-    def _verify(self, model: ExportedModel, translated: Mapping[torch.fx.Node, Any]) -> None:
+    def _verify(self, model: ExportedModel, translated: Mapping[torch.fx.Node, Argument]) -> None:
         self.progress.stage("verification")
         verify = self.options.verify
         reference = self.original.module() if self.reference is None else self.reference
@@ -238,7 +240,7 @@ class Translator:
 
 def _check(options: Options) -> None:
     version = options.opset_version
-    if version is not None and (not isinstance(version, int) or isinstance(version, bool)):
+    if isinstance(version, bool) or not isinstance(version, int | None):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(
             f"opset_version={version!r} is not a whole number", help="opset_version=18 is opset 18, say"
         )
@@ -247,8 +249,10 @@ def _check(options: Options) -> None:
         raise ExportError(
             f"opset_version={options.opset_version} is too old for a PyTorch module", help="use 18 or later"
         )
-    is_list = isinstance(options.functions, Collection | None)
-    if not is_list or not all(each in _FUNCTIONS for each in options.wanted_functions):
+    asked: object = options.functions
+    if not isinstance(asked, Collection | None) or not all(
+        each in _FUNCTIONS for each in options.wanted_functions
+    ):
         raise ExportError(
             f"functions={options.functions!r} is not known",
             help='functions="modules" makes each nn.Module class a function, functions="algorithms" each algorithm, '
@@ -259,7 +263,7 @@ def _check(options: Options) -> None:
             f"runtime={options.runtime!r} is not known",
             help='runtime="onnxruntime" makes a model that ONNX Runtime gets right; None leaves it as it is translated',
         )
-    if not isinstance(options.verify, bool | int | float) or options.verify < 0:
+    if not isinstance(options.verify, bool | int | float) or options.verify < 0:  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(
             f"verify={options.verify!r} is neither a truth value nor a number",
             help="verify=True compares, verify=1e-3 allows for a relative difference",
@@ -267,17 +271,18 @@ def _check(options: Options) -> None:
     for kind, names in (("input", options.input_names), ("output", options.output_names)):
         _check_names(kind, names)
     narrow = options.fallback_dtype
-    if narrow is not None and not (isinstance(narrow, torch.dtype) and narrow.is_floating_point):
+    if narrow is not None and not (isinstance(narrow, torch.dtype) and narrow.is_floating_point):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(
             f"fallback_dtype={narrow!r} is not an element type for numbers with fractions",
             help="fallback_dtype=torch.float32 computes in float32 what torch does in float16 and bfloat16",
         )
 
 
-def _check_names(kind: str, names: Any) -> None:
+def _check_names(kind: str, names: Sequence[str] | None) -> None:
     if isinstance(names, str):
         raise ExportError(f"{kind}_names={names!r} is one string", help=f"[{names!r}] is a list of one name")
-    twice = [each for k, each in enumerate(names or ()) if each in names[:k]]
+    given = names or ()
+    twice = [each for k, each in enumerate(given) if each in given[:k]]
     if twice:
         raise ExportError(
             f"{kind}_names has {twice[0]!r} twice", help=f"every {kind} of a model has a name of its own"

@@ -1,4 +1,3 @@
-# pyright: basic
 """What is said of operators that have no translation: all of them at once, with where, why and what to write."""
 
 from __future__ import annotations
@@ -6,13 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch.fx.node import map_arg
 
 from onnxsmith.errors import UntranslatedOperatorError
 from onnxsmith.source import Span
+from onnxsmith.torch.library.kinds import Target, known_arguments, schema_of
 from onnxsmith.torch.library.registry import known_overloads
 from onnxsmith.torch.origins import stored
 
@@ -24,7 +22,7 @@ class Failure:
     """One call that nothing translates."""
 
     overload: str
-    target: Any
+    target: Target
     node: torch.fx.Node
     span: Span | None
     reason: str
@@ -69,8 +67,8 @@ def _place(span: Span) -> str:
 
 
 def _types(node: torch.fx.Node) -> str:
-    shown = []
-    for fake in map_arg(node.args, lambda each: each.meta.get("val")):  # type: ignore[union-attr]
+    shown: list[str] = []
+    for fake in known_arguments(node)[0]:
         if isinstance(fake, torch.Tensor):
             dtype = str(fake.dtype).removeprefix("torch.")
             shown.append(f"{dtype}[{', '.join(map(str, fake.shape))}]")
@@ -80,10 +78,10 @@ def _types(node: torch.fx.Node) -> str:
 
 
 def _template(failure: Failure) -> str:
-    schema = getattr(failure.target, "_schema", None)
+    schema = schema_of(failure.target)
     if schema is None:
         return "export(translations={…: function}) takes a function on tensors for each of them"
-    parameters = []
+    parameters: list[str] = []
     for each in schema.arguments:
         default = f"={each.default_value!r}" if each.has_default_value() else ""
         parameters.append(f"{each.name.replace('self', 'x')}{default}")

@@ -1,4 +1,3 @@
-# pyright: basic
 """Runs a model and its module side by side, and finds the first operator that deviates.
 
 The example is compared, and for dynamic dimensions the example in other sizes.
@@ -9,26 +8,40 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
-import sympy
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.fx.node import Argument as FxArgument
 from torch.utils import _pytree as pytree
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.core.value import Array
 from onnxsmith.errors import VerificationError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.size_conditions import read
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import Span
-from onnxsmith.torch.conditions import bounds
+from onnxsmith.torch.library.kinds import (
+    Argument,
+    Example,
+    Fake,
+    ModuleArgument,
+    Named,
+    Positional,
+    TorchSize,
+    schema_of,
+    sizes_in,
+)
 from onnxsmith.torch.origins import span_of, stored
 from onnxsmith.torch.reporting import ExportReport, OutputRow
+from onnxsmith.torch.sizes import Sizes
+from onnxsmith.torch.symbols import Range, Symbol, expression_of, integer, is_symbol, ranges_of
 from onnxsmith.torch.weights import as_array
 
 #: How far results may be apart, as a part of the largest number among them: by what torch computes in.
@@ -62,6 +75,21 @@ _OTHER_SIZES: tuple[tuple[_Way, ...], ...] = (
 )
 
 
+#: What torch computes: a tensor, a number, several of these.
+_Result: TypeAlias = "ModuleArgument"
+#: Runs a model on arrays.
+Runner: TypeAlias = Callable[[Sequence[Any]], list[Any]]
+
+
+class _Inputs(NamedTuple):
+    """What the model and the module are run on."""
+
+    #: `example`, or the sizes that differ from it.
+    label: str
+    args: Positional
+    kwargs: Named
+
+
 class Verification:
     """One model beside the module that it was made of."""
 
@@ -70,15 +98,15 @@ class Verification:
         model: Model,
         program: torch.export.ExportedProgram,
         reference: Callable[..., Any],
-        translated: Mapping[torch.fx.Node, Any],
-        sizes: Any,
+        translated: Mapping[torch.fx.Node, Argument],
+        sizes: Sizes,
         tolerance: float | None,
-        example: tuple[Any, Any] | None = None,
+        example: Example | None = None,
     ) -> None:
         self.model = model
         self.program = program
         #: The arguments that the user gave, which may be smaller than those that torch traced.
-        self.example = program.example_inputs if example is None else example
+        self.example = cast("Example | None", program.example_inputs) if example is None else example
         self.reference = reference
         #: Nodes of torch's graph -> what they became in the model.
         self.translated = translated
@@ -91,18 +119,20 @@ class Verification:
             report.notes.append("not verified: the module draws random numbers")
             return
         examples = self._examples(report)
-        run = self._runner(report) if examples else None
-        for label, args, kwargs in examples:
-            rows = self._compared(run, label, args, kwargs)
+        if not examples:
+            return
+        run = self._runner(report)
+        for each in examples:
+            rows = self._compared(run, each)
             report.verification += rows
-            if not all(each.is_close for each in rows):
-                raise self._deviation(rows, args, kwargs)
+            if not all(row.is_close for row in rows):
+                raise self._deviation(rows, each)
 
-    def _runner(self, report: ExportReport) -> Callable[[Sequence[Any]], list[Any]]:
+    def _runner(self, report: ExportReport) -> Runner:
         """The model on ONNX Runtime as others run it: nothing helps it around what ONNX Runtime refuses."""
         if current().runtime != "onnxruntime":
             report.notes.append("verified without ONNX Runtime, which is not installed or switched off")
-            return self.model._make_runner()
+            return self.model._make_runner()  # pyright: ignore[reportPrivateUsage]  # without checks of sizes
         try:
             return load_on_onnxruntime(self.model.handed_over())
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
@@ -113,25 +143,24 @@ class Verification:
 
     # -- what it is run on -----------------------------------------------------------------------------
 
-    def _examples(self, report: ExportReport) -> list[tuple[str, Any, Any]]:
+    def _examples(self, report: ExportReport) -> list[_Inputs]:
         """The example; its dimensions a little larger; and the ends of their ranges, far from the example."""
         if self.example is None:
             report.notes.append("not verified: the program has no example inputs")
             return []
-        args, kwargs = self.example
-        found: list[tuple[str, Any, Any]] = [("example", args, kwargs)]
+        found = _Inputs("example", *self.example)
         symbols = self._symbols()
         if not symbols:
-            return found
+            return [found]
         others = [each for ways in _OTHER_SIZES if (each := self._accepted(symbols, ways)) is not None]
         if not others:
             names = ", ".join(str(self.sizes.text(each)) for each in symbols)
             report.notes.append(
                 f"not verified in other sizes of {names}: the module refuses those that were tried"
             )
-        return [*found, *{each[0]: each for each in others}.values()]
+        return [found, *{each.label: each for each in others}.values()]
 
-    def _user_fakes(self) -> list[Any]:
+    def _user_fakes(self) -> list[Fake]:
         nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
         return [
             None if isinstance(each.arg, ConstantArgument) else nodes[each.arg.name].meta.get("val")
@@ -139,85 +168,81 @@ class Verification:
             if each.kind == InputKind.USER_INPUT
         ]
 
-    def _symbols(self) -> dict[Any, int]:
+    def _symbols(self) -> dict[Symbol, int]:
         """The symbols of the inputs' dimensions, and what they are in the example."""
-        found: dict[Any, int] = {}
+        found: dict[Symbol, int] = {}
         flat = pytree.tree_leaves(self.example)
         for fake, value in zip(self._user_fakes(), flat, strict=True):
             if not isinstance(fake, torch.Tensor):
                 continue
-            for size, actual in zip(fake.shape, value.shape, strict=True):
-                if isinstance(size, torch.SymInt) and size.node.expr.is_Symbol:
-                    found.setdefault(size.node.expr, int(actual))
+            for size, actual in zip(sizes_in(fake), value.shape, strict=True):
+                if isinstance(size, torch.SymInt) and is_symbol(expression := expression_of(size)):
+                    found.setdefault(expression, int(actual))
         return found
 
-    def _accepted(self, symbols: dict[Any, int], ways: Sequence[_Way]) -> tuple[str, Any, Any] | None:
+    def _accepted(self, symbols: Mapping[Symbol, int], ways: Sequence[_Way]) -> _Inputs | None:
         """The example in the first of some sizes that both the module and what is known of the model allow."""
         for way in ways:
             resized = self._resized(symbols, way)
             if resized is None:
                 continue
             try:
-                self._wanted(*resized[1:])
+                self._wanted(resized)
             except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
                 continue
             return resized
         return None
 
-    def _resized(self, symbols: dict[Any, int], way: _Way) -> tuple[str, Any, Any] | None:
-        chosen: dict[Any, int] = {}
-        named: dict[str, list[Any]] = {}
+    def _resized(self, symbols: Mapping[Symbol, int], way: _Way) -> _Inputs | None:
+        chosen: dict[Symbol, int] = {}
+        named: dict[str, list[Symbol]] = {}
         for symbol in symbols:
             named.setdefault(str(self.sizes.text(symbol)), []).append(symbol)
         for same in named.values():  # symbols of one name are one size
             chosen |= dict.fromkeys(same, way(symbols[same[0]], *self._range(same)))
         sizes = {str(self.sizes.text(each)): size for each, size in chosen.items()}
-        if chosen == symbols or any(each.holds(sizes) is False for each in self.model._conditions):
+        conditions = read(self.model.ir.metadata_props)
+        if chosen == symbols or any(each.holds(sizes) is False for each in conditions):
             return None
         flat, spec = pytree.tree_flatten(self.example)
-        shapes: list[list[Any] | None] = [
-            [_size(each, chosen) for each in fake.shape] if isinstance(fake, torch.Tensor) else None
-            for fake in self._user_fakes()
-        ]
-        known = [each for each in shapes if each is not None]
-        if any(size is None for each in known for size in each):
+        shapes: dict[int, list[int]] = {}
+        for k, fake in enumerate(self._user_fakes()):
+            if isinstance(fake, torch.Tensor):
+                shape = [_size(each, chosen) for each in sizes_in(fake)]
+                shapes[k] = known = [each for each in shape if each is not None]
+                if len(known) < len(shape):
+                    return None
+        if sum(map(math.prod, shapes.values())) > max(_MOST_ELEMENTS, 16 * _elements(flat)):
             return None
-        if sum(math.prod(each) for each in known) > max(_MOST_ELEMENTS, 16 * _elements(flat)):
-            return None
-        new = [
-            value if shape is None else _fitted(value, shape)
-            for value, shape in zip(flat, shapes, strict=True)
-        ]
-        args, kwargs = pytree.tree_unflatten(new, spec)
-        return ", ".join(f"{name}={size}" for name, size in sizes.items()), args, kwargs
+        new = [_fitted(value, shapes[k]) if k in shapes else value for k, value in enumerate(flat)]
+        label = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        return _Inputs(label, *pytree.tree_unflatten(new, spec))
 
-    def _range(self, same: Sequence[Any]) -> tuple[int, int | None]:
+    def _range(self, same: Sequence[Symbol]) -> Range:
         """The least and the most that symbols of one name can be; a size of 0 is tried only by who asks for it."""
-        constraints = self.program.range_constraints
-        ranges = [bounds(constraints[each]) for each in same if each in constraints]
+        constraints = ranges_of(self.program)
+        ranges = [constraints[each] for each in same if each in constraints]
         highs = [high for _, high in ranges if high is not None]
         return max([1, *(low for low, _ in ranges)]), min(highs, default=None)
 
     # -- comparing -------------------------------------------------------------------------------------
 
-    def _wanted(self, args: Any, kwargs: Any) -> list[Any]:
-        args, kwargs = pytree.tree_map(
-            lambda each: each.detach().clone() if isinstance(each, torch.Tensor) else copy.copy(each),
-            (args, kwargs),
-        )
+    def _wanted(self, inputs: _Inputs) -> list[_Result]:
+        args, kwargs = pytree.tree_map(_copied, (inputs.args, inputs.kwargs))
         with torch.no_grad():
             result = self.reference(*args, **(kwargs or {}))
         return [each for each in pytree.tree_leaves(result) if each is not None]
 
-    def _feeds(self, args: Any, kwargs: Any) -> list[np.ndarray]:
-        leaves = pytree.tree_leaves((args, kwargs))
+    def _feeds(self, inputs: _Inputs) -> list[Array]:
+        leaves = pytree.tree_leaves((inputs.args, inputs.kwargs))
         return [
             _array(leaf) for leaf, fake in zip(leaves, self._user_fakes(), strict=True) if fake is not None
         ]
 
-    def _compared(self, run: Any, label: str, args: Any, kwargs: Any) -> list[OutputRow]:
-        feeds = self._feeds(args, kwargs)
-        wanted = self._wanted(args, kwargs)
+    def _compared(self, run: Runner, inputs: _Inputs) -> list[OutputRow]:
+        feeds = self._feeds(inputs)
+        wanted = self._wanted(inputs)
+        label = inputs.label
         try:
             got = run(feeds)
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
@@ -225,14 +250,14 @@ class Verification:
                 f"the model fails where the module does not ({label}): {plain_reason(error)}",
                 help=_RANGE_HELP,
             ) from error
-        rows = []
+        rows: list[OutputRow] = []
         for port, mine, theirs in zip(self.model.outputs, got, wanted, strict=False):
             difference, relative = _difference(np.asarray(mine), _array(theirs))
             is_close = relative <= self._tolerance(theirs)
             rows.append(OutputRow(label, port.name, difference, relative, is_close))
         return rows
 
-    def _tolerance(self, theirs: Any) -> float:
+    def _tolerance(self, theirs: _Result) -> float:
         if self.tolerance is not None:
             return self.tolerance
         dtype = theirs.dtype if isinstance(theirs, torch.Tensor) else torch.float64
@@ -248,7 +273,7 @@ class Verification:
 
     # -- where it begins -------------------------------------------------------------------------------
 
-    def _deviation(self, rows: Sequence[OutputRow], args: Any, kwargs: Any) -> VerificationError:
+    def _deviation(self, rows: Sequence[OutputRow], inputs: _Inputs) -> VerificationError:
         lines = ["the model computes something else than the module:"]
         for each in rows:
             verdict = "" if each.is_close else "  <-- too far apart"
@@ -257,7 +282,7 @@ class Verification:
                 f"{each.relative:.2g} of the largest number ({each.inputs}){verdict}"
             )
         span: Span | None = None
-        first = self._first_deviation(args, kwargs)
+        first = self._first_deviation(inputs)
         if first is not None:
             node, difference = first
             span = span_of(node)
@@ -270,8 +295,8 @@ class Verification:
         )
         return error.locate(span)
 
-    def _first_deviation(self, args: Any, kwargs: Any) -> tuple[torch.fx.Node, float] | None:
-        theirs = self._torch_values(args, kwargs)
+    def _first_deviation(self, inputs: _Inputs) -> tuple[torch.fx.Node, float] | None:
+        theirs = self._torch_values(inputs)
         graph = self.model.ir.graph
         # By name: what was changed for a runtime has values of its own.
         made = {each.name: each for node in graph for each in node.outputs}
@@ -286,14 +311,12 @@ class Verification:
         try:
             probe = Model(self.model.ir)
             names = [each.name for each in graph.outputs]
-            results = probe(*self._feeds(args, kwargs))
+            results: Array | tuple[Array, ...] = probe(*self._feeds(inputs))
         finally:
             del graph.outputs[len(before) :]
         mine = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
         # A translation may give an input or a weight back as it is; those are made by no node.
-        mine |= {
-            port.name: feed for port, feed in zip(self.model.inputs, self._feeds(args, kwargs), strict=True)
-        }
+        mine |= {port.name: feed for port, feed in zip(self.model.inputs, self._feeds(inputs), strict=True)}
         mine |= {
             name: value.const_value.numpy()
             for name, value in graph.initializers.items()
@@ -310,19 +333,19 @@ class Verification:
                 return node, difference
         return None
 
-    def _torch_values(self, args: Any, kwargs: Any) -> dict[torch.fx.Node, Any]:
+    def _torch_values(self, inputs: _Inputs) -> dict[torch.fx.Node, _Result]:
         """What torch computes for each node of the graph that was translated."""
-        found: dict[torch.fx.Node, Any] = {}
+        found: dict[torch.fx.Node, _Result] = {}
 
         class Recorder(torch.fx.Interpreter):
-            def run_node(self, n: torch.fx.Node) -> Any:
+            def run_node(self, n: torch.fx.Node) -> _Result:
                 result = super().run_node(n)
                 found[n] = result.detach().clone() if isinstance(result, torch.Tensor) else result
                 return result
 
-        user = iter(pytree.tree_leaves((args, kwargs)))
+        user = iter(pytree.tree_leaves((inputs.args, inputs.kwargs)))
         state, constants = self.program.state_dict, self.program.constants
-        flat = []
+        flat: list[Any] = []
         for spec in self.program.graph_signature.input_specs:
             if spec.kind == InputKind.USER_INPUT:
                 value = next(user)
@@ -338,30 +361,36 @@ class Verification:
 def _is_random(module: torch.fx.GraphModule) -> bool:
     graphs = [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
     return any(
-        isinstance(node.target, torch._ops.OpOverload)
-        and torch.Tag.nondeterministic_seeded in node.target.tags
-        and not is_idle(node)
+        torch.Tag.nondeterministic_seeded in _tags(node) and not is_idle(node)
         for graph in graphs
         for node in graph.nodes
     )
 
 
+def _tags(node: torch.fx.Node) -> Sequence[torch.Tag]:
+    """What torch says of the operator that a node calls; nothing of what is none."""
+    return getattr(node.target, "tags", ())
+
+
 def is_idle(node: torch.fx.Node) -> bool:
     """Whether a call draws nothing: dropout outside of training, or of nothing."""
-    given = {each.name: each.default_value for each in node.target._schema.arguments}  # type: ignore[union-attr]
+    schema = schema_of(node.target)
+    given: dict[str, FxArgument] = {}
+    if schema is not None:
+        given = {each.name: each.default_value for each in schema.arguments}
     given |= dict(zip(given, node.args, strict=False)) | node.kwargs
     is_off = any(given.get(each, True) is False for each in ("train", "training"))
     return is_off or any(given.get(each, 1) == 0 for each in ("p", "dropout", "dropout_p"))
 
 
-def _elements(values: Sequence[Any]) -> int:
+def _elements(values: Sequence[ModuleArgument]) -> int:
     return sum(each.numel() for each in values if isinstance(each, torch.Tensor))
 
 
-def _size(size: Any, chosen: dict[Any, int]) -> int | None:
+def _size(size: TorchSize, chosen: Mapping[Symbol, int]) -> int | None:
     if isinstance(size, int):
         return size
-    found = sympy.sympify(size.node.expr.xreplace(chosen))
+    found = expression_of(size).xreplace({symbol: integer(each) for symbol, each in chosen.items()})
     return int(found) if found.is_number else None
 
 
@@ -374,14 +403,18 @@ def _fitted(tensor: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
     return tensor
 
 
-def _array(value: Any) -> np.ndarray:
+def _copied(value: ModuleArgument) -> ModuleArgument:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else copy.copy(value)
+
+
+def _array(value: _Result) -> Array:
     if not isinstance(value, torch.Tensor):
         return np.asarray(value)
     array = as_array(value.detach())
     return np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
 
 
-def _difference(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
+def _difference(mine: Array, theirs: Array) -> tuple[float, float]:
     """The largest absolute difference, and the same as a part of the largest number."""
     if mine.shape != theirs.shape:
         return math.inf, math.inf
@@ -397,7 +430,7 @@ def _difference(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
     return difference, difference / max(float(finite.max()) if finite.size else 0.0, 1e-3)
 
 
-def _recorded(value: Any) -> list[ValueRecord]:
+def _recorded(value: Argument) -> list[ValueRecord]:
     if isinstance(value, Complex):
         return [*_recorded(value.real), *_recorded(value.imag)]
     found = getattr(value, "record", None)

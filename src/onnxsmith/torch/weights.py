@@ -1,4 +1,3 @@
-# pyright: basic
 """Tensors of a torch module as arrays that share their memory."""
 
 from __future__ import annotations

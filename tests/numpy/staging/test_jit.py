@@ -11,7 +11,15 @@ import pytest
 from numpy import zeros as made_of_zeros
 
 import onnxsmith.numpy as xp
-from onnxsmith.errors import InputTypeError, SourceNotFoundError
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    LastingChangeError,
+    MutationError,
+    OnnxsmithError,
+    SourceNotFoundError,
+    TracedValueError,
+)
 from tests.numpy.staging.agreeing import check, same, sizes
 
 WEIGHTS = np.arange(6.0).reshape(2, 3)
@@ -182,3 +190,142 @@ def test_what_is_no_python_function_is_refused():
 
 def test_other_byte_orders_are_read():
     same(xp.jit(lambda x: x + 1)(np.array([1.0, 2.0], ">f8")), np.array([2.0, 3.0]))
+
+
+# -- numbers, and what sessions are made for -----------------------------------------------------------------
+
+
+def rolled(x, by):
+    return np.roll(x, by) * by
+
+
+def test_whole_numbers_become_inputs_when_there_is_a_second_value():
+    jitted = xp.jit(rolled)
+    for by in (1, 2, 3, -1):
+        check(rolled, np.arange(5.0), by, jitted=jitted)
+    assert len(jitted.sessions) == 2
+
+
+def summed(x, axis):
+    return x.sum(axis=axis)
+
+
+def test_whole_numbers_that_the_code_needs_have_a_session_each():
+    jitted = xp.jit(summed)
+    for axis in (0, 1, 0, 1, -1):
+        check(summed, np.arange(6.0).reshape(2, 3), axis, jitted=jitted)
+    assert len(jitted.sessions) == 3
+    assert "'axis' is known when a model is made" in jitted.report
+
+
+def each_element(x):
+    return np.array([float(v) ** 2 for v in x])
+
+
+def test_fixed_sizes_are_asked_for_and_counted():
+    with pytest.raises(TracedValueError, match=r'xp.jit\(each_element, static="shapes"\)'):
+        xp.jit(each_element)(np.arange(3.0))
+    jitted = xp.jit(each_element, static="shapes")
+    for size in (3, 1, 3, 4):
+        check(each_element, np.arange(size) + 0.5, jitted=jitted)
+    assert jitted.sessions == ["x=float64[3]", "x=float64[1]", "x=float64[4]"]
+    assert "3 sessions, one for each shape" in jitted.report
+    assert "3 sessions" in repr(jitted)
+
+
+def test_static_is_shapes_or_nothing():
+    with pytest.raises(AttributeValueError, match="static"):
+        xp.jit(each_element, static="sizes")
+
+
+def test_arguments_that_share_what_is_written_to_are_refused():
+    def shift(a, b):
+        a += b
+        return a
+
+    x = np.arange(3.0)
+    check(shift, x, x + 1)
+    with pytest.raises(MutationError, match="'a', which shares its elements with 'b'"):
+        xp.jit(shift)(x, x[:])
+
+
+class Scaler:
+    def __init__(self, by):
+        self.by = by
+
+    @xp.jit
+    def scaled(self, x):
+        return x * self.by
+
+
+def test_a_method_may_be_jitted():
+    one, other = Scaler(2.0), Scaler(np.array([1.0, 3.0]))
+    x = np.array([[1.0, 2.0]])
+    same(one.scaled(x), x * 2)
+    same(other.scaled(x), x * other.by)
+    assert one.scaled is one.scaled
+
+
+# -- what lives outside, and how elements lie ----------------------------------------------------------------
+
+
+def test_arrays_around_the_function_are_not_written_to():
+    def through_a_function(x):
+        y = np.asarray(WEIGHTS)
+        y[0, 0] = 1.0
+        return x + y[0, 0]
+
+    def through_a_method(x):
+        y = WEIGHTS.reshape(3, 2)
+        y += 1
+        return x + y[0, 0]
+
+    def itself(x):
+        WEIGHTS[0, 0] = 1.0
+        return x
+
+    before = WEIGHTS.copy()
+    for function in (through_a_function, through_a_method, itself):
+        with pytest.raises(OnnxsmithError, match="memory from one call to the next"):
+            xp.jit(function)(np.ones(2))
+    np.testing.assert_array_equal(WEIGHTS, before)
+
+
+def in_one_line(x):
+    y = x.reshape(-1)
+    y[0] = 7.0
+    return x.sum()
+
+
+def test_what_is_a_view_is_decided_by_how_the_elements_lie():
+    jitted = xp.jit(in_one_line)
+    check(in_one_line, np.arange(6.0).reshape(2, 3), jitted=jitted)
+    with pytest.raises(OnnxsmithError, match="view or a copy"):
+        jitted(np.asfortranarray(np.arange(6.0).reshape(2, 3)))
+
+
+def test_a_helper_that_cannot_be_read_is_refused():
+    names: dict[str, Any] = {}
+    exec(compile("def helper(x): return x if isinstance(x, list) else [x]", "<nowhere>", "exec"), names)
+    helper = names["helper"]
+
+    def calls(x):
+        return helper(x)[0]
+
+    with pytest.raises(SourceNotFoundError, match="'helper' cannot be read"):
+        xp.jit(calls)(np.ones(2))
+
+
+GENERATOR = np.random.default_rng(0)
+
+
+def test_random_numbers_are_refused():
+    def of_numpy(x):
+        return x + np.random.rand(2)  # noqa: NPY002  # what old code has
+
+    def of_a_generator(x):
+        return x + GENERATOR.normal(size=2)
+
+    for function in (of_numpy, of_a_generator):
+        with pytest.raises(LastingChangeError, match=r"random|each time"):
+            xp.jit(function)(np.ones(2))

@@ -151,8 +151,12 @@ class Dimensions(tuple[Any, ...]):
             return equal if equal is NotImplemented else not equal
         return equal == False  # noqa: E712  # a truth value of the model has no `not` here
 
-    # Equal shapes may be written in different ways, so no hash would agree with ==.
-    __hash__ = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
+    def __hash__(self) -> int:
+        """Equal shapes may be written in different ways, so that no hash would agree with ==."""
+        raise TracedValueError(
+            "a set or dict looks for a shape that is known only when the model runs",
+            help="compare shapes: a.shape == b.shape",
+        ).locate_at_caller()
 
     def __contains__(self, item: object) -> bool:
         verdicts = [_is_same(each, item) for each in self.entries]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Ty
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.numpys_arrays import has_numpys_meaning
+from onnxsmith.core.numpys_arrays import beside_number, has_numpys_meaning
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits
 from onnxsmith.core.tensor import Tensor
@@ -127,6 +127,14 @@ class Number(Tensor, NumberValue):
         """The number as it computes: a truth value is an int."""
         kind: NumberKind = "float" if self.kind == "float" else "int"
         return self.as_dtype(_WORKING[kind]), kind
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Operand, **kwargs: Any) -> Any:
+        """Beside a number of numpy's, whose operators come here: in numpy code that one is an array."""
+        beside = [beside_number(each) for each in inputs]
+        for each, given in zip(beside, inputs, strict=True):
+            if each is not given:
+                return cast(Any, each).__array_ufunc__(ufunc, method, *beside, **kwargs)
+        return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
 
     def __neg__(self) -> Number:
         value, kind = self._working()
@@ -267,6 +275,19 @@ def _no_container(other: Operand) -> Operand:
     return other
 
 
+#: Comparisons whose operands change places.
+_EXCHANGED = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__"}
+
+
+def _opposite(method: str) -> str:
+    """The method that the other operand has for the same operator."""
+    if method in ("__eq__", "__ne__"):
+        return method
+    if method in _EXCHANGED:
+        return _EXCHANGED[method]
+    return f"__{method[3:]}" if method.startswith("__r") else f"__r{method[2:]}"
+
+
 def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
     for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
         inherited = getattr(Tensor, method, None)
@@ -274,8 +295,15 @@ def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
             continue
 
         def operator(
-            self: Number, other: Operand, _inherited: _Method = inherited, _reflected: bool = is_reflected
+            self: Number,
+            other: Operand,
+            _inherited: _Method = inherited,
+            _reflected: bool = is_reflected,
+            _method: str = method,
         ) -> TensorValue:
+            beside = beside_number(other)
+            if beside is not other:
+                return getattr(beside, _opposite(_method))(self)
             if kind_of(other) is None:
                 if has_numpys_meaning(other):
                     return NotImplemented  # beside an array a number is a number, and the array says what it means

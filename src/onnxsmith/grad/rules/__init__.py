@@ -16,14 +16,24 @@ To add one, write a function in the file of its family (or in a new file that is
 - `rule(..., broadcasts=True)`: cotangents may be as large as the output, and are summed to fit.
 - `rule(..., masks=True)`: what comes out has zeros where nothing depends on an element. Behind it, rules whose
   derivatives may be infinite multiply with `scaled`.
-- An operator whose function ONNX defines needs no rule: it is differentiated through the definition.
+- `rule(..., outputs=2)`: the rule needs the second output, a mask or indices, also where the model does not ask for it.
+- An operator whose function ONNX defines needs no rule: it is differentiated through the definition. For others
+  `through.defined` takes a function that says what they compute.
 - Whatever rules call should have a rule itself: `jvp` and second derivatives go through them again.
 """
 
 from onnxsmith.grad.rules import activations as activations
 from onnxsmith.grad.rules import arithmetic as arithmetic
+from onnxsmith.grad.rules import control_flow as control_flow
+from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
 from onnxsmith.grad.rules import indexing as indexing
+from onnxsmith.grad.rules import losses as losses
+from onnxsmith.grad.rules import normalisation as normalisation
+from onnxsmith.grad.rules import pooling as pooling
 from onnxsmith.grad.rules import products as products
+from onnxsmith.grad.rules import recurrent as recurrent
 from onnxsmith.grad.rules import reductions as reductions
+from onnxsmith.grad.rules import sampling as sampling
 from onnxsmith.grad.rules import shapes as shapes
+from onnxsmith.grad.rules import transforms as transforms

@@ -6,7 +6,7 @@ import numpy as np
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
-from onnxsmith.grad.broadcasting import expanded_to, shape_tensor
+from onnxsmith.grad.broadcasting import expanded_to
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.scaling import chosen, divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
@@ -73,8 +73,8 @@ def _count(step: Step) -> Tensor | float:
         sizes = [shape[each] for each in chosen_axes]
         if all(isinstance(each, int) for each in sizes):
             return float(np.prod([each for each in sizes if isinstance(each, int)]))
-    sizes = shape_tensor(x) if axes is None else op.Gather(shape_tensor(x), axes)
-    return op.Cast(op.ReduceProd(sizes, keepdims=0), to=dtype_of(x))
+    count = op.Div(op.Size(x), op.Max(op.Size(step.output()), np.int64(1)))
+    return op.Cast(count, to=dtype_of(x))
 
 
 @rule("ReduceSumSquare")
@@ -136,3 +136,20 @@ def product_along(step: Step, g: Tensor) -> Cotangents:
 def running_sum(step: Step, g: Tensor) -> Cotangents:
     reverse = 1 - step.integer("reverse")
     return (op.CumSum(g, step.input(1), exclusive=step.integer("exclusive"), reverse=reverse),)
+
+
+@rule("CumProd")
+def running_product(step: Step, g: Tensor) -> Cotangents:
+    """The sum of the products that a factor is in, over it. Behind a first zero there is none; at it, without it."""
+    x, axis = step.input(0), step.input(1)
+    is_exclusive, is_reverse = step.integer("exclusive"), step.integer("reverse")
+    is_zero = op.Equal(x, 0.0)
+    count = op.CumSum(op.Cast(is_zero, to=dtype_of(x)), axis, reverse=is_reverse)
+    is_first = op.And(is_zero, op.Equal(count, 1.0))
+
+    def behind(products: Tensor) -> Tensor:
+        return op.CumSum(g * products, axis, exclusive=is_exclusive, reverse=1 - is_reverse)
+
+    without = op.CumProd(op.Where(is_first, 1.0, x), axis, exclusive=is_exclusive, reverse=is_reverse)
+    plain = behind(step.output()) / op.Where(is_zero, 1.0, x)
+    return (op.Where(is_first, behind(without), op.Where(is_zero, 0.0, plain)),)

@@ -42,7 +42,7 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
         return _multiplied(x, y)
-    return tensordot(x, y, axes=([x.ndim - 1], [max(y.ndim - 2, 0)]))
+    return tensordot(x, y, axes=([x.ndim - 1], [max(y.ndim - 2, 0)])).as_number()
 
 
 @public("inner")
@@ -51,7 +51,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
         return _multiplied(x, y)
-    return tensordot(x, y, axes=([x.ndim - 1], [y.ndim - 1]))
+    return tensordot(x, y, axes=([x.ndim - 1], [y.ndim - 1])).as_number()
 
 
 @public("vdot")

@@ -8,7 +8,7 @@ sizes and how often a loop runs. A whole number that changes from call to call i
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -21,7 +21,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.scripting.staging.structure import parts, rebuilt
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import Dimension, TensorType
 
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 #: How an input is met by the function: as an array, as a number of numpy's, or as one of Python's.
@@ -35,20 +35,26 @@ class Leaf(NamedTuple):
 
     name: str
     dtype: dtypes.NumpyDType
-    ndim: int
+    shape: tuple[Dimension, ...]
     role: Role
+    #: Whether the elements lie in memory one after the other: it decides what is a view of them.
+    is_plain: bool = True
 
     @property
     def type(self) -> TensorType:
         """The type of the model's input; complex numbers have a last dimension of 2."""
         pair = (2,) if self.dtype.kind == "c" else ()
-        return TensorType(dtypes.onnx_type(self.dtype), (None,) * self.ndim + pair)
+        return TensorType(dtypes.onnx_type(self.dtype), (*self.shape, *pair))
 
     def met(self, tensor: Tensor) -> Any:
         """What the function gets."""
         if self.role == "number":
             return number(tensor)
-        made = asarray(cast(Any, tensor), self.dtype) if self.dtype.kind == "c" else Array(tensor)
+        made = (
+            asarray(cast(Any, tensor), self.dtype)
+            if self.dtype.kind == "c"
+            else Array(tensor, is_plain=self.is_plain)
+        )
         return made.as_number() if self.role == "scalar" else made
 
 
@@ -62,9 +68,11 @@ class Place:
 class Call:
     """The arguments of one call, taken apart."""
 
-    def __init__(self, is_open: Callable[[str], bool] = lambda name: False) -> None:
-        #: Whether a whole number is an input.
-        self._is_open = is_open
+    def __init__(self, inputs: Set[str], needed: Set[str], *, has_sizes: bool) -> None:
+        #: The whole numbers that are inputs, the numbers that are none, and whether sizes are part of the key.
+        self._inputs = inputs
+        self._needed = needed
+        self._has_sizes = has_sizes
         self.leaves: list[Leaf] = []
         self.feeds: list[Elements] = []
         self.key: list[Hashable] = []
@@ -82,7 +90,7 @@ class Call:
             return self._array(name, value)
         if isinstance(value, np.ndarray | np.generic):
             return self._numpys(name, cast(Any, value))
-        if kind is float or (kind is int and self._is_open(name) and value in _INT64):
+        if self._is_input(kind, value, name):
             return self._input(name, np.array(value, np.float64 if kind is float else np.int64), "number")
         if kind is int:
             self.fixed[name] = value
@@ -92,6 +100,12 @@ class Call:
             return value
         self.key += (kind, tuple(key for key, _ in inner))
         return rebuilt(value, [self.take_apart(each, f"{name}_{key}") for key, each in inner])
+
+    def _is_input(self, kind: type, value: Any, name: str) -> bool:
+        """Whether a Python number is an input."""
+        if name in self._needed:
+            return False
+        return kind is float or (kind is int and name in self._inputs and value in _INT64)
 
     def _array(self, name: str, value: Array) -> Place:
         if value.is_symbolic:
@@ -123,9 +137,11 @@ class Call:
                     f"'{name}' has elements of {dtype}, and a model computes with numbers",
                     help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
                 )
-        self.key += (dtype, elements.ndim, role)
+        shape = elements.shape if self._has_sizes else (None,) * elements.ndim
+        is_plain = elements.flags.c_contiguous or elements.ndim <= 1
+        self.key += (dtype, shape, role, is_plain)
         position = len(self.leaves)
-        self.leaves.append(Leaf(name, dtype, elements.ndim, role))
+        self.leaves.append(Leaf(name, dtype, shape, role, is_plain))
         self.feeds.append(fed(elements))
         if given is not None:
             self.given[position] = given

@@ -6,21 +6,23 @@ On all else they do what a script does. What Python gives as a number of its own
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.semantics.number import number
+from onnxsmith.core.semantics.dimensions import Dimensions
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.staging.script_values import Function
+from onnxsmith.scripting.staging.truth import settled
 
 #: Makes what is called in the place of a function, of what is called there otherwise.
 Maker: TypeAlias = Callable[[Function], Function]
@@ -124,16 +126,20 @@ def _extreme(is_greater: bool) -> Maker:
             values = _items(args[0]) if len(args) == 1 else list(args)
             if kwargs or not any(map(_is_open, values)):
                 return usual(*([values] if len(args) == 1 else args), **kwargs)
-            found = array_of(values[0])
+            found = values[0]
             for each in values[1:]:
-                if (isinstance(each, Array) and each.ndim) or found.ndim:
+                if not isinstance(each, Array) and not isinstance(found, Array):
+                    found = usual(found, each)
+                    continue
+                if any(isinstance(one, Array) and one.ndim for one in (each, found)):
                     raise ConditionError(
                         f"{'max' if is_greater else 'min'}() compares single numbers, and these are arrays",
                         help=f"np.{'maximum' if is_greater else 'minimum'}(…) compares element by element",
                     )
+                # A number of Python's stays one until it meets one of numpy's, whose element type it takes.
                 test = UFUNCS["greater" if is_greater else "less"](each, found)
                 found = cast(Array, FUNCTIONS["where"](test, each, found))
-            return found.as_number()
+            return cast(Array, found).as_number()
 
         return extreme
 
@@ -298,7 +304,69 @@ def _index(usual: Function) -> Function:
     return index
 
 
+def _of_floats(name: str) -> Maker:
+    """`math.isnan` and the like: of whole numbers it is known what they give."""
+
+    def make(usual: Function) -> Function:
+        scripted = _of_tensors(usual)
+
+        def ask(value: object) -> object:
+            if isinstance(value, Number) and value.kind != "float":
+                return name == "isfinite"
+            return scripted(value)
+
+        return ask
+
+    return make
+
+
+# -- sets of sizes -----------------------------------------------------------------------------------------
+
+
+class Distinct(collections.abc.Set[object]):
+    """A set of numbers that only the model knows, and of which it is known which are equal."""
+
+    def __init__(self, values: Iterable[object]) -> None:
+        self._values: list[object] = []
+        for each in values:
+            if not any(_is_surely_equal(each, other) for other in self._values):
+                self._values.append(each)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._values)
+
+    def __contains__(self, item: object) -> bool:
+        return any(_is_surely_equal(item, each) for each in self._values)
+
+
+def _is_surely_equal(a: object, b: object) -> bool:
+    """Whether two sizes or shapes are equal; refused where only the model knows."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        mine, theirs = cast("tuple[object, ...]", tuple(a)), cast("tuple[object, ...]", tuple(b))
+        return len(mine) == len(theirs) and all(map(_is_surely_equal, mine, theirs))
+    found = settled(cast(object, a == b))
+    if isinstance(found, Number):
+        raise TracedValueError(
+            "a set tells its elements apart, and whether these numbers are equal is known only when the model runs",
+            help="give sizes that are equal one name where the model is made: DOUBLE['N'], DOUBLE['N']",
+        ).locate_at_caller()
+    return bool(found)
+
+
+def _set(usual: Function) -> Function:
+    def make(*args: object) -> object:
+        values = _items(args[0]) if args else []
+        is_open = any(isinstance(each, Number | Dimensions) for each in values)
+        return Distinct(values) if is_open else usual(*([values] if args else []))
+
+    return make
+
+
 _MAKERS: dict[Function, Maker] = {
+    builtins.set: _set,
     builtins.len: _length,
     **dict.fromkeys(cast("Sequence[Function]", (int, float, bool)), _of_tensors),
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
@@ -319,4 +387,5 @@ _MAKERS: dict[Function, Maker] = {
     operator.index: _index,
     **{getattr(math, name): _of_tensors for name in (*_SCRIPTED, *_SCRIPTED_TOO)},
     **{getattr(math, name): _computed(name) for name in _MATHEMATICS if hasattr(math, name)},
+    **{getattr(math, name): _of_floats(name) for name in ("isnan", "isinf")},
 }

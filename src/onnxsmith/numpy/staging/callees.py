@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -24,6 +24,8 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.staging.compiled import internal_functions
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 
 Function: TypeAlias = Callable[..., Any]
@@ -47,12 +49,17 @@ def holds_open(value: object, depth: int = 4) -> bool:
     return False
 
 
-def as_ours(value: Any) -> Any:
-    """What numpy gave, with arrays of ours in the places of numpy's."""
+def as_ours(value: Any, around: Sequence[object] = ()) -> Any:
+    """What numpy gave, with arrays of ours in the places of numpy's.
+
+    One that shares elements with what is `around`, such as an argument, is never written to.
+    """
     if isinstance(value, np.ndarray):
-        return array_of_numpys(cast("np.ndarray[Any, Any]", value))
+        array = cast("np.ndarray[Any, Any]", value)
+        is_shared = any(isinstance(each, np.ndarray) and np.may_share_memory(array, each) for each in around)
+        return outside_array(array) if is_shared else array_of_numpys(array)
     if isinstance(value, list | tuple):
-        items = [as_ours(each) for each in cast("list[Any]", value)]
+        items = [as_ours(each, around) for each in cast("list[Any]", value)]
         if all(a is b for a, b in zip(items, cast("list[Any]", value), strict=True)):
             return cast(Any, value)
         if isinstance(value, list):
@@ -92,9 +99,9 @@ def replacements() -> Mapping[object, Function]:
     for name, ours in UFUNCS.items():
         theirs = getattr(np, name, None)
         if isinstance(theirs, np.ufunc):
-            found[theirs] = _either(theirs, ours)
-    for theirs, ours in _CREATING.items():
-        found[theirs] = _either(theirs, ours)
+            found[theirs] = _either(theirs, functools.partial(_universal, ours))
+    for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
+        found[theirs] = _either(cast(Function, theirs), ours)
     return found
 
 
@@ -115,11 +122,12 @@ def replacement(function: object) -> Function | None:
 
 def _either(theirs: Function, ours: Function) -> Function:
     """numpy's function on what is known, ours on arrays."""
+    owner: object = getattr(theirs, "__self__", None)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
             return ours(*args, **kwargs)
-        return as_ours(theirs(*args, **kwargs))
+        return as_ours(theirs(*args, **kwargs), (owner, *args, *kwargs.values()))
 
     SPEAKING.add(call.__code__)
     return functools.update_wrapper(call, theirs, updated=())
@@ -149,6 +157,15 @@ def _uncaught(name: str, ours: Function) -> Function:
         return ours(*args, **kwargs)
 
     return call
+
+
+def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
+    """A universal function; `out=...` asks for an array where there would be a number."""
+    if kwargs.get("out") is not Ellipsis:
+        return ours(*args, **kwargs)
+    del kwargs["out"]
+    found = ours(*args, **kwargs)
+    return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
 
 
 def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:
@@ -201,8 +218,13 @@ def _special(function: object) -> Function | None:
 # -- functions that make arrays of what they are given ---------------------------------------------------------
 
 
+def _copy_mode(copy: Any) -> bool | None:
+    """numpy's own words for when to copy: an enumeration whose members have no truth values."""
+    return {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+
+
 def _as_array(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
-    return asarray(a, dtype, copy=options.get("copy"))
+    return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
 
 
 def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
@@ -213,7 +235,7 @@ def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
 def _new_array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any
 ) -> Array:
-    return new_array(object, dtype, copy=copy, ndmin=ndmin)
+    return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
 
 _CREATING: dict[Function, Function] = {

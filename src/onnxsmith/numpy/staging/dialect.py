@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import functools
 import sysconfig
 import types
 from collections.abc import Callable
@@ -14,6 +16,8 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.script_values import Function, T
@@ -23,9 +27,18 @@ _LIBRARY = sysconfig.get_paths()["stdlib"]
 _DISPATCHER: type = type(cast(object, np.sum))
 
 
+def _applied(
+    function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
+) -> Any:
+    """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
+    return function(staged(applied), *values)
+
+
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
+    # Python's own run would take an array of ours for no array of numpy's, and might go on with that.
+    stages_all = True
     syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
 
     def callee(
@@ -34,6 +47,13 @@ class NumpyDialect:
         found = in_place_of(function, usual) or replacement(function)
         if found is not None:
             return found
+        if function in (builtins.map, functools.reduce):
+            return functools.partial(
+                _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
+            )
+        looping = element_loop(function, stage)
+        if looping is not None:
+            return looping
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
@@ -53,7 +73,8 @@ class NumpyDialect:
         return isinstance(value, Array)
 
     def container(self, value: T) -> T | None:
-        made: Any = outside_array(cast("np.ndarray[Any, Any]", value))
+        is_array = value.__class__ is np.ndarray
+        made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
 
 

@@ -1,15 +1,21 @@
-"""`onnxsmith.numpy.jit`: plain numpy code as one session, made once per element types, ranks and options."""
+"""`onnxsmith.numpy.jit`: plain numpy code as one session, made once per element types, ranks and options.
+
+Floats are inputs of the session, and so are whole numbers from the second value on, unless the code needs them known
+when the model is made (an axis, a number of digits): then there is a session for each value. What sessions there are,
+and why, `report` tells.
+"""
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
@@ -26,9 +32,16 @@ class Jitted:
 
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:
         self._plain: PlainFunction = plain_function(function)
+        self._static: Literal["shapes"] | None = static
         self._runs: dict[tuple[Hashable, ...], Recording] = {}
+        #: Whole numbers that were seen, by the names of parameters; those that are inputs since there was a second.
+        self._seen: dict[str, int] = {}
+        self._inputs: set[str] = set()
+        #: Numbers that the code needs known when the model is made, and why.
+        self._needed: dict[str, str] = {}
+        self._bound: weakref.WeakKeyDictionary[object, Jitted] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -36,7 +49,7 @@ class Jitted:
             if not kwargs:
                 key: list[Hashable] = []
                 for value in args:
-                    if value.__class__ is not np.ndarray:
+                    if value.__class__ is not np.ndarray or not value.flags.c_contiguous:
                         break
                     key.append(value.dtype)
                     key.append(value.ndim)
@@ -53,41 +66,152 @@ class Jitted:
             hide_frames_between(error)
             raise
 
+    def __get__(self, instance: object, owner: type | None = None) -> Jitted:
+        """A jitted function in a class is a method: its object is part of what a model is made for."""
+        if instance is None:
+            return self
+        try:
+            found = self._bound.get(instance)
+            if found is None:
+                found = self._bound[instance] = Jitted(self.__wrapped__.__get__(instance), self._static)
+        except TypeError:  # an object without a hash, or that cannot be referred to weakly
+            return Jitted(self.__wrapped__.__get__(instance), self._static)
+        return found
+
+    # -- what a session is made for ----------------------------------------------------------------------
+
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        call = Call()
         given = bound_arguments(self._plain.signature, args, kwargs)
-        template = {name: call.take_apart(each, name) for name, each in given.items()}
-        key = ("call", tuple(given), *call.key)
-        found = self._runs.get(key)
+        call, template = self._taken_apart(given)
+        changed = [
+            name
+            for name, value in call.fixed.items()
+            if self._seen.setdefault(name, value) != value and name not in self._needed
+        ]
+        if changed:
+            self._inputs.update(changed)
+            call, template = self._taken_apart(given)
+        found = self._runs.get(self._key(given, call))
         if found is None:
-            found = Recording(self._plain, call.leaves, template, is_model=False)
-            if len(self._runs) >= _LIMIT:
-                self._runs.clear()
-            self._runs[key] = found
+            call, found = self._recorded(given, call, template)
+            self._keep(self._key(given, call), found)
             self._keep_for_arrays(args, kwargs, found)
+        if found.written:
+            _refuse_shared(call, found.written)
         result, new = found(call.feeds)
         if new:
             written_back(call.given, dict(zip(found.written, new, strict=True)))
         return result
 
+    def _taken_apart(self, given: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
+        call = Call(self._inputs, frozenset(self._needed), has_sizes=self._static == "shapes")
+        return call, {name: call.take_apart(each, name) for name, each in given.items()}
+
+    @staticmethod
+    def _key(given: dict[str, Any], call: Call) -> tuple[Hashable, ...]:
+        return ("call", tuple(given), *call.key)
+
+    def _recorded(
+        self, given: dict[str, Any], call: Call, template: dict[str, Any]
+    ) -> tuple[Call, Recording]:
+        """A session for a call; numbers that cannot be inputs are part of what it is made for."""
+        try:
+            return call, self._recording(call, template)
+        except Exception as error:
+            numbers = [leaf.name for leaf in call.leaves if leaf.role == "number"]
+            if not numbers:
+                self._explain(error, given)
+                raise
+            before = dict(self._needed)
+            first = str(error).partition("\n")[0]
+            self._needed.update(dict.fromkeys(numbers, first))
+            self._inputs.difference_update(numbers)
+            call, template = self._taken_apart(given)
+            try:
+                return call, self._recording(call, template)
+            except Exception as other:
+                self._needed = before  # they were not why
+                self._explain(other, given)
+                raise other from None
+
+    def _recording(self, call: Call, template: dict[str, Any]) -> Recording:
+        return Recording(self._plain, call.leaves, template, is_model=False)
+
+    def _explain(self, error: Exception, given: dict[str, Any]) -> None:
+        """Say where fixed sizes would help."""
+        if not isinstance(error, OnnxsmithError) or self._static is not None:
+            return
+        call = Call(set(), frozenset(), has_sizes=True)
+        template = {name: call.take_apart(each, name) for name, each in given.items()}
+        try:
+            self._recording(call, template)
+        except Exception:
+            return
+        advice = f'with sizes that are fixed it runs: xp.jit({self._plain.name}, static="shapes"), a session for each'
+        error.help = advice if error.help is None else f"{error.help};\n{advice}"
+
+    def _keep(self, key: tuple[Hashable, ...], found: Recording) -> None:
+        if len(self._runs) >= _LIMIT:
+            self._runs.clear()
+        self._runs[key] = found
+
     def _keep_for_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], found: Recording) -> None:
         """Let calls that are given arrays alone find their session at once."""
-        is_plain = not kwargs and not found.written
-        if is_plain and all(each.__class__ is np.ndarray and each.dtype.kind != "c" for each in args):
+        is_plain = not kwargs and not found.written and self._static is None
+        if is_plain and all(
+            each.__class__ is np.ndarray and each.dtype.kind != "c" and each.flags.c_contiguous
+            for each in args
+        ):
             self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = found
+
+    # -- what people see ---------------------------------------------------------------------------------
 
     @property
     def sessions(self) -> list[str]:
-        """What a session was made for, one text each: element types and ranks of inputs, and values."""
+        """What sessions were made for, one text each: element types and ranks of inputs, and values."""
         return [each.form for key, each in self._runs.items() if key[:1] == ("call",)]
 
+    @property
+    def report(self) -> str:
+        """How many sessions there are, what each is for, and which numbers need one for each value."""
+        count = len(self.sessions)
+        each_shape = ", one for each shape" if self._static == "shapes" else ""
+        lines = [f"{self._plain.name}: {count} session{'s' * (count != 1)}{each_shape}"]
+        lines += [f"  ({each})" for each in self.sessions]
+        lines += [f"  '{name}' is known when a model is made: {why}" for name, why in self._needed.items()]
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
-        return f"<jit {self._plain.name}{self._plain.signature}>"
+        count = len(self.sessions)
+        shapes = ' of static="shapes"' if self._static == "shapes" else ""
+        return f"<jit {self._plain.name}{self._plain.signature}, {count} session{'s' * (count != 1)}{shapes}>"
 
 
+def _refuse_shared(call: Call, written: Sequence[int]) -> None:
+    """Refuse arguments that share elements with one that is written to: the model has each for itself."""
+    for position in written:
+        one = call.given.get(position)
+        for other, array in call.given.items():
+            if one is not None and other != position and np.may_share_memory(one, array):
+                names = call.leaves[position].name, call.leaves[other].name
+                raise MutationError(
+                    f"the function writes to '{names[0]}', which shares its elements with '{names[1]}'",
+                    help="give copies: x.copy()",
+                )
+
+
+@overload
+def jit(function: Callable[P, R], /, *, static: Literal["shapes"] | None = None) -> Callable[P, R]: ...
+@overload
+def jit(*, static: Literal["shapes"] | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 @public("jit")
-def jit(function: Callable[P, R]) -> Callable[P, R]:
+def jit(function: Callable[..., Any] | None = None, /, *, static: Literal["shapes"] | None = None) -> Any:
     """A plain function of numpy code as one session, for arrays of any size.
+
+    The code may do what numpy code does: make arrays, write to them, decide by sizes and elements, loop, call helpers
+    of any module. Results are numpy's, and so is what is written to arguments. A session is made for the element types
+    and ranks of a call, and for the values of what is no number; sizes and numbers are left open. Code that needs
+    sizes known runs with `static="shapes"`: then there is a session for each shape. `f.report` tells which there are.
 
     >>> import numpy as np
     >>> import onnxsmith.numpy as xp
@@ -96,5 +220,15 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     ...     return np.sqrt(((x - x.mean(axis=0)) ** 2).mean(axis=0))
     >>> spread(np.array([[1.0, 2.0], [3.0, 6.0]]))
     array([1., 2.])
+    >>> spread
+    <jit spread(x), 1 session>
     """
-    return cast("Callable[P, R]", Jitted(function))
+    if static not in (None, "shapes"):
+        raise AttributeValueError(
+            f'static is "shapes" or left out, not {static!r}',
+            help="sizes are open unless they are static; all that is no number is always known",
+            culprit=("attribute", "static"),
+        )
+    if function is None:
+        return functools.partial(jit, static=static)
+    return cast(Any, Jitted(function, static))

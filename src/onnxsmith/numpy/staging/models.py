@@ -8,20 +8,32 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.errors import AnnotationError, OnnxsmithError, TraceError
+from onnxsmith.errors import AnnotationError, AttributeValueError, OnnxsmithError, TraceError
 from onnxsmith.graphs.interface import GivenNames, refuse_unknown
-from onnxsmith.graphs.model import Model
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Leaf, Place
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function
+from onnxsmith.numpy.staging.reports import CodeModel, ModelReport
+from onnxsmith.numpy.staging.verifying import Verification
+from onnxsmith.scripting.functions.signature import with_evaluated_annotations
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.tracing.trace import definition_span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
-_OPTIONS = ("opset_version", "name", "input_names", "output_names", "doc_string", "metadata")
+_OPTIONS = (
+    "verify",
+    "precision",
+    "data",
+    "opset_version",
+    "name",
+    "input_names",
+    "output_names",
+    "doc_string",
+    "metadata",
+)
 #: Python's numbers as types: an input that keeps their weak meaning.
 _NUMBERS: dict[object, dtypes.NumpyDType] = {float: dtypes.FLOAT64, int: dtypes.INT64, bool: dtypes.BOOL}
 
@@ -31,6 +43,9 @@ def to_model(
     function: Callable[..., Any],
     /,
     *types: Any,
+    verify: bool = True,
+    precision: DType | TensorType | None = None,
+    data: Sequence[Any] | Mapping[str, Any] | None = None,
     opset_version: int | None = None,
     name: str | None = None,
     input_names: GivenNames | None = None,
@@ -38,11 +53,15 @@ def to_model(
     doc_string: str | None = None,
     metadata: Mapping[str, str] | None = None,
     **named: Any,
-) -> Model:
+) -> CodeModel:
     """The model of a plain function of numpy code.
 
     For each parameter a type is given, in order or by name: of an array (`DOUBLE["N", 2]`), of a Python number
     (`float`, `int`, `bool`), lists, tuples and dicts of these; or a value, which the model is made for.
+
+    `verify` runs both, on sizes 0, 1 and two more of every dimension that is open, and on the arguments `data`;
+    `model.report` says how near they are, and which sizes the function itself refuses. `precision=FLOAT` makes a model
+    that computes in float32 where the code says float64, and the report has the differences.
 
     >>> import numpy as np
     >>> import onnxsmith.numpy as xp
@@ -66,10 +85,37 @@ def to_model(
     }
     if input_names is not None:
         options["input_names"] = input_names
+    chosen = _read_precision(precision)
     made = Recording(
-        plain, reading.leaves, template, reading.types, is_model=True, name=name or plain.name, **options
+        plain,
+        reading.leaves,
+        template,
+        is_model=True,
+        precision=chosen,
+        name=name or plain.name,
+        **options,
     )
-    return made.model
+    model = cast(CodeModel, made.model)
+    model.__class__ = CodeModel
+    if verify or data is not None:
+        beside = Verification(plain, function, made, reading.leaves, template, is_exact=chosen is None)
+        model.report = beside.run(data)
+    else:
+        model.report = ModelReport()
+    return model
+
+
+def _read_precision(precision: DType | TensorType | None) -> DType | None:
+    found = precision.dtype if isinstance(precision, TensorType) else precision
+    if found in (None, DType.DOUBLE):
+        return None
+    if found not in (DType.FLOAT, DType.FLOAT16):
+        raise AttributeValueError(
+            f"a model computes in DOUBLE, FLOAT or FLOAT16, not in {precision!r}",
+            help="precision=FLOAT computes in float32 where the code says float64",
+            culprit=("attribute", "precision"),
+        )
+    return found
 
 
 def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +129,7 @@ def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any])
         given = dict(plain.signature.bind_partial(*types, **named).arguments)
     except TypeError as error:
         raise _unlike(plain, f"{error}", len(types)) from None
-    hints = plain.function.__annotations__
+    hints = _hints(plain)
     left: list[str] = []
     for key, parameter in parameters.items():
         if key in given:
@@ -98,6 +144,14 @@ def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any])
     if left:
         raise _unlike(plain, f"no type is given for {', '.join(map(repr, left))}", len(types))
     return {key: given[key] for key in parameters if key in given}
+
+
+def _hints(plain: PlainFunction) -> Mapping[str, object]:
+    """Annotations by parameter; none where they name what is there for checkers alone."""
+    try:
+        return with_evaluated_annotations(plain.function).__annotations__
+    except Exception:  # whatever evaluating somebody's text raises
+        return {}
 
 
 def _annotated(hint: object) -> TensorType | None:
@@ -147,13 +201,12 @@ class _Types:
 
     def __init__(self) -> None:
         self.leaves: list[Leaf] = []
-        self.types: list[TensorType] = []
 
     def taken_apart(self, value: Any, name: str) -> Any:
         """What was given for a parameter, with a `Place` for each input in it."""
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
-            return self._input(Leaf(name, dtype, 0, "number"), TensorType(dtypes.onnx_type(dtype), ()))
+            return self._input(Leaf(name, dtype, (), "number"))
         if isinstance(value, TensorType | DType | np.ndarray | np.generic):
             return self._array(read_value_type(cast(Any, value), f"the type of '{name}'"), name)
         inner = parts(value)
@@ -174,11 +227,8 @@ class _Types:
                 help=f"there are {', '.join(each.name for each in dtypes.DTYPES)}",
             )
         role = "array" if kind.shape else "scalar"
-        leaf = Leaf(name, dtype, len(kind.shape), role)
-        pair = cast("tuple[int, ...]", (2,)) if dtype.kind == "c" else ()
-        return self._input(leaf, TensorType(dtypes.onnx_type(dtype), (*kind.shape, *pair)))
+        return self._input(Leaf(name, dtype, kind.shape, role))
 
-    def _input(self, leaf: Leaf, kind: TensorType) -> Place:
+    def _input(self, leaf: Leaf) -> Place:
         self.leaves.append(leaf)
-        self.types.append(kind)
         return Place(len(self.leaves) - 1)

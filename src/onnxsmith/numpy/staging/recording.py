@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.narrowing import narrow, narrowed_type
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.dialect import STAGING
+from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
-from onnxsmith.scripting.staging.closures import run_staged
+from onnxsmith.scripting.staging.cells import CellScope
+from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
+from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.tracing.trace import trace
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.dtypes import DType
 
 
 class PlainFunction:
@@ -54,7 +63,7 @@ class PlainFunction:
         """All arguments of the function, by the names of its parameters, where those of the callable are given."""
         call = self.signature.bind_partial()
         call.arguments.update(given)
-        own = inspect.signature(self.function, follow_wrapped=False)
+        own = own_signature(self.function)
         bound = own.bind(*self._first, *call.args, **{**self._named, **call.kwargs})
         bound.apply_defaults()
         return dict(bound.arguments)
@@ -100,6 +109,20 @@ def _no_function(function: object) -> Exception:
     )
 
 
+def _number_of(value: np.generic) -> object:
+    return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
+
+
+@contextlib.contextmanager
+def _numbers_of_numpys() -> Generator[None]:
+    """Numbers of numpy's are arrays within the block, also beside numbers that only the model knows."""
+    token = NUMPYS_NUMBER.set(_number_of)
+    try:
+        yield
+    finally:
+        NUMPYS_NUMBER.reset(token)
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -108,16 +131,19 @@ class Recording:
         function: PlainFunction,
         leaves: Sequence[Leaf],
         template: Mapping[str, Any],
-        types_: Sequence[TensorType] | None = None,
         *,
         is_model: bool,
+        precision: DType | None = None,
         **options: Any,
     ) -> None:
+        self._precision = precision
+        leaves = [each._replace(dtype=self.narrowed(each.dtype)) for each in leaves]
         self._rebuild: Rebuild = lambda given: None
         self._count = 0
+        #: The errors that the function may raise: the last output says which one.
+        self._errors: list[RaisedError] = []
         #: The inputs that the function writes to, by position: their new elements are the last outputs.
         self.written: list[int] = []
-        leaves = list(leaves)
         #: What it is made for, as text.
         self.form = ", ".join(f"{name}={_shown(each, leaves)}" for name, each in template.items())
         staged = staged_function(function)
@@ -125,16 +151,24 @@ class Recording:
         def body(*inputs: Tensor) -> tuple[Any, ...]:
             if not is_model:
                 inline_algorithms(current_graph())  # a session opens sooner without functions
+            if precision is not None:
+                narrow(current_graph(), precision)
             values = [leaf.met(tensor) for leaf, tensor in zip(leaves, inputs, strict=True)]
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
-            self._note_written(values, before, outputs, is_model=is_model)
+            with CellScope(), collecting_raises() as raises, _numbers_of_numpys():
+                self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
+                self._note_written(values, before, outputs, is_model=is_model)
+                if is_model and outputs.tensors:
+                    outputs.tensors[0] = guarded(raises, outputs.tensors[0])
+                elif isinstance(raises.which, Number):
+                    self._errors = raises.errors
+                    outputs.tensors.append(raises.which.as_dtype(DType.INT64))
             self._count = len(outputs.tensors)
             return tuple(outputs.tensors) or inputs[:1]
 
-        types_ = [leaf.type for leaf in leaves] if types_ is None else types_
+        types_ = [leaf.type for leaf in leaves]
         options.setdefault("name", function.name)
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         self.model: Model = trace(body, *types_, **options)
@@ -149,14 +183,27 @@ class Recording:
                 if not is_model:
                     outputs.tensors.append(value.tensor)
 
+    def narrowed(self, dtype: NumpyDType) -> NumpyDType:
+        """The element type that an array of a type has in the model."""
+        return narrowed_type(dtype, self._precision)
+
+    def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
+        """What the model gives."""
+        if self._run is None:
+            self._run = self.model.runner()
+        results = self._run(feeds)
+        return cast("Sequence[Elements]", results if self._count > 1 else (results,))
+
     def __call__(self, feeds: Sequence[Elements]) -> tuple[Any, list[Elements]]:
         """What the function gives, and the new elements of the inputs that it writes to."""
         if not self._count:
             return self._rebuild(iter(())), []
-        if self._run is None:
-            self._run = self.model.runner()
-        results = self._run(feeds)
-        many = iter(cast("Sequence[Elements]", results if self._count > 1 else (results,)))
+        every = self.outputs(feeds)
+        if self._errors:
+            *every, which = every
+            if which:
+                raise again(self._errors, int(which))
+        many = iter(every)
         return self._rebuild(many), list(many)
 
 
@@ -166,7 +213,7 @@ def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
         leaf = leaves[template.position]
         if leaf.role == "number":
             return "float" if leaf.dtype.kind == "f" else "int"
-        return f"{leaf.dtype}[{', '.join(':' * leaf.ndim)}]"
+        return f"{leaf.dtype}[{', '.join(':' if each is None else str(each) for each in leaf.shape)}]"
     inner = parts(template)
     if inner is None:
         return repr(template)

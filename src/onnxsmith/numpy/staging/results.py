@@ -7,15 +7,14 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.algorithms import values
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import MissingReturnError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, tensors_of
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 
@@ -55,9 +54,12 @@ class Outputs:
         return lambda given: rebuilt(result, [each(given) for each in items])
 
     def _enter(self, tensor: Any, name: str) -> None:
-        self.tensors.append(tensor)
         if name and not name.isdigit():
-            current_graph().suggest_name(tensor, name)
+            graph = current_graph()
+            if any(tensor is each for each in self.tensors) or graph.is_given(tensor):
+                tensor = graph.operators.Identity(tensor)  # one that can have the name
+            graph.suggest_name(tensor, name)
+        self.tensors.append(tensor)
 
     def _array(self, result: Array, name: str) -> Rebuild:
         is_number, dtype = result.is_number, result.dtype
@@ -82,7 +84,8 @@ class Outputs:
         elements = np.asarray(value)
         if elements.dtype not in dtypes.DTYPES:
             return self._other(value, name)
-        return self._array(Array(cast(Tensor, _constant(elements))), name)
+        made = array_from(tensors_of(Array(elements)))
+        return self._array(made.as_number() if isinstance(value, np.generic) else made, name)
 
     def _other(self, value: object, name: str) -> Rebuild:
         if self._has_known:
@@ -93,10 +96,6 @@ class Outputs:
                 help="return arrays and numbers, in tuples, lists and dicts as you like",
             )
         return lambda given: value
-
-
-def _constant(elements: Elements) -> Value:
-    return values.constant(elements)
 
 
 def _complex(pairs: Elements, dtype: dtypes.NumpyDType) -> Elements:

@@ -8,6 +8,8 @@ from onnxsmith.opset._stubs.functions import OnnxFunction
 from onnxsmith.opset._stubs.model import Model
 from typing import Any, Literal, TypeAlias
 
+DynamicShapes: TypeAlias = 'Mapping[str, Any] | Sequence[Any] | None'
+
 Functions: TypeAlias = Literal['modules', 'algorithms'] | Collection[Literal['modules', 'algorithms']]
 
 Way: TypeAlias = Literal['translation', 'decomposition', 'custom']
@@ -94,12 +96,12 @@ def export(
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
     *,
-    dynamic_shapes: Any = None,
+    dynamic_shapes: DynamicShapes = None,
     opset_version: int | None = None,
     functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
-    translations: Mapping[Any, Any] | None = None,
+    translations: Mapping[Any, Callable[..., Any]] | None = None,
     verify: bool | float = False,
     fallback_dtype: TorchDtype | None = None,
     keep_mutations: bool = False,
@@ -137,12 +139,12 @@ def for_torch_onnx(script: OnnxFunction) -> Callable[..., Any]:
 def translate(
     program: TorchProgram,
     *,
-    dynamic_shapes: Any = None,
+    dynamic_shapes: DynamicShapes = None,
     opset_version: int | None = None,
     functions: Functions | None = None,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
-    translations: Mapping[Any, Any] | None = None,
+    translations: Mapping[Any, Callable[..., Any]] | None = None,
     verify: bool | float = False,
     fallback_dtype: TorchDtype | None = None,
     keep_mutations: bool = False,

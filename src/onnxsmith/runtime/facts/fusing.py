@@ -55,7 +55,12 @@ def product_of_scaled(site: Site) -> bool:
 def _apart(site: Site, name: str, operators: tuple[str, ...]) -> str:
     """A value that the optimizer does not see through, where one of the operators makes it: the `Max` of it alone."""
     producer = site.scope.producer(name)
-    if producer is None or producer.domain not in ("", "ai.onnx") or producer.op_type not in operators:
+    if producer is None:
+        return name
+    if producer.domain not in ("", "ai.onnx"):
+        # A call of a function, which the engine inlines before it optimizes, may end with any of them.
+        return site.emit.op("Max", name)
+    if producer.op_type not in operators:
         return name
     if producer.op_type != "MatMul" and not any(_is_number(site, each) for each in producer.input):
         return name

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.conversions import assignment_text
 from onnxsmith.core.semantics.indexing import refuse_assignment
 from onnxsmith.core.sequence import TensorSequence
@@ -185,15 +186,27 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
         case ast.Subscript(value=container, slice=index):
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
+            elements = cast(Elements, owner)
+            with located(frame.span(statement.target)):
+                current = elements[key]
+                if not isinstance(current, Carrier):
+                    refuse_change(owner)
+            right = frame.evaluate(statement.value)
+            result = _at(stager, statement, compute, current, right)
+            if result is current and isinstance(current, Carrier) and _is_seen_by(owner, current):
+                return  # an array that was changed in place: what holds it, or what it is a part of, has the change
             with located(frame.span(statement.target)):
                 refuse_change(owner)
-            right = frame.evaluate(statement.value)
-            elements = cast(Elements, owner)
-            elements[key] = _at(stager, statement, compute, elements[key], right)
+                elements[key] = result
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
             )
+
+
+def _is_seen_by(owner: UserValue, current: Carrier) -> bool:
+    """Whether what changed in an element has changed in what it was taken of: a list holds it, a copy is apart."""
+    return not isinstance(owner, Carrier) or current.owner is owner.owner
 
 
 def _at(

@@ -30,7 +30,9 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
+from onnxsmith.scripting.staging.ownership import Owners
 from onnxsmith.scripting.staging.perhaps import refined
+from onnxsmith.scripting.staging.raised import PathEnded
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
@@ -205,6 +207,7 @@ def dynamic_if(
     watch = watch_path(frame, names, place)
     sides: list[Side] = []
     ends: list[PathEnd] = []
+    ended: list[bool] = []
     scopes = (outer.subgraph(), outer.subgraph())
     try:
         for scope, run, is_true in zip(scopes, (then, otherwise), (True, False), strict=True):
@@ -212,7 +215,8 @@ def dynamic_if(
             frame.variables = refined(before, facts)
             cells.refine(facts)
             with active(scope), watch, Journal() as journal:
-                side = run()
+                side, is_ended = _to_its_end(run)
+                ended.append(is_ended)
                 after = CellValues()
                 in_cells = [after.get(cell, MISSING) for cell in after.changed(cells)]
                 ends.append(PathEnd(journal, (side.value, *side.variables.values(), *in_cells)))
@@ -222,6 +226,7 @@ def dynamic_if(
     finally:
         frame.variables = before
         cells.put_back()
+    sides = _of_other_where_ended(sides, ended)
     assigned = list({cell.key: cell for after in cells_after for cell in after.changed(cells)}.values())
     changes = bool(assigned) or any(each.written for each in ends)
     logic = None if outer.is_exact or changes else _as_logic(condition, scopes, sides)
@@ -268,8 +273,27 @@ def dynamic_if(
     for carrier, shell in written:
         carrier.rewrite(merger.filled_parts(shell, outputs or ()))
     keep_unchanged(merger.ambiguous(watch))
-    merger.lock_shared_carriers()
+    after = {name: value for name, value in filled.variables.items() if value is not MISSING}
+    held = Owners(stager, place, {**before, **after}, filled.value)
+    merger.lock_shared_carriers(held.is_alone)
+    if all(ended):
+        raise PathEnded
     return filled
+
+
+def _to_its_end(run: Callable[[], Side]) -> tuple[Side, bool]:
+    """What a path leaves, and whether it ended with an error: then it leaves nothing."""
+    try:
+        return run(), False
+    except PathEnded:
+        return Side(MISSING), True
+
+
+def _of_other_where_ended(sides: Sequence[Side], ended: Sequence[bool]) -> list[Side]:
+    """Two sides; what the one does not say that ended with an error, the other does."""
+    names = [name for side in sides for name in side.variables]
+    missing = Side(MISSING, dict.fromkeys(names, MISSING))
+    return [missing if is_ended else side for side, is_ended in zip(sides, ended, strict=True)]
 
 
 def name_of(frame: Frame, carrier: Carrier) -> str:

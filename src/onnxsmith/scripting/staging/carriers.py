@@ -7,7 +7,7 @@ they were; what the path leaves is looked up here. Knows no graphs: `merge` make
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from onnxsmith.core.carried import CarriedParts, Carrier, Journal, Written
 from onnxsmith.scripting.staging.script_values import Held
@@ -15,7 +15,6 @@ from onnxsmith.scripting.staging.structure import Shell, parts, rebuilt
 
 #: Why an object cannot be written to any more.
 _SHARED = "only the model knows whether another variable holds the same elements"
-FROM_BEFORE = f"it comes from the iteration before, and {_SHARED}"
 
 
 def carriers_in(value: Held) -> Iterator[Carrier]:
@@ -67,17 +66,20 @@ class PathEnd:
         return rebuilt(value, items)
 
 
-def lock_shared(results: Iterable[tuple[Carrier, Iterable[Carrier]]], start: int) -> None:
+def lock_shared(
+    results: Sequence[tuple[Carrier, Sequence[Carrier | None]]], is_alone: Callable[[Carrier], bool]
+) -> None:
     """Refuse writing where only the model knows who would see it.
 
-    Given are objects that take the place of others, and those others. Such an object stands alone only if all that it
-    stands for was made since `start`, and if none of that shares its values with what another object stands for.
+    Given are objects that take the place of others, and those others, one for each path. Such an object stands alone
+    only if all that it stands for does, and if on no path another one stands for the same.
     """
-    pairs = [(result, [each.owner for each in sources]) for result, sources in results]
-    counts = collections.Counter(
-        id(each) for _, owners in pairs for each in {id(o): o for o in owners}.values()
-    )
-    for result, owners in pairs:
-        if any(each.born < start or counts[id(each)] > 1 for each in owners):
-            for each in (result, *owners):
+    owners = [[None if each is None else each.owner for each in sources] for _, sources in results]
+    counts = [collections.Counter(map(id, side)) for side in zip(*owners, strict=True)]
+    for (result, _), sources in zip(results, owners, strict=True):
+        pairs = [
+            (each, count[id(each)]) for each, count in zip(sources, counts, strict=True) if each is not None
+        ]
+        if any(count > 1 or not is_alone(each) for each, count in pairs):
+            for each in (result, *(owner for owner, _ in pairs)):
                 each.keep_unchanged(_SHARED)

@@ -18,7 +18,7 @@ from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -111,7 +111,7 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
         link = members[position]
         test = frame.evaluate(link.test)
         with located(frame.span(link.test)):
-            test = asked(test)
+            test = settled(asked(test))
         if not is_symbolic(test):
             with located(frame.span(link.test)):  # an array that is recorded has no truth value
                 is_true = bool(test)

@@ -170,8 +170,17 @@ def run_staged(
         if mistakes is None:
             return run(frame)
         wall = nullcontext() if owns_arguments else Wall()
-        with Captures(), CellScope(), wall, watch_call(frame, arguments):  # a script, not what it calls
+        given = _from_outside(analysis, arguments)
+        with Captures(), CellScope(), wall, watch_call(frame, given):  # a script, not what it calls
             return run(frame)
+
+
+def _from_outside(analysis: Analysis, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function is given; the dict of `**options` is made for the call, what is in it is not."""
+    own = analysis.node.args.kwarg
+    if own is None or own.arg not in arguments:
+        return dict(arguments)
+    return {**arguments, own.arg: tuple(arguments[own.arg].values())}
 
 
 def in_place(function: Function, run: Run) -> Function:
@@ -243,19 +252,40 @@ class _InPlace:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
-        analysis = helper_analysis(function, self._run.dialect.syntax)
+        dialect = self._run.dialect
+        analysis = helper_analysis(function, dialect.syntax, must_be=dialect.stages_all)
         if analysis is None:
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         # Its own parameters, also where `functools.wraps` says that it has those of another function.
-        signature = inspect.signature(function, follow_wrapped=False)
+        signature = own_signature(function)
         arguments = bind_call(function.__name__, signature, args, kwargs, definition)
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
 
-def helper_analysis(function: types.FunctionType, allowed: Syntax = NO_SYNTAX) -> Analysis | None:
-    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it."""
+def own_signature(function: types.FunctionType) -> inspect.Signature:
+    """The parameters that the code of a function has, whatever its `__wrapped__` or `__signature__` say to others."""
+    if "__signature__" not in function.__dict__:
+        return inspect.signature(function, follow_wrapped=False)
+    bare = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return inspect.signature(bare, follow_wrapped=False)
+
+
+def helper_analysis(
+    function: types.FunctionType, allowed: Syntax = NO_SYNTAX, *, must_be: bool = False
+) -> Analysis | None:
+    """The analysis of a helper; None where it has no source or uses what scripts cannot: Python then runs it.
+
+    Where it `must_be` staged, that is an error.
+    """
     code = function.__code__
     try:
         node = find_function(function)
@@ -268,4 +298,6 @@ def helper_analysis(function: types.FunctionType, allowed: Syntax = NO_SYNTAX) -
             allowed=allowed,
         )
     except (SourceNotFoundError, UnsupportedSyntaxError):
+        if must_be:
+            raise
         return None

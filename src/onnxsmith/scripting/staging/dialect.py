@@ -24,6 +24,11 @@ class Dialect(Protocol):
         """What scripts cannot contain, and code of this dialect can."""
         ...
 
+    @property
+    def stages_all(self) -> bool:
+        """Whether Python never runs a function itself that is to be staged, and is given what only the model knows."""
+        ...
+
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
@@ -55,6 +60,7 @@ class _Scripts:
     """The dialect of scripts: Python, tensors and operators."""
 
     syntax = NO_SYNTAX
+    stages_all = False
 
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]

@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.core.call import constant_like
-from onnxsmith.core.carried import Carrier, Journal
+from onnxsmith.core.carried import Journal
 from onnxsmith.core.recording import RecordedBody
 from onnxsmith.core.semantics.number import Number, is_number, kind_of, literal
 from onnxsmith.core.target import RecordingTarget, current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.errors import LoopTypeError, NestingError
+from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
-from onnxsmith.scripting.staging.carriers import FROM_BEFORE, PathEnd, carriers_in, lock_shared
+from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.jumps import NOTHING, Jump, Leaf, Side
+from onnxsmith.scripting.staging.loop_aliases import Tangles
 from onnxsmith.scripting.staging.loop_state import (
     State,
     StateLeaf,
@@ -51,6 +52,7 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
+from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
@@ -119,13 +121,17 @@ def stage_loop(
     states = carried_states(stager, statement, at_least_once=at_least_once)
     before, cells = frame.variables, CellValues()
     only_inside: dict[Hashable, Cell] = {}
+    tangles = Tangles(stager, statement)
     try:
         while True:
             roll_back = outer.checkpoint()
             frame.variables = dict(before)
-            attempt = _stage_body(stager, statement, source, leaf, test, states)
+            attempt = _stage_body(stager, statement, source, leaf, test, states, tangles)
             draft = outer.draft()
-            with active(draft):  # where a number is made an array of, that is for the next attempt alone
+            with (
+                active(draft),
+                Journal(),
+            ):  # where a number is made an array of, that is for the next attempt alone
                 wider = _widened(frame, attempt, states, place)
             draft.discard()
             known, new_cells = {each.cell.key for each in states if each.cell is not None}, list[State]()
@@ -137,7 +143,8 @@ def stage_loop(
                     only_inside[cell.key] = cell
                 else:
                     new_cells.append(state)
-            if wider == states and not new_cells:
+            is_wrong = tangles.end(states, attempt.raw, attempt.end)
+            if wider == states and not new_cells and not is_wrong:
                 break
             # A type only ever becomes wider, and there are few widths: this comes to an end.
             attempt.scope.discard()
@@ -159,8 +166,7 @@ def stage_loop(
             body = _finish(attempt, states, [value for _, value in extra])
             outputs = _emit(outer, source, first_test, states, body)
         outer.name_results(outputs, names, [(body, "out")])
-    _assign_variables(stager, statement, states, outputs)
-    _lock_shared(stager, attempt, states)
+    _assign_variables(stager, statement, states, outputs, tangles)
     for cell in only_inside.values():
         cell.home[cell.name] = Unassigned(place, _ONLY_INSIDE)
     results = [_like(value, output) for (_, value), output in zip(extra, outputs[len(names) :], strict=True)]
@@ -178,20 +184,6 @@ def _widened(frame: Frame, attempt: _Attempt, states: Sequence[State], place: Sp
     return wider
 
 
-def _lock_shared(stager: Stager, attempt: _Attempt, states: Sequence[State]) -> None:
-    """After a loop, refuse writing to objects of which only the model knows whether they are the same as others."""
-    variables = stager.frame.variables
-    results: list[tuple[Carrier, list[Carrier]]] = []
-    for state, raw in zip(states, attempt.raw, strict=True):
-        if not state.is_open or isinstance(state.form, Missing):
-            continue
-        home = variables if state.cell is None else state.cell.home
-        before, after = list(carriers_in(state.start)), list(carriers_in(raw))
-        for k, each in enumerate(carriers_in(home[state.name])):
-            results.append((each, [*before[k : k + 1], *after[k : k + 1]]))
-    lock_shared(results, attempt.end.start)
-
-
 def _try_body(
     stager: Stager,
     statement: ast.For | ast.While,
@@ -206,7 +198,8 @@ def _try_body(
     frame.variables = dict(before)
     try:
         states = carried_states(stager, statement, at_least_once=at_least_once)
-        _stage_body(stager, statement, source, leaf, test, states).scope.discard()
+        tangles = Tangles(stager, statement)
+        _stage_body(stager, statement, source, leaf, test, states, tangles).scope.discard()
     finally:
         frame.variables = before
         cells.put_back()
@@ -241,12 +234,14 @@ def _stage_body(
     leaf: Leaf,
     test: Callable[[], UserValue] | None,
     states: Sequence[State],
+    tangles: Tangles,
 ) -> _Attempt:
     outer = current_graph()
     scope = outer.subgraph()
     frame = stager.frame
     place = frame.span(statement)
     flags = _flags(stager, statement)
+    tangles.begin(states)
     with (
         active(scope),
         watch_path(frame, frame.analysis.facts.names([statement]), statement),
@@ -271,8 +266,7 @@ def _stage_body(
             ]
             home[state.name] = unflatten(state.form, values)
             if state.is_open:
-                for each in carriers_in(home[state.name]):
-                    each.keep_unchanged(FROM_BEFORE)
+                tangles.take_head(state, home[state.name])
         if isinstance(statement, ast.For) and source.element is not None:
             # In an exact script it is the tensor that the model has: an operator on it is that node, and no number's.
             counter: Any = position if scope.is_exact else Number(position, "int", is_natural=True)
@@ -293,18 +287,26 @@ def _stage_body(
             return Side({**_told(side, flags), "go_on": goes_on}, side.variables)
 
         last = _trailing_break(stager, statement)
-        side = (
-            stager.run(statement.body, Leaf(end))
-            if last is None
-            else _run_to_break(stager, statement, last, leaf)
-        )
+        try:
+            side = (
+                stager.run(statement.body, Leaf(end))
+                if last is None
+                else _run_to_break(stager, statement, last, leaf)
+            )
+        except PathEnded:
+            raise UnsupportedSyntaxError(
+                "every iteration of this loop raises an error, and only the model knows whether there is one",
+                help="ask before the loop: if n > 0: raise …",
+            ).locate(place) from None
         assigned = CellValues()
         raw = [_left(state, side, assigned) for state in states]
         told = _told(side, flags)
         ended = PathEnd(journal, (*raw, *told.values()))
         results = [_result(ended, state, each) for state, each in zip(states, raw, strict=True)]
         opened = {flag: ended.opened(each, keeps_older=True) for flag, each in told.items()}
-    go_on = cast("Number | bool", side.flags["go_on"])
+        go_on, raises = cast("Number | bool", side.flags["go_on"]), open_raises()
+        if raises is not None:
+            go_on = raises.not_after(go_on)
     return _Attempt(scope, every, opened, go_on, goes_on_before, assigned, ended, raw, results)
 
 
@@ -427,7 +429,11 @@ def _emit(
 
 
 def _assign_variables(
-    stager: Stager, statement: ast.For | ast.While, states: Sequence[State], outputs: Sequence[Value]
+    stager: Stager,
+    statement: ast.For | ast.While,
+    states: Sequence[State],
+    outputs: Sequence[Value],
+    tangles: Tangles,
 ) -> None:
     """Give the variables their values after the loop; those that only an iteration assigns may have none."""
     variables = stager.frame.variables
@@ -448,6 +454,8 @@ def _assign_variables(
         home = variables if state.cell is None else state.cell.home
         before = home.get(state.name)
         home[state.name] = unflatten(state.form, values)
+        if state.is_open:
+            tangles.after(state, home[state.name])
         keep_unchanged(containers_in((before, home[state.name])))  # if it runs zero times, they are the same
     for name in stager.flow.loop_names(statement):
         if name in carried:

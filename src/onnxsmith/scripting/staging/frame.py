@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
+from onnxsmith.core.carried import MOMENTS
 from onnxsmith.core.semantics.unknown_method import unknown_method
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.user_values import UserValue
@@ -27,6 +28,7 @@ from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.naming_targets import CallNaming
 from onnxsmith.scripting.staging.perhaps import Implications, Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker
+from onnxsmith.scripting.staging.texts import of_paths
 from onnxsmith.source import UNPACKED, Span, caller_span, position_span
 
 
@@ -84,6 +86,8 @@ class Frame:
         self.closure = closure
         self.outer = outer
         self.variables: dict[str, Held] = {}
+        #: When the call began: what was made before is its caller's.
+        self.started = next(MOMENTS)
         #: The variables that inner functions assign; they are not among the others.
         self.cells = new_cells() if analysis.cell_names else _NO_CELLS
         #: What is known where a truth value of the model is.
@@ -243,6 +247,10 @@ class Frame:
             value = self.cells.get(name, _ABSENT)
             if value is not _ABSENT and value.__class__ not in _MARKS:
                 return cast(UserValue, value)
+        if isinstance(value, Differing) and self.run.dialect.syntax:
+            text = of_paths(value.then, value.otherwise)
+            if text is not None:
+                return text
         raise self._mistake(name, value, place)
 
     def _outside(self, name: str, place: ast.AST | None) -> UserValue | Absent:

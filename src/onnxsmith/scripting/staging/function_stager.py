@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import cast
 
 from onnxsmith.core.semantics.unknown_method import unknown_method
@@ -48,7 +49,8 @@ class FunctionStager:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.flow = frame.analysis.flow
-        frame.hooks = Hooks(frame, self)
+        self._hooks = Hooks(frame, self)
+        frame.hooks = self._hooks
 
     def call(self) -> UserValue:
         """What the function returns."""
@@ -156,6 +158,10 @@ class FunctionStager:
                 self.frame.span(statement)
             )
         return kind.stage(self, statement, follow)
+
+    def telling(self) -> AbstractContextManager[None]:
+        """What is evaluated in the block is only told to people: values that the model alone knows have a text."""
+        return self._hooks.telling()
 
     def assign_name(self, name: str, value: UserValue) -> None:
         """Bind a variable; a new value of the graph takes its name."""

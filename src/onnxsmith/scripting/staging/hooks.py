@@ -8,12 +8,13 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Generator, Iterable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
+from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
@@ -27,6 +28,7 @@ from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.introspection import (
     class_of,
@@ -45,7 +47,7 @@ from onnxsmith.scripting.staging.merge import (
 )
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
-from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, settled, truth
 from onnxsmith.scripting.staging.watch import names_of, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
@@ -90,13 +92,13 @@ class Hooks:
         self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> UserValue:
         """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
-        value = asked(first)
+        value = settled(asked(first))
         for position, operand in enumerate(others):
             if is_symbolic(value):
                 return self._open_truth(bound, value, others[position:], stops_at)
             if bool(value) is stops_at:
                 return value
-            value = asked(operand())
+            value = settled(asked(operand()))
         return value if not is_symbolic(value) else self._one_truth(value, stops_at)
 
     def _open_truth(
@@ -107,7 +109,7 @@ class Hooks:
 
             def look(operand: Thunk = operand) -> bool | Number:
                 nonlocal has_tensor
-                value = asked(operand())
+                value = settled(asked(operand()))
                 if not is_symbolic(value):
                     return bool(value)
                 has_tensor = has_tensor or not isinstance(value, Number)
@@ -140,9 +142,9 @@ class Hooks:
     ) -> UserValue:
         if not others:
             return first
-        decides = asked(first)
+        decides = settled(asked(first))
         if not is_symbolic(decides):
-            if bool(first) is stops_at:
+            if bool(decides) is stops_at:
                 return first
             return self._operand_of(bound, others[0](), others[1:], stops_at=stops_at)
 
@@ -157,7 +159,7 @@ class Hooks:
 
     def negated(self, value: UserValue) -> bool | Number:
         """`not a`"""
-        value = asked(value)
+        value = settled(asked(value))
         if not is_symbolic(value):
             return not value
         if isinstance(value, Negation):
@@ -167,14 +169,14 @@ class Hooks:
         self._frame.implications.note_opposite(result, scalar)
         return result
 
-    def condition(self, value: T) -> T | TensorValue:
+    def condition(self, value: T) -> T | TensorValue | bool:
         """The condition of a conditional expression, as one truth value."""
-        decides = asked(value)
-        return truth(decides) if is_symbolic(decides) else value
+        decides = settled(asked(value))
+        return truth(decides) if is_symbolic(decides) else decides
 
     def choose(self, bound: tuple[str, ...], test: UserValue, then: Thunk, otherwise: Thunk) -> UserValue:
         """`then if test else otherwise`; `bound` are the variables that a walrus in them may assign."""
-        test = asked(test)
+        test = settled(asked(test))
         if not is_symbolic(test):
             return then() if test else otherwise()
         frame = self._frame
@@ -315,7 +317,16 @@ class Hooks:
             return value
         if not self._is_printing:
             raise text_error()
-        return _Shown(value)
+        return _Shown()
+
+    @contextmanager
+    def telling(self) -> Generator[None]:
+        """What is evaluated in the block is only told to people."""
+        was_printing, self._is_printing = self._is_printing, True
+        try:
+            yield
+        finally:
+            self._is_printing = was_printing
 
     def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
@@ -323,13 +334,18 @@ class Hooks:
             return call()
         self._is_printing = True
         graph = current_graph()
-        scope = graph if bound else graph.draft()
+        scope, is_kept = graph if bound else graph.draft(), bool(bound)
         try:
-            with active(scope):
+            with active(scope), Journal() as journal:
                 call()
+                is_kept = scope is graph or journal.has_written
+                if is_kept:
+                    journal.keep()
+            if is_kept and scope is not graph:
+                scope.keep()
         finally:
             self._is_printing = False
-            if scope is not graph:
+            if not is_kept:
                 scope.discard()
         return None
 
@@ -343,10 +359,10 @@ class Hooks:
 
     def container(self, value: T) -> T | _Indexed:
         """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
-        if value.__class__ is not np.ndarray:
-            return value
         found = self._frame.run.dialect.container(value)
-        return _Indexed(cast(Array, value)) if found is None else found
+        if found is not None:
+            return found
+        return _Indexed(cast(Array, value)) if value.__class__ is np.ndarray else value
 
     def class_of(self, value: UserValue) -> type:
         """`value.__class__`"""
@@ -383,16 +399,16 @@ def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
     return True if item is other else item == other
 
 
+SPEAKING.add(Hooks.contains.__code__)  # what Python says of a value that holds none is said to the code
+
+
 class _Shown:
     """A symbolic value in what the eager run would print: any format will do."""
 
-    __slots__ = ("_value",)
-
-    def __init__(self, value: Value | Carrier) -> None:
-        self._value = value
+    __slots__ = ()
 
     def __format__(self, spec: str) -> str:
-        return repr(self._value)
+        return "…"
 
 
 @shown_as("ndarray")

@@ -14,6 +14,7 @@ import types
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.value import Value
 from onnxsmith.source import is_library
 
@@ -118,6 +119,12 @@ _CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defa
 
 
 @functools.lru_cache(maxsize=2048)
+def _home(kind: type) -> str:
+    """The module of a class; a class written in C may have something else than text there."""
+    name: object = kind.__module__
+    return name if isinstance(name, str) else ""
+
+
 def is_library_module(name: str) -> bool:
     """Whether a module belongs to Python itself or something installed."""
     module = sys.modules.get(name)
@@ -141,7 +148,9 @@ def is_plain(kind: type) -> bool:
     """Whether objects of a type can be passed over: they do not change, or are left alone."""
     if issubclass(kind, _PLAIN):
         return True
-    if kind.__module__.startswith("numpy.random") or np.ndarray in kind.__mro__:
+    if Carrier in kind.__mro__:  # not `issubclass`, after which a checker knows less of the type
+        return False
+    if _home(kind).startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
     if threading.local in kind.__mro__:
         return False
@@ -174,13 +183,13 @@ def is_torch_generator(kind: type) -> bool:
 @functools.lru_cache(maxsize=2048)
 def is_staged(kind: type) -> bool:
     """Whether a type is one of staging's own, through which the user's code reaches variables."""
-    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "reached")
+    return _home(kind).startswith("onnxsmith.") and hasattr(kind, "reached")
 
 
 @functools.lru_cache(maxsize=2048)
 def is_script(kind: type) -> bool:
     """Whether a type is that of scripts."""
-    return kind.__module__.startswith("onnxsmith.") and hasattr(kind, "to_model")
+    return _home(kind).startswith("onnxsmith.") and hasattr(kind, "to_model")
 
 
 @functools.lru_cache(maxsize=2048)
@@ -208,4 +217,4 @@ def is_random(kind: type) -> bool:
     """Whether a type is that of generators of random numbers: Python's, numpy's, PyTorch's."""
     if is_torch_generator(kind):
         return True
-    return any(base.__module__.startswith(("random", "numpy.random")) for base in kind.__mro__)
+    return any(_home(base).startswith(("random", "numpy.random")) for base in kind.__mro__)

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from onnxsmith.core.carried import Journal
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
@@ -154,11 +155,12 @@ def _attempt(
     roll_back, variables, cells = graph.checkpoint(), dict(frame.variables), CellValues()
     draft, is_kept = graph.draft(), False
     try:
-        with active(draft):
+        with active(draft), Journal() as journal:
             ended = _unrolled(stager, statement, items)
-        if not is_trial:
-            draft.keep()
-            is_kept = True
+            if not is_trial:
+                draft.keep()
+                journal.keep()
+                is_kept = True
         return ended
     finally:
         if not is_kept:
@@ -311,7 +313,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
         roll_back, before, cells = graph.checkpoint(), dict(frame.variables), CellValues()
         draft = graph.draft()
         attempt = Attempt(frame, stager.frame.analysis.facts.names([statement])) if has_jumps else None
-        with active(draft):
+        with active(draft), Journal() as journal:
             value = test()
             with located(frame.span(statement.test)):  # an array that is recorded has no truth value
                 goes_on = not is_symbolic(value) and bool(value)
@@ -319,7 +321,10 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
                 side = None
             else:
                 side = stager.run(statement.body, leaf)
-        if side is not None and _is_known(side.flags):
+            is_done = side is None or _is_known(side.flags)
+            if is_done:
+                journal.keep()
+        if side is not None and is_done:
             draft.keep()
             _take(stager, side)
             if side.flags["return"]:

@@ -273,19 +273,23 @@ class Merger:
                 found += (each.filled, *sides)
         return found
 
-    def lock_shared_carriers(self) -> None:
-        """Refuse from now on that carriers are written to which may be the same as others, or not."""
+    def lock_shared_carriers(self, is_alone: Callable[[Carrier], bool]) -> None:
+        """Refuse from now on that carriers are written to which may be the same as others, or not.
+
+        `is_alone` says of one from before whether nobody else holds it.
+        """
         if self.ends is None:
             return
         every = [each for each in self._containers.values() if isinstance(each.filled, Carrier)]
         merged = [
             (
                 cast(Carrier, each.filled),
-                [side for side in (each.then, each.otherwise) if isinstance(side, Carrier)],
+                [side if isinstance(side, Carrier) else None for side in (each.then, each.otherwise)],
             )
             for each in every
         ]
-        lock_shared(merged, min(each.start for each in self.ends))
+        start = self.ends[0].start
+        lock_shared(merged, lambda owner: owner.born > start or is_alone(owner))
 
     def _is_inside(self, value: Held) -> bool:
         if self.is_choice or not isinstance(value, Value) or not value.is_symbolic:

@@ -15,7 +15,7 @@ from onnxsmith.core.carried import Carrier
 from onnxsmith.core.semantics.number import Number, kind_of
 from onnxsmith.core.target import recorded
 from onnxsmith.core.value import TensorValue, Value
-from onnxsmith.scripting.staging.script_values import Held, Marker
+from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart
 from onnxsmith.scripting.staging.truth import Negation
 
 
@@ -146,7 +146,9 @@ def may_be_absent(value: Held) -> bool:
     """Whether a value can be in the model beside None: a tensor, a number, or a tuple of them."""
     if isinstance(value, tuple):
         return all(may_be_absent(each) for each in value)
-    return isinstance(value, Value | Carrier | np.ndarray | np.generic) or kind_of(value) is not None
+    if isinstance(value, Value | Carrier | TakenApart | np.ndarray | np.generic):
+        return True
+    return kind_of(value) is not None
 
 
 def is_one(then: Held, otherwise: Held) -> bool:

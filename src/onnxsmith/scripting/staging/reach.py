@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.captures import AnyArray
+from onnxsmith.core.carried import Carrier
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.staging import pictures, shared_state
@@ -271,6 +272,8 @@ class Reach:
         look = _LOOKS.get(kind)
         if look is not None:
             return look(self, value)
+        if isinstance(value, Carrier):  # what happens to it is kept in a journal
+            return [pictures.Holder(value, [(None, value.owner)])] if value.owner is not value else ()
         if isinstance(value, type):
             return self._class(value)
         if isinstance(value, np.ndarray):
@@ -531,7 +534,7 @@ def is_harmless(value: object, names: frozenset[str]) -> bool:
     A quick look, so that a path of operators costs nothing.
     """
     kind = type(value)
-    if is_plain(kind):
+    if is_plain(kind) or issubclass(kind, Carrier):
         return True
     if kind is types.BuiltinFunctionType:
         owner = cast("types.BuiltinFunctionType", value).__self__
@@ -544,7 +547,9 @@ def is_harmless(value: object, names: frozenset[str]) -> bool:
     if isinstance(value, type):
         return is_library_class(value)
     if kind is tuple:
-        return all(is_plain(type(each)) for each in cast("tuple[object, ...]", value))
+        return all(
+            is_plain(type(each)) or isinstance(each, Carrier) for each in cast("tuple[object, ...]", value)
+        )
     return is_script(kind) and not _script(cast(Script, value))
 
 

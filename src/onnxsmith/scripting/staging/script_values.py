@@ -20,6 +20,12 @@ class Marker:
     __slots__ = ()
 
 
+class TakenApart(Marker):
+    """Stands for a value of the user's whose parts are looked at one by one."""
+
+    __slots__ = ()
+
+
 #: What a variable holds: a value of the user's, or a marker, or a container with markers in it.
 Held: TypeAlias = "SingleValue | Marker | Sequence[Held] | Mapping[Any, Held]"
 #: What can be a tensor of the model.

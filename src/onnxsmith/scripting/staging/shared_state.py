@@ -103,7 +103,7 @@ def shared_generators(met: Iterable[object]) -> Iterator[tuple[str, object]]:
 def _is_of_torch(value: object) -> bool:
     name = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
     if isinstance(value, type | types.FunctionType):
-        name = value.__module__
+        name = value.__module__ or ""  # code that was executed by itself belongs to none
     return name.partition(".")[0] == "torch"
 
 

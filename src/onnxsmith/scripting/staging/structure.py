@@ -13,7 +13,7 @@ from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
-from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
+from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart, TensorLike
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -27,7 +27,7 @@ class Slot(Marker):
 
 
 @dataclass(frozen=True, slots=True)
-class Shell(Marker):
+class Shell(TakenApart):
     """A carrier taken apart: what it is besides its values, and slots for them, or what it holds at some moment."""
 
     #: One of its kind.

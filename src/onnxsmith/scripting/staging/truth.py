@@ -32,6 +32,17 @@ def asked(value: T) -> T | TensorValue:
     return value.asked_for_truth() if isinstance(value, Carrier) and value.is_symbolic else value
 
 
+def settled(value: T) -> T | bool:
+    """A truth value where somebody decides by it; now, if what is known of sizes tells: N == N, N >= 0.
+
+    Not for loops, which ask again and again.
+    """
+    if not isinstance(value, Number) or value.kind != "bool" or value.target.is_exact:
+        return value
+    data = value.known.data
+    return bool(data) if isinstance(data, np.ndarray) and data.size == 1 else value
+
+
 def truth(value: Value, what: str = "the condition", elementwise: str = "") -> TensorValue:
     """A symbolic value as a scalar BOOL tensor, if it can have one truth value."""
     kind = value.known.type

@@ -17,6 +17,7 @@ from contextvars import ContextVar, Token
 from typing import ParamSpec, Protocol, TypeGuard, TypeVar, cast
 
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, UnseenStateError
@@ -448,6 +449,8 @@ def names_of(*functions: Function) -> Names:
 
 def refuse_change(value: UserValue) -> None:
     """Refuse to change an object that lives longer than a path which is being staged."""
+    if isinstance(value, Carrier):
+        return  # what happens to it is kept in a journal
     for each in reversed(_OPEN.get()):
         each.refuse_change_of(value)
     captures = _CAPTURES.get()

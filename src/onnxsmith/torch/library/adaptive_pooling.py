@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
-from onnxsmith.algorithms.values import dtype_of
-from onnxsmith.core.value import Array, TensorValue
+from onnxsmith.algorithms.values import Size, dtype_of, product
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.pooling import batched, spatial_of, unbatched
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, constant, expand, is_static, rank_of
+from onnxsmith.torch.library.values import Translated, cast, constant, expand, rank_of
 from onnxsmith.types.dtypes import DType
 
 
@@ -21,13 +22,18 @@ from onnxsmith.types.dtypes import DType
     *("aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool2d.default"),
     "aten._adaptive_avg_pool3d.default",
 )
-def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Any) -> Translated:
+def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -> Translated:
     spatial = spatial_of(call)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     if all(isinstance(each, int) and each == 1 for each in outputs):
         return op.ReduceMean(x, np.arange(-spatial, 0), keepdims=1)
-    if is_static([*sizes, *outputs]) and all(b and a % b == 0 for a, b in zip(sizes, outputs, strict=True)):
-        kernel = [a // b for a, b in zip(sizes, outputs, strict=True)]
+    known = [
+        (a, b)
+        for a, b in zip(sizes, outputs, strict=True)
+        if isinstance(a, int) and isinstance(b, int) and b and a % b == 0
+    ]
+    if len(known) == spatial:
+        kernel = [a // b for a, b in known]
         x, is_single = batched(x, spatial)
         return unbatched(op.AveragePool(x, kernel_shape=kernel, strides=kernel), is_single)
     for k in reversed(range(spatial)):
@@ -35,7 +41,7 @@ def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Any) -> Translate
     return x
 
 
-def _mean_of_parts(x: TensorValue, axis: int, size: Any, output: Any) -> TensorValue:
+def _mean_of_parts(x: TensorValue, axis: int, size: Size, output: Size) -> TensorValue:
     """The means of the parts of one dimension."""
     if isinstance(size, int) and isinstance(output, int) and size == output:
         return x
@@ -54,26 +60,30 @@ def _beside(after: list[int]) -> Array:
     return np.array([0, -1, *after])
 
 
-def _windows(size: Any, output: Any) -> tuple[Any, Any, Any]:
+#: The places of the elements of each part; which of them are its own, None where all are; the lengths of the parts.
+_Windows: TypeAlias = "tuple[TensorValue, TensorValue | None, TensorOrArray]"
+
+
+def _windows(size: Size, output: Size) -> _Windows:
     """For each part: the places of its elements, as many as the longest has; which of them are its own; its length.
 
     A part begins at floor(k * size / output) and ends before ceil((k + 1) * size / output).
     """
     if isinstance(size, int) and isinstance(output, int):
         return _known_windows(size, output)
-    size, output = cast(size, DType.INT64), cast(output, DType.INT64)
-    numbers = op.Range(np.int64(0), output, np.int64(1))
-    starts = op.Div(op.Mul(numbers, size), output)
+    whole, count = cast(size, DType.INT64), cast(output, DType.INT64)
+    numbers = op.Range(np.int64(0), count, np.int64(1))
+    starts = op.Div(op.Mul(numbers, whole), count)
     # All is positive, so a division that rounds down serves to round up.
-    ends = op.Div(op.Add(op.Mul(op.Add(numbers, np.int64(1)), size), op.Sub(output, np.int64(1))), output)
+    ends = op.Div(op.Add(op.Mul(op.Add(numbers, np.int64(1)), whole), op.Sub(count, np.int64(1))), count)
     lengths = op.Sub(ends, starts)
     longest = op.ReduceMax(lengths, np.array([0]), keepdims=0)
     places = op.Add(op.Unsqueeze(starts, [1]), op.Range(np.int64(0), longest, np.int64(1)))
     is_inside = op.Less(places, op.Unsqueeze(ends, [1]))
-    return op.Min(places, op.Sub(size, np.int64(1))), is_inside, lengths
+    return op.Min(places, op.Sub(whole, np.int64(1))), is_inside, lengths
 
 
-def _known_windows(size: int, output: int) -> tuple[Any, Any, Any]:
+def _known_windows(size: int, output: int) -> _Windows:
     numbers = np.arange(output)
     starts: Array = numbers * size // output
     ends: Array = -(-(numbers + 1) * size // output)
@@ -88,7 +98,7 @@ def _known_windows(size: int, output: int) -> tuple[Any, Any, Any]:
     *("aten.adaptive_max_pool1d.default", "aten.adaptive_max_pool2d.default"),
     "aten.adaptive_max_pool3d.default",
 )
-def adaptive_max_pool(call: Call, x: TensorValue, output_size: Any) -> Translated:
+def adaptive_max_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -> Translated:
     """The greatest of each part and its place, one dimension after the other.
 
     Places are counted within a channel. The first of equal ones wins in each dimension, and so over all of them.
@@ -96,15 +106,21 @@ def adaptive_max_pool(call: Call, x: TensorValue, output_size: Any) -> Translate
     spatial = spatial_of(call)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     first = rank_of(x) - spatial
-    places: Any = None
+    places: TensorValue | None = None
     for k in reversed(range(spatial)):
         x, places = _greatest_of_parts(call, x, places, first + k, sizes[k], outputs[k], sizes[k + 1 :])
     return [x, places]
 
 
 def _greatest_of_parts(
-    call: Call, x: TensorValue, inner: Any, axis: int, size: Any, output: Any, inner_sizes: list[Any]
-) -> tuple[Any, Any]:
+    call: Call,
+    x: TensorValue,
+    inner: TensorValue | None,
+    axis: int,
+    size: Size,
+    output: Size,
+    inner_sizes: Sequence[Size],
+) -> tuple[TensorValue, TensorValue]:
     """The greatest of each part of one dimension; and its place, given the places in the dimensions behind."""
     places, is_inside, _ = _windows(size, output)
     windows = op.Gather(x, places, axis=axis)
@@ -115,10 +131,7 @@ def _greatest_of_parts(
         windows = op.Where(mask, windows, cast(lowest, dtype_of(x)))
     best = op.ArgMax(windows, axis=axis + 1, keepdims=1)
     greatest = op.Squeeze(op.GatherElements(windows, best, axis=axis + 1), [axis + 1])
-    stride: Any = 1
-    for each in inner_sizes:
-        stride = stride * each
-    own = op.Mul(op.Reshape(places, _beside(after)), cast(stride, DType.INT64))
+    own = op.Mul(op.Reshape(places, _beside(after)), cast(product(inner_sizes), DType.INT64))
     if inner is None:
         candidates = expand(own, call.shape_of(windows))
     else:

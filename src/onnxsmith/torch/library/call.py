@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import torch
-from torch.fx.node import Argument, map_arg
 
 from onnxsmith.algorithms.values import Size
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.dtypes import onnx_dtype
+from onnxsmith.torch.library.kinds import Fake, Target, known_arguments
 from onnxsmith.torch.library.registry import Untranslatable
 from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
+    from onnxsmith.torch.size_arithmetic import AnyNumber
     from onnxsmith.torch.sizes import Sizes
 
 
@@ -24,28 +24,24 @@ class Call:
     __slots__ = ("name", "node", "output", "overload", "sizes", "target")
 
     def __init__(
-        self, overload: str, target: Callable[..., Any], output: Any, sizes: Sizes, node: torch.fx.Node
+        self, overload: str, target: Target, output: Fake, sizes: Sizes, node: torch.fx.Node
     ) -> None:
         #: `"aten.softmax.int"`.
         self.overload = overload
         #: torch's own object for it: an `OpOverload`, or a higher-order operator.
-        self.target: Any = target
+        self.target = target
         #: The fake tensor that torch has for the result: its dtype and shape. A tuple or list for several; a
         #: `torch.SymInt` and the like for a number.
-        self.output: Any = output
+        self.output = output
         self.sizes = sizes
         #: The fx node, for those who need more.
         self.node = node
         self.name: str = node.name
 
     @property
-    def inputs(self) -> tuple[Any, ...]:
+    def inputs(self) -> tuple[Fake, ...]:
         """What torch knows of the positional arguments: fake tensors where tensors are, symbolic or known numbers."""
-
-        def known(node: torch.fx.Node) -> Argument:
-            return node.meta.get("val")
-
-        return cast("tuple[Any, ...]", map_arg(self.node.args, known))
+        return known_arguments(self.node)[0]
 
     @property
     def has_several(self) -> bool:
@@ -53,33 +49,33 @@ class Call:
         return isinstance(self.output, tuple | list)
 
     @property
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> list[Fake]:
         """What torch knows of each result; of a single one too."""
-        return list(cast("tuple[Any, ...]", self.output)) if self.has_several else [self.output]
+        return list(self.output) if isinstance(self.output, tuple | list) else [self.output]
 
     @property
     def torch_dtype(self) -> torch.dtype:
         """torch's element type of the (first) result."""
-        return self._fake().dtype
+        return self.output_fake().dtype
 
     @property
     def dtype(self) -> DType:
         """ONNX's element type of the (first) result; of a complex result, that of its parts."""
-        return onnx_dtype(self._fake().dtype)
+        return onnx_dtype(self.output_fake().dtype)
 
     @property
     def is_complex(self) -> bool:
         """Whether the (first) result is complex."""
-        return self._fake().dtype.is_complex
+        return self.output_fake().dtype.is_complex
 
     @property
     def rank(self) -> int:
         """How many dimensions the (first) result has."""
-        return self._fake().dim()
+        return self.output_fake().dim()
 
     def output_shape(self, position: int = 0) -> list[Size]:
         """The shape of a result: ints, and numbers of the model (`Number`) where they are not known."""
-        return self.sizes.of_fake(self._fake(position))
+        return self.sizes.of_fake(self.output_fake(position))
 
     def shape_of(self, tensor: TensorValue) -> list[Size]:
         """The shape of a tensor of the graph: ints, and numbers of the model where they are not known."""
@@ -91,16 +87,32 @@ class Call:
 
     def input_dtype(self, position: int = 0) -> torch.dtype:
         """torch's element type of an argument that is a tensor."""
-        return self.inputs[position].dtype
+        return self.input_fake(position).dtype
+
+    def input_fake(self, position: int = 0) -> torch.Tensor:
+        """What torch knows of an argument that is a tensor."""
+        fake = self.inputs[position]
+        assert isinstance(fake, torch.Tensor)  # whoever asks has a tensor there
+        return fake
 
     def refuse(self, reason: str) -> Untranslatable:
         """To be raised where a translation does not cover a call: `raise call.refuse("negative padding")`."""
         return Untranslatable(reason)
 
-    def _fake(self, position: int = 0) -> torch.Tensor:
-        output: object = self.output
+    def output_fake(self, position: int = 0) -> torch.Tensor:
+        """What torch knows of a result that is a tensor."""
+        output = self.output
         if isinstance(output, tuple | list):
-            several = cast("tuple[object, ...]", output)
-            return [each for each in several if isinstance(each, torch.Tensor)][position]
+            return [each for each in output if isinstance(each, torch.Tensor)][position]
         assert isinstance(output, torch.Tensor)  # whoever asks for a dtype or a shape translates to a tensor
         return output
+
+    def output_numbers(self) -> list[AnyNumber]:
+        """The results, where they are numbers that torch has an expression for."""
+        found = [
+            each
+            for each in self.outputs
+            if isinstance(each, int | float | torch.SymInt | torch.SymFloat | torch.SymBool)
+        ]
+        assert len(found) == len(self.outputs)  # whoever asks translates to numbers
+        return [self.sizes.value(each) for each in found]

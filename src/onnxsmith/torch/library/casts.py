@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import Given, Translated, cast
 from onnxsmith.types.dtypes import DType
@@ -43,13 +42,13 @@ def copied(call: Call, x: TensorValue) -> Translated:
 
 
 @translates(*CASTS)
-def converted(call: Call, x: TensorValue, *_: Any, **__: Any) -> Translated:
+def converted(call: Call, x: TensorValue, *_: Argument, **__: Argument) -> Translated:
     result = cast(x, call.dtype)
     return Complex(result, zeros_like(result)) if call.is_complex else result
 
 
 @translates_complex(*CASTS)
-def converted_complex(call: Call, x: Given, *_: Any, **__: Any) -> Translated:
+def converted_complex(call: Call, x: Given, *_: Argument, **__: Argument) -> Translated:
     if not call.is_complex:
         parts = [x.real, x.imag] if isinstance(x, Complex) else [x]
         if call.dtype is DType.BOOL and len(parts) == 2:

@@ -6,19 +6,24 @@ A linear one is its real translation on each part; a product is four real ones.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import cast as typed
 
-from onnxsmith.algorithms.complex_numbers.field import Field, where
+import torch
+
+from onnxsmith.algorithms.complex_numbers.field import Field, field, imaginary, where
 from onnxsmith.algorithms.complex_numbers.functions import exp, log_of_one_more
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import dimensions_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.arguments import lifted
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated, schema_of
 from onnxsmith.torch.library.reductions import variance_and_mean
-from onnxsmith.torch.library.registry import find, translates_complex
+from onnxsmith.torch.library.registry import Translation, find, translates_complex
 from onnxsmith.torch.library.values import axis_of, cast, filled
 
 #: Linear in all their tensors: the translation of real tensors on each part.
@@ -30,7 +35,7 @@ LINEAR = (
 )
 
 
-def real_translation(call: Call) -> Any:
+def real_translation(call: Call) -> Translation:
     """The function that translates the same overload for real tensors."""
     found = find(call.overload)
     if found is None:
@@ -39,7 +44,7 @@ def real_translation(call: Call) -> Any:
 
 
 @translates_complex(*LINEAR)
-def linear_operator(call: Call, *args: Any, **kwargs: Any) -> Any:
+def linear_operator(call: Call, *args: Argument, **kwargs: Argument) -> Translated:
     whole = dataclasses.replace(real_translation(call), lifts=True)
     return lifted(whole, call, args, kwargs)
 
@@ -54,49 +59,44 @@ BILINEAR = (
 )
 
 
-def _real(value: Any) -> Any:
-    return value.real if isinstance(value, Complex) else value
-
-
-def _imaginary(value: Any) -> Any:
-    return value.imag if isinstance(value, Complex) else None
-
-
-def _bilinear(compute: Any, x: Any, y: Any) -> Complex:
-    """A product of pairs by real products."""
-    a, b, c, d = _real(x), _imaginary(x), _real(y), _imaginary(y)
+def _bilinear(compute: Callable[[TensorValue, TensorValue], TensorValue], x: Given, y: Given) -> Complex:
+    """A product of pairs by real products; one of the two is a pair."""
+    left, right = field(x), field(y)
+    a, b, c, d = left.re, left.im, right.re, right.im
     if b is None:
-        return Complex(compute(a, c), compute(a, d))
+        return Complex(compute(a, c), compute(a, imaginary(right)))
     if d is None:
         return Complex(compute(a, c), compute(b, c))
     return Complex(op.Sub(compute(a, c), compute(b, d)), op.Add(compute(a, d), compute(b, c)))
 
 
 @translates_complex(*BILINEAR)
-def product(call: Call, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+def product(call: Call, x: Given, y: Given, *args: Argument, **kwargs: Argument) -> Complex:
     function = real_translation(call).function
 
-    def compute(a: Any, b: Any) -> Any:
-        return function(call, a, b, *args, **kwargs)
+    def compute(a: TensorValue, b: TensorValue) -> TensorValue:
+        result = function(call, a, b, *args, **kwargs)
+        assert isinstance(result, TensorValue)  # of two tensors
+        return result
 
     return _bilinear(compute, _promoted(call, x), _promoted(call, y))
 
 
-def _promoted(call: Call, x: Any) -> Any:
+def _promoted(call: Call, x: Given) -> Given:
     if isinstance(x, Complex):
         return Complex(cast(x.real, call.dtype), cast(x.imag, call.dtype))
     return cast(x, call.dtype)
 
 
 @translates_complex("aten.linear.default")
-def linear(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
-    weight = operand(weight, call.dtype)
-    made = operand(x, call.dtype) @ (weight.transposed() if weight.rank == 2 else weight)
+def linear(call: Call, x: Given, weight: Given, bias: Given | None = None) -> Complex:
+    matrix = operand(weight, call.dtype)
+    made = operand(x, call.dtype) @ (matrix.transposed() if matrix.rank == 2 else matrix)
     return pair(made if bias is None else made + operand(bias, call.dtype))
 
 
 @translates_complex("aten.vdot.default", "aten.linalg_vecdot.default")
-def conjugate_dot(call: Call, x: Any, y: Any, *, dim: int = -1) -> Any:
+def conjugate_dot(call: Call, x: Given, y: Given, *, dim: int = -1) -> Complex:
     terms = operand(x, call.dtype).conj() * operand(y, call.dtype)
     axis = axis_of(dim, terms.rank)
     return pair(terms.map(lambda part: op.ReduceSum(part, [axis], keepdims=0)))
@@ -112,7 +112,7 @@ SUMS = {
 
 
 @translates_complex(*SUMS)
-def sum_of_product(call: Call, x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def sum_of_product(call: Call, x: Given, a: Given, b: Given, *, beta: Term = 1, alpha: Term = 1) -> Complex:
     left, right = operand(a, call.dtype), operand(b, call.dtype)
     if SUMS[call.overload] == "outer":
         column = left.map(lambda part: op.Unsqueeze(part, [1]))
@@ -125,8 +125,8 @@ def sum_of_product(call: Call, x: Any, a: Any, b: Any, *, beta: Any = 1, alpha: 
         made = made * operand(alpha, call.dtype)
     if beta == 0:
         return pair(made)
-    x = operand(x, call.dtype)
-    return pair((x if beta == 1 else x * operand(beta, call.dtype)) + made)
+    added = operand(x, call.dtype)
+    return pair((added if beta == 1 else added * operand(beta, call.dtype)) + made)
 
 
 # -- products along a dimension -------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _multiplied(call: Call, z: Field, axis: int, collect: bool) -> Field:
     rest = [each for k, each in enumerate(shape) if k != axis]
     start = Field(filled(rest, 1.0, z.dtype), filled(rest, 0.0, z.dtype))
 
-    def step(k: Any, fields: Any, _: Any) -> Step:
+    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
         total = fields[0] * z.map(lambda part: op.Gather(part, k, axis=axis))
         return Step([total], collected=total if collect else None)
 
@@ -150,14 +150,16 @@ def _multiplied(call: Call, z: Field, axis: int, collect: bool) -> Field:
 
 
 @translates_complex("aten.prod.default")
-def prod_all(call: Call, x: Any, *, dtype: Any = None) -> Any:
+def prod_all(call: Call, x: Complex, *, dtype: torch.dtype | None = None) -> Complex:
     z = operand(x, call.dtype)
     flat = z.map(lambda part: op.Reshape(part, [-1]))
     return pair(z if z.rank == 0 else _multiplied(call, flat, 0, False))
 
 
 @translates_complex("aten.prod.dim_int")
-def prod(call: Call, x: Any, dim: int, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def prod(
+    call: Call, x: Complex, dim: int, keepdim: bool = False, *, dtype: torch.dtype | None = None
+) -> Complex:
     z = operand(x, call.dtype)
     if z.rank == 0:
         return pair(z)
@@ -167,7 +169,7 @@ def prod(call: Call, x: Any, dim: int, keepdim: bool = False, *, dtype: Any = No
 
 
 @translates_complex("aten.cumprod.default")
-def cumprod(call: Call, x: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumprod(call: Call, x: Complex, dim: int, *, dtype: torch.dtype | None = None) -> Complex:
     z = operand(x, call.dtype)
     if z.rank == 0 or 0 in dimensions_of(z.re):
         return pair(z)
@@ -175,7 +177,7 @@ def cumprod(call: Call, x: Any, dim: int, *, dtype: Any = None) -> Any:
 
 
 @translates_complex("aten.logcumsumexp.default")
-def logcumsumexp(call: Call, x: Any, dim: int) -> Any:
+def logcumsumexp(call: Call, x: Complex, dim: int) -> Complex:
     """The logarithm of the sum so far: the larger of it and the next, and what the smaller adds to it."""
     z = operand(x, call.dtype)
     if z.rank == 0 or 0 in dimensions_of(z.re):
@@ -185,7 +187,7 @@ def logcumsumexp(call: Call, x: Any, dim: int) -> Any:
     rest = [each for k, each in enumerate(shape) if k != axis]
     start = Field(filled(rest, float("-inf"), z.dtype), filled(rest, 0.0, z.dtype))
 
-    def step(k: Any, fields: Any, _: Any) -> Step:
+    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
         (total,) = fields
         following = z.map(lambda part: op.Gather(part, k, axis=axis))
         is_larger = op.Greater(following.re, total.re)
@@ -211,13 +213,14 @@ VARIANCES = (
 
 
 @translates_complex(*VARIANCES)
-def variance(call: Call, x: Any, dim: Any = None, *args: Any, **kwargs: Any) -> Any:
+def variance(call: Call, x: Complex, *args: Argument, **kwargs: Argument) -> Translated:
     """The sum of the variances of the parts: the mean square of the distances."""
-    schema = [each.name for each in call.target._schema.arguments[1:]]
-    given = dict(zip(schema, [dim, *args], strict=False)) | kwargs
-    given = {name: value for name, value in given.items() if value is not None}
-    dims = given.get("dim")
-    correction = given.get("correction", int(given.get("unbiased", True)))
+    schema = schema_of(call.target)
+    assert schema is not None  # an operator of ATen has one
+    named = dict(zip([each.name for each in schema.arguments[1:]], args, strict=False)) | kwargs
+    given = {name: value for name, value in named.items() if value is not None}
+    dims = typed("int | Sequence[int] | None", given.get("dim"))
+    correction = typed("float", given.get("correction", int(bool(given.get("unbiased", True)))))
     keepdim = bool(given.get("keepdim", False))
     real, imag = (variance_and_mean(call, each, dims, correction, keepdim) for each in (x.real, x.imag))
     spread = op.Add(real[0], imag[0])
@@ -234,5 +237,5 @@ TRUTH = (
 
 
 @translates_complex(*TRUTH)
-def truth(call: Call, x: Any, *args: Any, **kwargs: Any) -> Any:
+def truth(call: Call, x: Complex, *args: Argument, **kwargs: Argument) -> Translated:
     return real_translation(call).function(call, nonzero(x), *args, **kwargs)

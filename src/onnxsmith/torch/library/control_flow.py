@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 from typing import cast as cast_type
 
 import numpy as np
 import torch
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.core.value import Value
+from onnxsmith.algorithms.loops import repeat, several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import as_tensor, cast, rank_of
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Argument, Fake, Given, Subgraph, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Translated, cast, constant
+from onnxsmith.torch.size_arithmetic import AnyNumber, as_number
 from onnxsmith.types.dtypes import DType
+
+#: What a body is given and gives.
+Carried: TypeAlias = "Given | AnyNumber | None"
 
 # -- what goes in and out of a body --------------------------------------------------------------------------
 
 
-def _packed(values: Sequence[Any], fakes: Sequence[Any]) -> list[Any]:
+def _packed(values: Sequence[Argument], fakes: Sequence[Fake]) -> list[TensorValue]:
     """Values as tensors of the types that torch has for them: two for a complex one, none for None."""
-    tensors: list[Any] = []
+    tensors: list[TensorValue] = []
     for value, fake in zip(values, fakes, strict=True):
         if value is None or fake is None:
             continue
         if isinstance(value, Complex):
             tensors += [value.real, value.imag]
         else:
-            tensor = cast(value, _dtype(fake))
-            tensors.append(tensor if isinstance(tensor, Value) else constant(tensor))
+            assert isinstance(value, TensorValue | bool | int | float)  # what torch carries from step to step
+            tensors.append(as_tensor(value, _dtype(fake)))
     return tensors
 
 
-def _unpacked(tensors: Iterator[Any], fakes: Sequence[Any]) -> list[Any]:
+def _unpacked(tensors: Iterator[TensorValue], fakes: Sequence[Fake]) -> list[Carried]:
     """The values that tensors stand for: pairs, tensors, and numbers where torch has a number."""
-    values: list[Any] = []
+    values: list[Carried] = []
     for fake in fakes:
         if fake is None:
             values.append(None)
         elif not isinstance(fake, torch.Tensor):
-            values.append(next(tensors).as_number())
+            values.append(as_number(next(tensors).as_number()))
         elif fake.dtype.is_complex:
             values.append(Complex(next(tensors), next(tensors)))
         else:
@@ -50,7 +57,7 @@ def _unpacked(tensors: Iterator[Any], fakes: Sequence[Any]) -> list[Any]:
     return values
 
 
-def _dtype(fake: Any) -> DType:
+def _dtype(fake: Fake) -> DType:
     if isinstance(fake, torch.Tensor):
         return onnx_dtype(fake.dtype)
     if isinstance(fake, bool | torch.SymBool):
@@ -58,7 +65,7 @@ def _dtype(fake: Any) -> DType:
     return DType.INT64 if isinstance(fake, int | torch.SymInt) else DType.DOUBLE
 
 
-def _width(fakes: Sequence[Any]) -> int:
+def _width(fakes: Sequence[Fake]) -> int:
     """How many tensors values take."""
     return sum(
         0 if each is None else 2 if isinstance(each, torch.Tensor) and each.dtype.is_complex else 1
@@ -66,8 +73,15 @@ def _width(fakes: Sequence[Any]) -> int:
     )
 
 
-def _several(result: Any) -> list[Any]:
-    return list(cast_type("Sequence[Any]", result)) if isinstance(result, list | tuple) else [result]
+def _results(body: Subgraph, arguments: Iterable[Argument]) -> list[Argument]:
+    """What a graph gives, in a list for one result too."""
+    result = body(*arguments)
+    return list(result) if isinstance(result, list | tuple) else [result]
+
+
+def _as_given(body: Subgraph, arguments: Iterable[Argument]) -> Translated:
+    """What a graph gives, as the result of the operator that calls it."""
+    return cast_type("Translated", body(*arguments))
 
 
 # -- graphs that are called ----------------------------------------------------------------------------------
@@ -75,30 +89,38 @@ def _several(result: Any) -> list[Any]:
 
 @translates("higher_order.wrap_with_set_grad_enabled")
 @translates_complex("higher_order.wrap_with_set_grad_enabled")
-def wrap_with_set_grad_enabled(call: Call, is_enabled: bool, body: Any, *operands: Any) -> Translated:
-    return body(*operands)
+def wrap_with_set_grad_enabled(
+    call: Call, is_enabled: bool, body: Subgraph, *operands: Argument
+) -> Translated:
+    return _as_given(body, operands)
 
 
 @translates("higher_order.wrap_with_autocast")
 @translates_complex("higher_order.wrap_with_autocast")
 def wrap_with_autocast(
-    call: Call, device: str, dtype: Any, is_enabled: bool, cache: Any, body: Any, *operands: Any
+    call: Call,
+    device: str,
+    dtype: torch.dtype | None,
+    is_enabled: bool,
+    cache: bool | None,
+    body: Subgraph,
+    *operands: Argument,
 ) -> Translated:
-    return body(*operands)
+    return _as_given(body, operands)
 
 
 @translates("higher_order.invoke_subgraph")
 @translates_complex("higher_order.invoke_subgraph")
-def invoke_subgraph(call: Call, body: Any, name: Any, *operands: Any) -> Translated:
-    return body(*operands)
+def invoke_subgraph(call: Call, body: Subgraph, name: str, *operands: Argument) -> Translated:
+    return _as_given(body, operands)
 
 
 @translates("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
 @translates_complex("higher_order.tag_activation_checkpoint", "higher_order.strict_mode", "higher_order.wrap")
-def wrapped(call: Call, body: Any, *operands: Any, **_: Any) -> Translated:
-    if call.overload == "higher_order.strict_mode":
-        return body(*operands[0])
-    return body(*operands)
+def wrapped(call: Call, body: Subgraph, *operands: Argument, **_: Argument) -> Translated:
+    if call.overload == "higher_order.strict_mode":  # whose operands are in one list
+        operands = tuple(cast_type("Sequence[Argument]", operands[0]))
+    return _as_given(body, operands)
 
 
 # -- graphs that are chosen ----------------------------------------------------------------------------------
@@ -106,19 +128,24 @@ def wrapped(call: Call, body: Any, *operands: Any, **_: Any) -> Translated:
 
 @translates("higher_order.cond")
 @translates_complex("higher_order.cond")
-def cond(call: Call, predicate: Any, then: Any, otherwise: Any, operands: Any = ()) -> Translated:
+def cond(
+    call: Call,
+    predicate: TensorValue | bool,
+    then: Subgraph,
+    otherwise: Subgraph,
+    operands: Sequence[Argument] = (),
+) -> Translated:
     if isinstance(predicate, bool):
-        return (then if predicate else otherwise)(*operands)
+        return _as_given(then if predicate else otherwise, operands)
     fakes = call.outputs
-    result = op.If(
-        op.Reshape(cast(predicate, DType.BOOL), np.zeros(0, np.int64))
-        if getattr(predicate, "rank", 0)
-        else cast(predicate, DType.BOOL),
-        then_branch=lambda: tuple(_packed(_several(then(*operands)), fakes)),
-        else_branch=lambda: tuple(_packed(_several(otherwise(*operands)), fakes)),
-        outputs=_width(fakes),
-    )
-    return _unpacked(iter(_several(result)), fakes)
+    condition = cast(predicate, DType.BOOL)
+    if not isinstance(predicate, Number) and rank_of(predicate):
+        condition = op.Reshape(condition, np.zeros(0, np.int64))
+    branches: dict[str, Any] = {  # a function is an attribute only where it is called
+        "then_branch": lambda: tuple(_packed(_results(then, operands), fakes)),
+        "else_branch": lambda: tuple(_packed(_results(otherwise, operands), fakes)),
+    }
+    return _unpacked(iter(several(op.If, condition, outputs=_width(fakes), **branches)), fakes)
 
 
 # -- graphs that are repeated --------------------------------------------------------------------------------
@@ -126,51 +153,66 @@ def cond(call: Call, predicate: Any, then: Any, otherwise: Any, operands: Any = 
 
 @translates("higher_order.while_loop")
 @translates_complex("higher_order.while_loop")
-def while_loop(call: Call, condition: Any, body: Any, carried: Any, operands: Any = ()) -> Translated:
+def while_loop(
+    call: Call,
+    condition: Subgraph,
+    body: Subgraph,
+    carried: Sequence[Argument],
+    operands: Sequence[Argument] = (),
+) -> Translated:
     fakes = body.inputs[: len(carried)]
 
-    def holds(tensors: Sequence[Any]) -> Any:
-        found = _several(condition(*_unpacked(iter(tensors), fakes), *operands))[0]
-        return cast(found, DType.BOOL) if isinstance(found, Value) else constant(np.array(found, np.bool_))
+    def holds(tensors: Sequence[TensorValue]) -> TensorValue:
+        found = _results(condition, [*_unpacked(iter(tensors), fakes), *operands])[0]
+        return as_tensor(found if isinstance(found, TensorValue) else bool(found), DType.BOOL)
 
-    def step(counter: Any, keep: Any, *tensors: Any) -> Any:
-        values = _packed(_several(body(*_unpacked(iter(tensors), fakes), *operands)), fakes)
+    def step(counter: TensorValue, keep: TensorValue, *tensors: TensorValue) -> tuple[TensorValue, ...]:
+        values = _packed(_results(body, [*_unpacked(iter(tensors), fakes), *operands]), fakes)
         return (holds(values), *values)
 
     start = _packed(carried, fakes)
-    result = op.Loop(None, holds(start), *start, body=step, outputs=len(start))
-    return _unpacked(iter(_several(result)), call.outputs)
+    return _unpacked(iter(repeat(holds(start), start, step)), call.outputs)
 
 
 @translates("higher_order.scan")
 @translates_complex("higher_order.scan")
-def scan(call: Call, combine: Any, start: Any, scanned: Any, operands: Any = ()) -> Translated:
+def scan(
+    call: Call,
+    combine: Subgraph,
+    start: Sequence[Argument],
+    scanned: Sequence[Argument],
+    operands: Sequence[Argument] = (),
+) -> Translated:
     return _scanned(combine, start, scanned, operands, call.outputs)
 
 
 @translates("higher_order.map_impl")
 @translates_complex("higher_order.map_impl")
-def map_(call: Call, body: Any, scanned: Any, operands: Any = ()) -> Translated:
+def map_(
+    call: Call, body: Subgraph, scanned: Sequence[Argument], operands: Sequence[Argument] = ()
+) -> Translated:
     return _scanned(body, (), scanned, operands, call.outputs)
 
 
 @translates("higher_order.associative_scan")
 @translates_complex("higher_order.associative_scan")
-def associative_scan(call: Call, combine: Any, scanned: Any, operands: Any = ()) -> Translated:
+def associative_scan(
+    call: Call, combine: Subgraph, scanned: Sequence[Argument], operands: Sequence[Argument] = ()
+) -> Translated:
     """One after the other: the first slice is where it starts, and every step's state is a slice of the result."""
     fakes = call.outputs
     parts = _packed(scanned, fakes)
     first = [op.Gather(each, np.array(0, np.int64), axis=0) for each in parts]
     inner = combine.inputs[: len(fakes)]
 
-    def step(*tensors: Any) -> Any:
+    def step(*tensors: TensorValue) -> tuple[TensorValue, ...]:
         state, new = tensors[: len(parts)], tensors[len(parts) :]
-        results = combine(*_unpacked(iter(state), inner), *_unpacked(iter(new), inner), *operands)
-        packed = _packed(_several(results), inner)
+        given = [*_unpacked(iter(state), inner), *_unpacked(iter(new), inner), *operands]
+        packed = _packed(_results(combine, given), inner)
         return (*packed, *packed)
 
     rest = [op.Slice(each, [1], [9223372036854775807], [0]) for each in parts]
-    results = _several(op.Scan(*first, *rest, body=step, num_scan_inputs=len(rest), outputs=2 * len(parts)))
+    results = _scan([*first, *rest], step, len(rest), 2 * len(parts))
     joined = [
         op.Concat(op.Unsqueeze(head, [0]), tail, axis=0)
         for head, tail in zip(first, results[len(parts) :], strict=True)
@@ -178,17 +220,34 @@ def associative_scan(call: Call, combine: Any, scanned: Any, operands: Any = ())
     return _unpacked(iter(joined), fakes)
 
 
-def _scanned(body: Any, start: Any, scanned: Any, operands: Any, fakes: Sequence[Any]) -> list[Any]:
+def _scanned(
+    body: Subgraph,
+    start: Sequence[Argument],
+    scanned: Sequence[Argument],
+    operands: Sequence[Argument],
+    fakes: Sequence[Fake],
+) -> list[Carried]:
     """`Scan` over the first dimension: the state that comes out last, then the slices of each step, stacked."""
     inner = body.inputs
     states, slices = inner[: len(start)], inner[len(start) : len(start) + len(scanned)]
-    outputs = [*states, *_several(body.output)[len(start) :]]
+    results = list(body.output) if isinstance(body.output, list | tuple) else [body.output]
+    outputs = [*states, *results[len(start) :]]
     state, parts = _packed(start, states), _packed(scanned, slices)
 
-    def step(*tensors: Any) -> Any:
+    def step(*tensors: TensorValue) -> tuple[TensorValue, ...]:
         given = iter(tensors)
         values = [*_unpacked(given, states), *_unpacked(given, slices)]
-        return tuple(_packed(_several(body(*values, *operands)), outputs))
+        return tuple(_packed(_results(body, [*values, *operands]), outputs))
 
-    result = op.Scan(*state, *parts, body=step, num_scan_inputs=len(parts), outputs=_width(fakes))
-    return _unpacked(iter(_several(result)), fakes)
+    return _unpacked(iter(_scan([*state, *parts], step, len(parts), _width(fakes))), fakes)
+
+
+def _scan(
+    inputs: Sequence[TensorValue],
+    step: Callable[..., tuple[TensorValue, ...]],
+    scanned: int,
+    outputs: int,
+) -> tuple[TensorValue, ...]:
+    """`Scan` with a Python function as its body, over the last inputs, so many as are `scanned`."""
+    bodies: dict[str, Any] = {"body": step}  # a function is an attribute only where it is called
+    return several(op.Scan, *inputs, num_scan_inputs=scanned, outputs=outputs, **bodies)

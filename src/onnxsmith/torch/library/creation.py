@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.values import Numeric, Size, counted
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import Given, Translated, cast, constant, expand, filled, reshape
-from onnxsmith.torch.sizes import greatest
+from onnxsmith.torch.size_arithmetic import greatest
 from onnxsmith.types.dtypes import DType
 
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Translated])
 
 #: Those whose first argument, if any, is only looked at for its shape, and the value they are filled with.
 CONSTANTS = {
@@ -66,27 +67,27 @@ def _real_or_complex(call: Call, real: TensorValue) -> Given:
 
 
 @_both(*CONSTANTS)
-def of_one_value(call: Call, *_: Any, **__: Any) -> Given:
+def of_one_value(call: Call, *_: Argument, **__: Argument) -> Given:
     return _filled(call, CONSTANTS[call.overload])
 
 
 @_both("aten.full.default")
-def full(call: Call, size: Sequence[Size], value: Numeric | Complex, **_: Any) -> Given:
+def full(call: Call, size: Sequence[Size], value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.full_like.default", "aten.fill.Scalar", "aten.fill.Tensor")
-def full_like(call: Call, x: Given, value: Numeric | Complex, **_: Any) -> Given:
+def full_like(call: Call, x: Given, value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.new_full.default")
-def new_full(call: Call, x: Given, size: Sequence[Size], value: Numeric | Complex, **_: Any) -> Given:
+def new_full(call: Call, x: Given, size: Sequence[Size], value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
 @_both("aten.scalar_tensor.default")
-def scalar_tensor(call: Call, value: Numeric | Complex, **_: Any) -> Given:
+def scalar_tensor(call: Call, value: Numeric | Complex, **_: Argument) -> Given:
     return _filled(call, value)
 
 
@@ -100,17 +101,17 @@ def copy(call: Call, x: Given, source: Given, non_blocking: bool = False) -> Giv
 
 
 @translates("aten.arange.default")
-def arange(call: Call, end: Numeric, **_: Any) -> Translated:
+def arange(call: Call, end: Numeric, **_: Argument) -> Translated:
     return _range(call, 0, end, 1)
 
 
 @translates("aten.arange.start")
-def arange_start(call: Call, start: Numeric, end: Numeric, **_: Any) -> Translated:
+def arange_start(call: Call, start: Numeric, end: Numeric, **_: Argument) -> Translated:
     return _range(call, start, end, 1)
 
 
 @translates("aten.arange.start_step")
-def arange_step(call: Call, start: Numeric, end: Numeric, step: Numeric = 1, **_: Any) -> Translated:
+def arange_step(call: Call, start: Numeric, end: Numeric, step: Numeric = 1, **_: Argument) -> Translated:
     return _range(call, start, end, step)
 
 
@@ -140,7 +141,7 @@ LINSPACES = ("default", "Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
 
 
 @translates(*(f"aten.linspace.{each}" for each in LINSPACES))
-def linspace(call: Call, start: Numeric, end: Numeric, steps: Size, **_: Any) -> Translated:
+def linspace(call: Call, start: Numeric, end: Numeric, steps: Size, **_: Argument) -> Translated:
     if call.is_complex:
         raise call.refuse("complex steps")
     dtype = call.dtype
@@ -152,20 +153,20 @@ def linspace(call: Call, start: Numeric, end: Numeric, steps: Size, **_: Any) ->
 
 @translates(*(f"aten.logspace.{each}" for each in LINSPACES))
 def logspace(
-    call: Call, start: Numeric, end: Numeric, steps: Size, base: float = 10.0, **_: Any
+    call: Call, start: Numeric, end: Numeric, steps: Size, base: float = 10.0, **_: Argument
 ) -> Translated:
     if call.is_complex or base < 0:
         raise call.refuse("complex steps, or powers of a negative number")
-    if call.dtype.is_integer:
-        start, end = cast(start, call.dtype), cast(end, call.dtype)
-    exponents = _stepped(start, end, steps=call.output_shape()[0], dtype=DType.DOUBLE)
+    ends = [cast(each, call.dtype) if call.dtype.is_integer else each for each in (start, end)]
+    exponents = _stepped(*ends, steps=call.output_shape()[0], dtype=DType.DOUBLE)
     return cast(op.Pow(cast(base, DType.DOUBLE), exponents), call.dtype)
 
 
-def _stepped(start: Any, end: Any, *, steps: Size, dtype: DType) -> TensorValue:
+def _stepped(first: Numeric | Array, last: Numeric | Array, *, steps: Size, dtype: DType) -> TensorValue:
     """Equal steps from one number to another: the first half counted from the start, the rest from the end."""
-    start, end = (reshape(each, []) if isinstance(each, Value) else each for each in (start, end))
-    start, end = cast(start, dtype), cast(end, dtype)
+    start, end = (
+        cast(reshape(each, []) if isinstance(each, TensorValue) else each, dtype) for each in (first, last)
+    )
     first_half, count = greatest(steps // 2, 1), greatest(steps - 1, 1)
     positions = counted(steps)
     step = op.Div(op.Sub(_tensor(end), start), cast(count, dtype))
@@ -180,12 +181,12 @@ def _tensor(value: TensorOrArray) -> TensorValue:
 
 
 @translates("aten.eye.default")
-def eye(call: Call, n: Size, **_: Any) -> Translated:
+def eye(call: Call, n: Size, **_: Argument) -> Translated:
     return _eye(call)
 
 
 @translates("aten.eye.m")
-def eye_m(call: Call, n: Size, m: Size, **_: Any) -> Translated:
+def eye_m(call: Call, n: Size, m: Size, **_: Argument) -> Translated:
     return _eye(call)
 
 
@@ -208,16 +209,16 @@ def triu(call: Call, x: TensorValue, diagonal: Size = 0) -> Translated:
 
 
 def _triangle(x: TensorValue, diagonal: Size, upper: int) -> TensorValue:
-    if not isinstance(x, Value) or x.dtype is not DType.BOOL:  # type: ignore[attr-defined]
+    if x.dtype is not DType.BOOL:
         return op.Trilu(x, cast(diagonal, DType.INT64), upper=upper)
     return cast(op.Trilu(cast(x, DType.INT64), cast(diagonal, DType.INT64), upper=upper), DType.BOOL)
 
 
 @translates("aten.tril_indices.default")
-def tril_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Translated:
+def tril_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Argument) -> Translated:
     return constant(np.stack(np.nonzero(np.tri(rows, columns, offset))).astype(call.dtype.numpy))
 
 
 @translates("aten.triu_indices.default")
-def triu_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Any) -> Translated:
+def triu_indices(call: Call, rows: int, columns: int, offset: int = 0, **_: Argument) -> Translated:
     return constant(np.stack(np.nonzero(1 - np.tri(rows, columns, offset - 1))).astype(call.dtype.numpy))

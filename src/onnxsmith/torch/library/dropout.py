@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from onnxsmith.algorithms.dropout import dropped
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import dtype_of, filled
+from onnxsmith.algorithms.values import Size, dtype_of, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.random import drawn_uniform
@@ -30,12 +30,12 @@ def native_dropout(call: Call, x: TensorValue, p: float, train: bool | None) -> 
     return list(dropped(x, p))
 
 
-def _kept(call: Call, sizes: list[Any], p: float) -> TensorValue:
+def _kept(call: Call, sizes: Sequence[Size], p: float) -> TensorValue:
     """Which elements of a shape stay."""
     return op.GreaterOrEqual(drawn_uniform(sizes, DType.FLOAT), cast(p, DType.FLOAT))
 
 
-def _feature_sizes(call: Call, x: TensorValue) -> list[Any]:
+def _feature_sizes(call: Call, x: TensorValue) -> list[Size]:
     sizes = call.shape_of(x)
     return [*sizes[:2], *([1] * (len(sizes) - 2))]
 

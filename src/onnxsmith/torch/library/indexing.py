@@ -8,7 +8,7 @@ import numpy as np
 
 from onnxsmith.algorithms import indexing
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, Size, dimensions_of
+from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, dtype_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.operators import op
@@ -36,7 +36,7 @@ def gather(
 ) -> Translated:
     index = cast(index, DType.INT64)
     if 0 in dimensions_of(index):
-        return filled(call.output_shape(), 0, x.dtype)  # an empty index may have any number of dimensions
+        return filled(call.output_shape(), 0, dtype_of(x))  # an empty index may have any number of dimensions
     if rank_of(index) == 0:
         return x if rank_of(x) == 0 else op.Gather(x, index, axis=0)
     if rank_of(x) == 0:
@@ -77,7 +77,7 @@ def nonzero(call: Call, x: Given) -> Translated:
 @translates("aten.nonzero_numpy.default", "aten.where.default")
 def nonzero_by_dimension(call: Call, x: Given) -> Translated:
     rows = indexing.positions_by_dimension(_is_nonzero(x))
-    return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.output))]
+    return [op.Gather(rows, np.array(k), axis=0) for k in range(len(call.outputs))]
 
 
 @translates_complex("aten.nonzero_static.default")

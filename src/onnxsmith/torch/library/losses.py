@@ -8,7 +8,7 @@ from onnxsmith.algorithms import losses
 from onnxsmith.algorithms.losses import Reduction
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, converted, dtype_of
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.registry import translates
@@ -135,7 +135,7 @@ def cosine_embedding_loss(
     dtype = call.dtype
     zero, one = cast(0, dtype), cast(1, dtype)
 
-    def total(a: Numeric, b: Numeric) -> TensorValue:
+    def total(a: Numeric | Array, b: Numeric | Array) -> TensorValue:
         # Products are in the element type of the operands, which may wrap around; their sum has 64 bits.
         products = op.Mul(a, b)
         if dtype_of(products).is_integer or dtype_of(products) is DType.BOOL:

@@ -1,9 +1,5 @@
-"""`op` as translations call it: `algorithms.operators.op`, whose calls may have any number of results."""
+"""`op` as translations call it: `algorithms.operators.op`."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from onnxsmith.algorithms import operators
-
-op: Any = operators.op
+from onnxsmith.algorithms.operators import op as op

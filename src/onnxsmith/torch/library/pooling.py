@@ -26,6 +26,7 @@ from onnxsmith.algorithms.windows import is_exact_only, padded, sliding
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import Counts, repeated
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
@@ -211,7 +212,7 @@ def window_counts(
 
 
 @translates("aten.max_unpool2d.default", "aten.max_unpool3d.default")
-def max_unpool(call: Call, x: TensorValue, places: Any, output_size: Any, *_: Any) -> Translated:
+def max_unpool(call: Call, x: TensorValue, places: Any, output_size: Any, *_: Argument) -> Translated:
     """Zeros, but for the values of `x` at their places."""
     spatial = spatial_of(call)
     sizes = call.output_shape()

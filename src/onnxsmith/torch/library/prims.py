@@ -12,6 +12,7 @@ from onnxsmith.algorithms.special import double
 from onnxsmith.algorithms.values import Numeric, dtype_of, expand, int64s, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
@@ -153,7 +154,7 @@ def broadcast_in_dim(
     *("prims.squeeze.default", "prims.view_of.default", "prims.collapse.default"),
     lifts=True,
 )
-def reshaped(call: Call, x: TensorValue, *_: Any) -> Translated:
+def reshaped(call: Call, x: TensorValue, *_: Argument) -> Translated:
     return reshape(x, call.output_shape())
 
 
@@ -176,6 +177,6 @@ def slice_(
 
 
 @translates("prims.iota.default")
-def iota(call: Call, length: Any, *, start: Numeric, step: Numeric, dtype: Any, **_: Any) -> Translated:
+def iota(call: Call, length: Any, *, start: Numeric, step: Numeric, dtype: Any, **_: Argument) -> Translated:
     counted = op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
     return op.Add(op.Mul(counted, cast(step, DType.INT64)), cast(start, DType.INT64))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.values import Size, dtype_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library import fft
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Argument, Arguments, Keywords
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.random import normal, uniform
 from onnxsmith.torch.library.reductions import variance
 from onnxsmith.torch.library.registry import Translation, find, find_complex, translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated, cast
+from onnxsmith.torch.library.values import Translated, cast
 
 SAME = {
     "prims.as_strided_scatter.default": "aten.as_strided_scatter.default",
@@ -35,7 +36,7 @@ SAME = {
 
 
 @translates(*SAME, lifts=True)
-def same(call: Call, *args: Any, **options: Any) -> Translated:
+def same(call: Call, *args: Argument, **options: Argument) -> Translated:
     return _as_aten(call, find(SAME[call.overload]), args, options)
 
 
@@ -44,11 +45,11 @@ def same(call: Call, *args: Any, **options: Any) -> Translated:
     *("prims.fill.default", "prims.full.default", "prims.full_like.default"),
     "prims.svd.default",
 )
-def same_of_complex(call: Call, *args: Any, **options: Any) -> Translated:
+def same_of_complex(call: Call, *args: Argument, **options: Argument) -> Translated:
     return _as_aten(call, find_complex(SAME[call.overload]), args, options)
 
 
-def _as_aten(call: Call, found: Translation | None, args: Any, options: dict[str, Any]) -> TensorValue:
+def _as_aten(call: Call, found: Translation | None, args: Arguments, options: Keywords) -> Translated:
     if found is None:
         raise call.refuse("")
     own = {
@@ -70,18 +71,18 @@ def var(
     dims: Sequence[int] | None,
     correction: float | None = 1,
     *,
-    output_dtype: Any = None,
+    output_dtype: torch.dtype | None = None,
 ) -> Translated:
     return variance(call, x, dims, correction=correction)
 
 
 @translates("prims.normal.default")
-def normal_of(call: Call, shape: Sequence[Size], *, mean: float, std: float, **_: Any) -> Translated:
+def normal_of(call: Call, shape: Sequence[Size], *, mean: float, std: float, **_: Argument) -> Translated:
     return normal(call, mean, std)
 
 
 @translates("prims.uniform.default")
-def uniform_of(call: Call, shape: Sequence[Size], *, low: float, high: float, **_: Any) -> Translated:
+def uniform_of(call: Call, shape: Sequence[Size], *, low: float, high: float, **_: Argument) -> Translated:
     return uniform(call, None, low, high)
 
 
@@ -95,15 +96,15 @@ def extreme_value(call: Call, dtype: torch.dtype) -> Translated:
 
 
 @translates_complex("prims.fft_c2c.default")
-def fft_c2c(call: Call, x: Given, *, dim: int, forward: bool) -> Translated:
+def fft_c2c(call: Call, x: Complex, *, dim: Sequence[int], forward: bool) -> Translated:
     return fft.fft_c2c(call, x, dim, 0, forward)
 
 
 @translates("prims.fft_r2c.default")
-def fft_r2c(call: Call, x: TensorValue, *, dim: int, onesided: bool) -> Translated:
+def fft_r2c(call: Call, x: TensorValue, *, dim: Sequence[int], onesided: bool) -> Translated:
     return fft.fft_r2c(call, x, dim, 0, onesided)
 
 
 @translates_complex("prims.fft_c2r.default")
-def fft_c2r(call: Call, x: Given, *, dim: int, last_dim_size: Any) -> Translated:
+def fft_c2r(call: Call, x: Complex, *, dim: Sequence[int], last_dim_size: Size) -> Translated:
     return fft.fft_c2r(call, x, dim, 0, last_dim_size)

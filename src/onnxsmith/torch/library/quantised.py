@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+import torch
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Numeric, axis_of, constant, dtype_of, rank_of
+from onnxsmith.algorithms.values import Numeric, as_tensor, axis_of, dtype_of, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
+
+#: A scale or a zero point: a number, or a tensor of one element.
+Parameter: TypeAlias = TensorValue | float
 
 _RANGES = {(0, 255): DType.UINT8, (-128, 127): DType.INT8}
 
 
 def _quantised(
-    x: TensorValue, scale: Any, zero: Any, low: int, high: int, dtype: DType, axis: int | None
+    x: TensorValue, scale: TensorValue, zero: TensorValue, low: int, high: int, dtype: DType, axis: int | None
 ) -> TensorValue:
     """Whole numbers: as QuantizeLinear where its range is asked for, else rounded, clipped and cast."""
     given = {} if axis is None else {"axis": axis}
@@ -30,7 +35,7 @@ def _quantised(
     return cast(op.Clip(rounded, np.float32(low), np.float32(high)), dtype)
 
 
-def _restored(q: Any, scale: Any, zero: Any, axis: int | None) -> TensorValue:
+def _restored(q: TensorValue, scale: TensorValue, zero: TensorValue, axis: int | None) -> TensorValue:
     given = {} if axis is None else {"axis": axis}
     if dtype_of(q) in (DType.UINT8, DType.INT8):
         return op.DequantizeLinear(q, scale, cast(zero, dtype_of(q)), **given)
@@ -43,12 +48,10 @@ def _beside(value: TensorValue, x: TensorValue, axis: int | None) -> TensorValue
     return value if axis is None else op.Reshape(value, [-1] + [1] * (rank_of(x) - axis - 1))
 
 
-def _scalar(value: TensorValue, dtype: DType) -> TensorValue:
+def _scalar(value: Parameter, dtype: DType) -> TensorValue:
     """A parameter, given as a number or as a tensor of one element, as a scalar."""
-    value = cast(value, dtype)
-    if isinstance(value, np.ndarray):
-        return constant(value)
-    return op.Reshape(value, np.zeros(0, np.int64)) if rank_of(value) else value
+    made = as_tensor(value, dtype)
+    return op.Reshape(made, np.zeros(0, np.int64)) if rank_of(made) else made
 
 
 @translates(
@@ -57,7 +60,13 @@ def _scalar(value: TensorValue, dtype: DType) -> TensorValue:
     "quantized_decomposed.quantize_per_tensor.tensor2",
 )
 def quantize_per_tensor(
-    call: Call, x: TensorValue, scale: Any, zero_point: Any, quant_min: Any, quant_max: Any, dtype: Any
+    call: Call,
+    x: TensorValue,
+    scale: Parameter,
+    zero_point: Parameter,
+    quant_min: int | TensorValue,
+    quant_max: int | TensorValue,
+    dtype: torch.dtype,
 ) -> Translated:
     if not isinstance(quant_min, int) or not isinstance(quant_max, int):
         raise call.refuse("quantising to a range that is not known")
@@ -71,7 +80,12 @@ def quantize_per_tensor(
     "quantized_decomposed.dequantize_per_tensor.tensor2",
 )
 def dequantize_per_tensor(
-    call: Call, x: TensorValue, scale: Any, zero_point: Any, *_: Any, out_dtype: Any = None
+    call: Call,
+    x: TensorValue,
+    scale: Parameter,
+    zero_point: Parameter,
+    *_: Argument,
+    out_dtype: torch.dtype | None = None,
 ) -> Translated:
     return _restored(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), None)
 
@@ -80,12 +94,12 @@ def dequantize_per_tensor(
 def quantize_per_channel(
     call: Call,
     x: TensorValue,
-    scales: Any,
-    zero_points: Any,
+    scales: TensorValue,
+    zero_points: TensorValue,
     axis: int,
     quant_min: int,
     quant_max: int,
-    dtype: Any,
+    dtype: torch.dtype,
 ) -> Translated:
     axis = axis_of(axis, rank_of(x))
     scales = cast(scales, DType.FLOAT)
@@ -96,14 +110,22 @@ def quantize_per_channel(
 
 @translates("quantized_decomposed.dequantize_per_channel.default")
 def dequantize_per_channel(
-    call: Call, x: TensorValue, scales: Any, zero_points: Any, axis: int, *_: Any, out_dtype: Any = None
+    call: Call,
+    x: TensorValue,
+    scales: TensorValue,
+    zero_points: TensorValue | None,
+    axis: int,
+    *_: Argument,
+    out_dtype: torch.dtype | None = None,
 ) -> Translated:
     if zero_points is None:
         zero_points = op.Mul(cast(scales, DType.INT64), np.int64(0))
     return _restored(x, cast(scales, DType.FLOAT), zero_points, axis_of(axis, rank_of(x)))
 
 
-def _fake(x: TensorValue, scale: Any, zero: Any, low: int, high: int, axis: int | None) -> TensorValue:
+def _fake(
+    x: TensorValue, scale: TensorValue, zero: TensorValue, low: int, high: int, axis: int | None
+) -> TensorValue:
     """Quantised and restored. A narrower range than a byte's is clipped before, in the numbers it stands for."""
     given = dtype_of(x)
     x = cast(x, DType.FLOAT)
@@ -123,14 +145,20 @@ def _fake(x: TensorValue, scale: Any, zero: Any, low: int, high: int, axis: int 
     "aten.fake_quantize_per_tensor_affine.default", "aten.fake_quantize_per_tensor_affine.tensor_qparams"
 )
 def fake_quantize_per_tensor(
-    call: Call, x: TensorValue, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+    call: Call, x: TensorValue, scale: Parameter, zero_point: Parameter, quant_min: int, quant_max: int
 ) -> Translated:
     return _fake(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), quant_min, quant_max, None)
 
 
 @translates("aten.fake_quantize_per_channel_affine.default")
 def fake_quantize_per_channel(
-    call: Call, x: TensorValue, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+    call: Call,
+    x: TensorValue,
+    scale: TensorValue,
+    zero_point: TensorValue,
+    axis: int,
+    quant_min: int,
+    quant_max: int,
 ) -> Translated:
     zero = op.Round(zero_point) if dtype_of(zero_point).is_float else zero_point
     return _fake(

@@ -6,17 +6,18 @@ A seed set in torch means nothing to a model; ONNX Runtime has one of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Numeric, Size, dtype_of
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Numeric, Size, constant, dtype_of, filled, int64s, is_static, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Translated, cast, constant, filled, is_static, rank_of
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 #: Keeps logarithms finite.
@@ -25,7 +26,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 _WITHOUT_KERNELS = 22
 
 
-def drawn_uniform(sizes: list[Any], dtype: DType) -> TensorValue:
+def drawn_uniform(sizes: Sequence[Size], dtype: DType) -> TensorValue:
     """Numbers from 0 up to 1, without 1, in a shape."""
     computed = DType.DOUBLE if dtype is DType.DOUBLE else DType.FLOAT
     # ONNX Runtime draws numbers below opset 22 only; what it still draws there is which elements a dropout keeps.
@@ -38,7 +39,7 @@ def drawn_uniform(sizes: list[Any], dtype: DType) -> TensorValue:
     return cast(op.Min(result, limit), dtype)
 
 
-def drawn_normal(sizes: list[Any], dtype: DType) -> TensorValue:
+def drawn_normal(sizes: Sequence[Size], dtype: DType) -> TensorValue:
     """Numbers of mean 0 and variance 1, in a shape."""
     computed = DType.DOUBLE if dtype is DType.DOUBLE else DType.FLOAT
     if op.version < _WITHOUT_KERNELS:
@@ -50,25 +51,25 @@ def drawn_normal(sizes: list[Any], dtype: DType) -> TensorValue:
     return cast(op.Mul(length, op.Cos(angle)), dtype)
 
 
-def _drawn(name: str, sizes: list[Any], dtype: DType) -> TensorValue:
+def _drawn(name: str, sizes: Sequence[Size], dtype: DType) -> TensorValue:
     if is_static(sizes):
         result = getattr(op, name)(shape=sizes or [1], dtype=dtype)
         return result if sizes else op.Squeeze(result, [0])
     return getattr(op, name + "Like")(filled(sizes, 0, dtype), dtype=dtype)
 
 
-def _uniform_of_bits(_: str, sizes: list[Any], dtype: DType) -> TensorValue:
+def _uniform_of_bits(name: str, sizes: Sequence[Size], dtype: DType) -> TensorValue:
     """Numbers whose binary digits are each kept, or not, by a dropout."""
     digits = 53 if dtype is DType.DOUBLE else 24
     ones = filled([digits, *sizes], 1, DType.FLOAT)
     half, is_training = constant(np.float32(0.5)), constant(np.bool_(True))
-    kept = op.Dropout(ones, half, is_training, outputs=2)[1]
+    _, kept = several(op.Dropout, ones, half, is_training, outputs=2)
     places = np.power(2.0, -np.arange(1, digits + 1)).astype(dtype.numpy)
     places = places.reshape(-1, *([1] * len(sizes)))
     return op.ReduceSum(op.Mul(cast(kept, dtype), places), np.array([0]), keepdims=0)
 
 
-def _sizes(call: Call) -> list[Any]:
+def _sizes(call: Call) -> list[Size]:
     return call.output_shape()
 
 
@@ -84,7 +85,7 @@ def _computed(call: Call) -> DType:
 
 @translates_complex("aten.rand_like.default", "aten.rand_like.generator")
 @translates("aten.rand.default", "aten.rand.generator", "aten.rand_like.default", "aten.rand_like.generator")
-def rand(call: Call, *_: Any, **__: Any) -> Translated:
+def rand(call: Call, *_: Argument, **__: Argument) -> Translated:
     if call.is_complex:
         return Complex(*[drawn_uniform(_sizes(call), call.dtype) for _ in range(2)])
     return drawn_uniform(_sizes(call), call.dtype)
@@ -94,7 +95,7 @@ def rand(call: Call, *_: Any, **__: Any) -> Translated:
 @translates(
     *("aten.randn.default", "aten.randn.generator", "aten.randn_like.default", "aten.randn_like.generator")
 )
-def randn(call: Call, *_: Any, **__: Any) -> Translated:
+def randn(call: Call, *_: Argument, **__: Argument) -> Translated:
     if call.is_complex:  # the variance of one is that of both parts together
         half = cast(np.sqrt(0.5), call.dtype)
         return Complex(*[op.Mul(drawn_normal(_sizes(call), call.dtype), half) for _ in range(2)])
@@ -104,43 +105,43 @@ def randn(call: Call, *_: Any, **__: Any) -> Translated:
 def _whole(call: Call, low: Numeric, high: Numeric) -> TensorValue:
     """Whole numbers from `low` up to `high`, without it."""
     computed = DType.DOUBLE
-    low, high = cast(low, computed), cast(high, computed)
-    numbers = op.Floor(op.Mul(drawn_uniform(_sizes(call), computed), op.Sub(high, low)))
-    return cast(op.Add(numbers, low), call.dtype)
+    first, end = cast(low, computed), cast(high, computed)
+    numbers = op.Floor(op.Mul(drawn_uniform(_sizes(call), computed), op.Sub(end, first)))
+    return cast(op.Add(numbers, first), call.dtype)
 
 
 @translates("aten.randint.default", "aten.randint.generator")
-def randint(call: Call, high: Numeric, size: Sequence[Size], **_: Any) -> Translated:
+def randint(call: Call, high: Numeric, size: Sequence[Size], **_: Argument) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.randint.low", "aten.randint.low_generator")
-def randint_low(call: Call, low: Numeric, high: Numeric, size: Sequence[Size], **_: Any) -> Translated:
+def randint_low(call: Call, low: Numeric, high: Numeric, size: Sequence[Size], **_: Argument) -> Translated:
     return _whole(call, low, high)
 
 
 @translates("aten.randint_like.default", "aten.randint_like.generator", "aten.randint_like.Tensor")
-def randint_like(call: Call, x: TensorValue, high: Numeric, **_: Any) -> Translated:
+def randint_like(call: Call, x: TensorValue, high: Numeric, **_: Argument) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.randint_like.low_dtype", "aten.randint_like.low_generator_dtype")
-def randint_like_low(call: Call, x: TensorValue, low: Numeric, high: Numeric, **_: Any) -> Translated:
+def randint_like_low(call: Call, x: TensorValue, low: Numeric, high: Numeric, **_: Argument) -> Translated:
     return _whole(call, low, high)
 
 
 @translates("aten.random.from")
-def random_from(call: Call, x: TensorValue, low: int, high: int | None, **_: Any) -> Translated:
+def random_from(call: Call, x: TensorValue, low: int, high: int | None, **_: Argument) -> Translated:
     return _whole(call, low, _limit(dtype_of(x)) if high is None else high)
 
 
 @translates("aten.random.to")
-def random_to(call: Call, x: TensorValue, high: int, **_: Any) -> Translated:
+def random_to(call: Call, x: TensorValue, high: int, **_: Argument) -> Translated:
     return _whole(call, 0, high)
 
 
 @translates("aten.random.default")
-def random_all(call: Call, x: TensorValue, **_: Any) -> Translated:
+def random_all(call: Call, x: TensorValue, **_: Argument) -> Translated:
     return _whole(call, 0, _limit(dtype_of(x)))
 
 
@@ -153,48 +154,54 @@ def _limit(dtype: DType) -> int:
 
 
 @translates("aten.normal.Tensor_float", "aten.normal.float_Tensor", "aten.normal.Tensor_Tensor")
-def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Any) -> TensorValue:
+def normal(call: Call, mean: Numeric, std: Numeric = 1.0, **_: Argument) -> TensorValue:
     numbers = drawn_normal(_sizes(call), call.dtype)
     return op.Add(op.Mul(numbers, cast(std, call.dtype)), cast(mean, call.dtype))
 
 
 @translates("aten.normal.float_float")
-def normal_of_size(call: Call, mean: Numeric, std: Numeric, size: Sequence[Size], **_: Any) -> TensorValue:
+def normal_of_size(
+    call: Call, mean: Numeric, std: Numeric, size: Sequence[Size], **_: Argument
+) -> TensorValue:
     return normal(call, mean, std)
 
 
 @translates("aten.normal_functional.default")
 def normal_functional(
-    call: Call, x: TensorValue, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Any
+    call: Call, x: TensorValue, mean: Numeric = 0.0, std: Numeric = 1.0, **_: Argument
 ) -> TensorValue:
     return normal(call, mean, std)
 
 
 @translates("aten.log_normal.default")
-def log_normal(call: Call, x: TensorValue, mean: Numeric = 1.0, std: Numeric = 2.0, **_: Any) -> TensorValue:
+def log_normal(
+    call: Call, x: TensorValue, mean: Numeric = 1.0, std: Numeric = 2.0, **_: Argument
+) -> TensorValue:
     return op.Exp(normal(call, mean, std))
 
 
 @translates("aten.uniform.default")
-def uniform(call: Call, x: TensorValue | None, low: float = 0.0, high: float = 1.0, **_: Any) -> TensorValue:
+def uniform(
+    call: Call, x: TensorValue | None, low: float = 0.0, high: float = 1.0, **_: Argument
+) -> TensorValue:
     numbers = op.Mul(drawn_uniform(_sizes(call), call.dtype), cast(high - low, call.dtype))
     return op.Add(numbers, cast(low, call.dtype))
 
 
 @translates("aten.exponential.default")
-def exponential(call: Call, x: TensorValue, lambd: float = 1.0, **_: Any) -> Translated:
+def exponential(call: Call, x: TensorValue, lambd: float = 1.0, **_: Argument) -> Translated:
     return op.Div(op.Neg(op.Log(_positive_uniform(call))), cast(lambd, _computed(call)))
 
 
 @translates("aten.cauchy.default")
-def cauchy(call: Call, x: TensorValue, median: float = 0.0, sigma: float = 1.0, **_: Any) -> Translated:
+def cauchy(call: Call, x: TensorValue, median: float = 0.0, sigma: float = 1.0, **_: Argument) -> Translated:
     computed = _computed(call)
     angle = op.Mul(op.Sub(_positive_uniform(call), cast(0.5, computed)), cast(np.pi, computed))
     return op.Add(op.Mul(op.Tan(angle), cast(sigma, computed)), cast(median, computed))
 
 
 @translates("aten.geometric.default")
-def geometric(call: Call, x: TensorValue, p: float, **_: Any) -> Translated:
+def geometric(call: Call, x: TensorValue, p: float, **_: Argument) -> Translated:
     if p == 1:
         return filled(_sizes(call), 1, call.dtype)
     computed = _computed(call)
@@ -203,12 +210,12 @@ def geometric(call: Call, x: TensorValue, p: float, **_: Any) -> Translated:
 
 
 @translates("aten.bernoulli.default")
-def bernoulli(call: Call, x: TensorValue, **_: Any) -> Translated:
+def bernoulli(call: Call, x: TensorValue, **_: Argument) -> Translated:
     return _bernoulli(call, x)
 
 
 @translates("aten.bernoulli.p", "aten.bernoulli.Tensor")
-def bernoulli_of(call: Call, x: TensorValue, p: Numeric, **_: Any) -> Translated:
+def bernoulli_of(call: Call, x: TensorValue, p: Numeric, **_: Argument) -> Translated:
     return _bernoulli(call, p)
 
 
@@ -218,15 +225,15 @@ def _bernoulli(call: Call, chance: Numeric) -> TensorValue:
 
 
 @translates("aten.randperm.default", "aten.randperm.generator")
-def randperm(call: Call, n: Size, **_: Any) -> Translated:
+def randperm(call: Call, n: Size, **_: Argument) -> Translated:
     """The order of random numbers."""
     sizes = _sizes(call)
-    return op.TopK(drawn_uniform(sizes, DType.DOUBLE), op.Reshape(cast(n, DType.INT64), [1]))[1]
+    return several(op.TopK, drawn_uniform(sizes, DType.DOUBLE), int64s([n]), outputs=2)[1]
 
 
 @translates("aten.multinomial.default")
 def multinomial(
-    call: Call, x: TensorValue, num_samples: Size, replacement: bool = False, **_: Any
+    call: Call, x: TensorValue, num_samples: Size, replacement: bool = False, **_: Argument
 ) -> Translated:
     dtype = DType.DOUBLE if x.dtype is DType.DOUBLE else DType.FLOAT
     chances = cast(x, dtype)
@@ -240,12 +247,17 @@ def multinomial(
     # Each class waits for a time that is the shorter the likelier it is; those with the shortest are drawn.
     waits = op.Max(drawn_uniform(call.shape_of(x), dtype), cast(_TINY, dtype))
     speed = op.Div(chances, op.Neg(op.Log(waits)))
-    return op.TopK(speed, op.Reshape(cast(num_samples, DType.INT64), [1]))[1]
+    return several(op.TopK, speed, int64s([num_samples]), outputs=2)[1]
 
 
 @translates("aten.rrelu.default")
 def rrelu(
-    call: Call, x: TensorValue, lower: float = 0.125, upper: float = 1 / 3, training: bool = False, *_: Any
+    call: Call,
+    x: TensorValue,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    *_: Argument,
 ) -> Translated:
     """A leaky relu; in training, the slope of each negative element is random."""
     if not training:

@@ -6,9 +6,11 @@ import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
+from onnxsmith.torch.library.kinds import Translated
+
+F = TypeVar("F", bound=Callable[..., Translated])
 
 #: The package of the families; an index names them without it.
 _LIBRARY = "onnxsmith.torch.library."
@@ -18,7 +20,7 @@ _LIBRARY = "onnxsmith.torch.library."
 class Translation:
     """One entry: the function and what it takes."""
 
-    function: Callable[..., Any]
+    function: Callable[..., Translated]
     #: Names of the parameters after `call`, in order.
     parameters: tuple[str, ...]
     #: Whether it takes any keyword.
@@ -36,7 +38,7 @@ class Untranslatable(Exception):  # not a mistake: the next way is tried
     """A translation does not cover this call; the text says what of it. The decomposition is tried next."""
 
 
-def _entry(function: Callable[..., Any], lifts: bool | tuple[str, ...]) -> Translation:
+def _entry(function: Callable[..., Translated], lifts: bool | tuple[str, ...]) -> Translation:
     parameters = list(inspect.signature(function).parameters.values())[1:]
     kinds = inspect.Parameter
     names = tuple(

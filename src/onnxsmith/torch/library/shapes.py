@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from onnxsmith.algorithms.values import Numeric, Size, dimensions_of
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.values import Numeric, Size, dimensions_of, product
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Argument
 from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import Translated, axis_of, cast, int64s, rank_of, reshape
 from onnxsmith.torch.library.values import expand as expanded
+from onnxsmith.torch.size_arithmetic import as_number
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
@@ -29,7 +31,7 @@ NO_END = 9223372036854775807
     "aten.view_copy.default",
     lifts=True,
 )
-def view(call: Call, x: TensorValue, size: Sequence[Any]) -> Translated:
+def view(call: Call, x: TensorValue, size: Sequence[Size]) -> Translated:
     return reshape(x, call.output_shape())
 
 
@@ -39,7 +41,7 @@ def view_as(call: Call, x: TensorValue, other: Numeric) -> Translated:
 
 
 @translates("aten.flatten.using_ints", "aten.unflatten.int", "aten.ravel.default", lifts=True)
-def flatten(call: Call, x: TensorValue, *_: Any) -> Translated:
+def flatten(call: Call, x: TensorValue, *_: Argument) -> Translated:
     return reshape(x, call.output_shape())
 
 
@@ -91,7 +93,7 @@ def movedim(
 
 
 @translates("aten.expand.default", "aten.expand_copy.default", "aten.broadcast_to.default", lifts=True)
-def expand(call: Call, x: TensorValue, size: Sequence[Any]) -> Translated:
+def expand(call: Call, x: TensorValue, size: Sequence[Size]) -> Translated:
     return expanded(x, call.output_shape())
 
 
@@ -142,7 +144,7 @@ def slice_(
 
 
 @translates("aten.narrow.default", lifts=True)
-def narrow(call: Call, x: TensorValue, dim: int, start: Numeric, length: Any) -> Translated:
+def narrow(call: Call, x: TensorValue, dim: int, start: Size, length: Size) -> Translated:
     axis = axis_of(dim, rank_of(x))
     if isinstance(start, int) and start < 0:
         start = start + call.size(x, axis)
@@ -162,7 +164,7 @@ def select(call: Call, x: TensorValue, dim: int, index: TensorValue) -> Translat
 
 
 @translates("aten.cat.default", "aten.concat.default", "aten.concatenate.default", lifts=("tensors",))
-def cat(call: Call, tensors: Sequence[Any], dim: int = 0) -> Translated:
+def cat(call: Call, tensors: Sequence[TensorValue], dim: int = 0) -> Translated:
     # torch leaves out empty vectors among tensors of more dimensions.
     kept = [each for each in tensors if rank_of(each) == call.rank and not _is_empty_vector(each, call)]
     parts = [cast(each, call.dtype) for each in (kept or tensors[:1])]
@@ -174,7 +176,7 @@ def _is_empty_vector(x: TensorValue, call: Call) -> bool:
 
 
 @translates("aten.stack.default", lifts=("tensors",))
-def stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Translated:
+def stack(call: Call, tensors: Sequence[TensorValue], dim: int = 0) -> Translated:
     axis = axis_of(dim, call.rank)
     parts = [op.Unsqueeze(cast(each, call.dtype), [axis]) for each in tensors]
     return parts[0] if len(parts) == 1 else op.Concat(*parts, axis=axis)
@@ -187,20 +189,19 @@ def stack(call: Call, tensors: Sequence[Any], dim: int = 0) -> Translated:
     *("aten.split_with_sizes_copy.default",),
     lifts=True,
 )
-def split(call: Call, x: TensorValue, sizes: Any, dim: int = 0) -> Translated:
+def split(call: Call, x: TensorValue, sizes: Size | Sequence[Size], dim: int = 0) -> Translated:
     axis = axis_of(dim, rank_of(x))
-    lengths = [call.sizes.value(each.shape[axis]) for each in call.output]
+    lengths = [call.output_shape(k)[axis] for k in range(len(call.outputs))]
     if len(lengths) == 1:
         return [x]
-    parts = op.Split(x, int64s(lengths), axis=axis, outputs=len(lengths))
-    return list(parts)
+    return several(op.Split, x, int64s(lengths), axis=axis, outputs=len(lengths))
 
 
 @translates("aten.tensor_split.tensor_indices_or_sections", lifts=True)
-def split_at(call: Call, x: TensorValue, places: Any, dim: int = 0) -> Translated:
+def split_at(call: Call, x: TensorValue, places: TensorValue, dim: int = 0) -> Translated:
     if rank_of(places) == 0:
         raise call.refuse("as many parts as the data says")
-    axes, count = np.array([axis_of(dim, rank_of(x))]), len(call.output)
+    axes, count = np.array([axis_of(dim, rank_of(x))]), len(call.outputs)
     cuts = [op.Slice(places, np.array([k]), np.array([k + 1]), np.array([0])) for k in range(count - 1)]
     bounds = [np.array([0]), *cuts, np.array([NO_END])]
     return [op.Slice(x, bounds[k], bounds[k + 1], axes) for k in range(count)]
@@ -209,11 +210,11 @@ def split_at(call: Call, x: TensorValue, places: Any, dim: int = 0) -> Translate
 @translates("aten.unbind.int", "aten.unbind_copy.int", lifts=True)
 def unbind(call: Call, x: TensorValue, dim: int = 0) -> Translated:
     axis = axis_of(dim, rank_of(x))
-    return [op.Gather(x, np.array(k), axis=axis) for k in range(len(call.output))]
+    return [op.Gather(x, np.array(k), axis=axis) for k in range(len(call.outputs))]
 
 
 @translates("aten.repeat.default", "aten.tile.default", lifts=True)
-def repeat(call: Call, x: TensorValue, repeats: Sequence[Any]) -> Translated:
+def repeat(call: Call, x: TensorValue, repeats: Sequence[Size]) -> Translated:
     missing = len(repeats) - rank_of(x)
     if missing > 0:
         x = op.Unsqueeze(x, list(range(missing)))
@@ -222,7 +223,7 @@ def repeat(call: Call, x: TensorValue, repeats: Sequence[Any]) -> Translated:
 
 
 @translates("aten.roll.default", lifts=True)
-def roll(call: Call, x: TensorValue, shifts: Sequence[Any], dims: Sequence[int] = ()) -> Translated:
+def roll(call: Call, x: TensorValue, shifts: Sequence[Size], dims: Sequence[int] = ()) -> Translated:
     if not len(dims):
         flat = op.Reshape(x, np.array([-1], np.int64))
         return reshape(_rolled(call, flat, shifts[0], 0), call.output_shape())
@@ -231,7 +232,7 @@ def roll(call: Call, x: TensorValue, shifts: Sequence[Any], dims: Sequence[int] 
     return x
 
 
-def _rolled(call: Call, x: TensorValue, shift: Any, axis: int) -> TensorValue:
+def _rolled(call: Call, x: TensorValue, shift: Size, axis: int) -> TensorValue:
     """A tensor of which the last elements along an axis come first."""
     size = call.size(x, axis)
     if isinstance(size, int) and size < 2:
@@ -245,10 +246,10 @@ def _rolled(call: Call, x: TensorValue, shift: Any, axis: int) -> TensorValue:
 
 
 @translates("aten._chunk_cat.default", lifts=("tensors",))
-def chunk_cat(call: Call, tensors: Sequence[Any], dim: int, count: int) -> Translated:
+def chunk_cat(call: Call, tensors: Sequence[TensorValue], dim: int, count: int) -> Translated:
     """Each tensor cut into so many equal chunks, the last filled up with zeros; the chunks' contents side by side."""
     axis = axis_of(dim, rank_of(tensors[0]))
-    parts: list[Any] = []
+    parts: list[TensorValue] = []
     for each in tensors:
         sizes = call.shape_of(each)
         missing = -sizes[axis] % count
@@ -257,17 +258,10 @@ def chunk_cat(call: Call, tensors: Sequence[Any], dim: int, count: int) -> Trans
         parts.append(
             reshape(
                 filled_up,
-                [*sizes[:axis], count, _product([sizes[axis] + missing, *sizes[axis + 1 :]]) // count],
+                [*sizes[:axis], count, product([sizes[axis] + missing, *sizes[axis + 1 :]]) // count],
             )
         )
     return op.Concat(*parts, axis=axis + 1) if len(parts) > 1 else parts[0]
-
-
-def _product(sizes: Sequence[Any]) -> Any:
-    result = sizes[0]
-    for each in sizes[1:]:
-        result = result * each
-    return result
 
 
 @translates("aten.flip.default", lifts=True)
@@ -286,19 +280,19 @@ def sym_size(call: Call, x: TensorValue, dim: int) -> Translated:
 
 
 @translates("aten.sym_numel.default", "aten.sym_stride.int", "aten.sym_storage_offset.default")
-def sym_number(call: Call, x: TensorValue, *_: Any) -> Translated:
-    return call.sizes.value(call.output)
+def sym_number(call: Call, x: TensorValue, *_: Argument) -> Translated:
+    return call.output_numbers()[0]
 
 
 @translates("aten.sym_size.default", "aten.sym_stride.default")
 def sym_numbers(call: Call, x: TensorValue) -> Translated:
-    return [call.sizes.value(each) for each in call.output]
+    return call.output_numbers()
 
 
 @translates(
     "aten.sym_is_contiguous.default", "aten.is_contiguous.default", "aten.is_contiguous.memory_format"
 )
-def is_contiguous(call: Call, x: TensorValue, *_: Any) -> Translated:
+def is_contiguous(call: Call, x: TensorValue, *_: Argument) -> Translated:
     if not isinstance(call.output, bool):
         raise call.refuse("sizes decide whether memory is contiguous")
     return call.output
@@ -306,4 +300,4 @@ def is_contiguous(call: Call, x: TensorValue, *_: Any) -> Translated:
 
 @translates("aten.item.default", "aten._local_scalar_dense.default")
 def item(call: Call, x: TensorValue) -> Translated:
-    return op.Reshape(x, np.array([], np.int64)).as_number()
+    return as_number(op.Reshape(x, np.array([], np.int64)).as_number())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from typing import cast as typed
 
 import numpy as np
 import torch
@@ -14,19 +15,20 @@ from onnxsmith.algorithms import diagonals
 from onnxsmith.algorithms.indexing import at_least_vector, flattened
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
+    Size,
     axis_of,
     constant,
     converted,
     counted,
-    is_static,
     rank_of,
     reshape,
 )
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import TorchSize, Translated
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 # -- diagonals -------------------------------------------------------------------------------------------
@@ -68,8 +70,9 @@ def diag(call: Call, x: TensorValue, offset: int = 0) -> Translated:
 
 @translates("aten.trace.default", lifts=True)
 def trace(call: Call, x: TensorValue) -> Translated:
-    rows, columns = call.inputs[0].shape
-    length = call.sizes.value(torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
+    rows, columns = call.input_fake().shape
+    shorter = typed("TorchSize", torch.sym_min(rows, columns))  # pyright: ignore[reportUnknownMemberType]  # torch does not annotate it
+    length = call.sizes.size(shorter)
     return op.ReduceSum(converted(diagonals.diagonal(x, length=length), call.dtype), [0], keepdims=0)
 
 
@@ -84,7 +87,7 @@ def unfold(call: Call, x: TensorValue, dim: int, size: int, step: int) -> Transl
     axis = axis_of(dim, rank)
     count = call.output_shape()[axis]
     if isinstance(count, int):
-        places: Any = np.arange(count)[:, None] * step + np.arange(size)
+        places = np.arange(count)[:, None] * step + np.arange(size)
     else:
         starts = op.Mul(op.Unsqueeze(counted(count), [1]), np.array(step))
         places = op.Add(starts, np.arange(size)[None, :])
@@ -96,23 +99,28 @@ def unfold(call: Call, x: TensorValue, dim: int, size: int, step: int) -> Transl
 # -- strides ---------------------------------------------------------------------------------------------
 
 
-def _places(sizes: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray[Any, Any]:
-    """The place in memory of each element of a tensor with these strides."""
+def _places(layout: Sequence[int]) -> np.ndarray[Any, Any]:
+    """The place in memory of each element of a tensor, of which the sizes, the strides and the offset are given."""
+    *steps, offset = layout
+    rank = len(steps) // 2
     result = np.full((), offset, np.int64)
-    for size, stride in zip(sizes, strides, strict=True):
+    for size, stride in zip(steps[:rank], steps[rank:], strict=True):
         result = result[..., None] + np.arange(size, dtype=np.int64) * stride
     return result
 
 
-def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], offset: Any) -> TensorValue:
+def _strided_index(
+    call: Call, sizes: Sequence[Size], strides: Sequence[Size], offset: Size | None
+) -> TensorValue:
     """For each element of a strided view, its number among the elements of the argument that it is a view of."""
-    fake = call.inputs[0]
+    fake = call.input_fake()
     own = fake.storage_offset()
-    offset = own if offset is None else offset
-    known = [*sizes, *strides, offset, own, *fake.shape, *fake.stride()]
-    if is_static(known):
-        held = _places(fake.shape, fake.stride(), own).reshape(-1)
-        wanted = _places(sizes, strides, offset)
+    offset = call.sizes.size(own) if offset is None else offset
+    theirs: list[TorchSize] = [*fake.shape, *fake.stride(), own]
+    known = [each for each in (*theirs, *sizes, *strides, offset) if isinstance(each, int)]
+    if len(known) == len(theirs) + 2 * len(sizes) + 1:
+        held = _places(known[: len(theirs)]).reshape(-1)
+        wanted = _places(known[len(theirs) :])
         numbers = np.full(max(held.max(initial=0), wanted.max(initial=0)) + 1, -1, np.int64)
         numbers[held] = np.arange(held.size)
         found = numbers[wanted]
@@ -121,16 +129,20 @@ def _strided_index(call: Call, sizes: Sequence[Any], strides: Sequence[Any], off
         return constant(found)
     if not is_contiguous_or_false(fake) or not (isinstance(own, int) and own == 0):
         raise call.refuse("strides over a tensor of unknown size that is not contiguous")
-    index: Any = cast(offset, DType.INT64)
+    index = cast(offset, DType.INT64)
     for size, stride in zip(sizes, strides, strict=True):
         steps = op.Mul(counted(size), cast(stride, DType.INT64))
-        index = op.Add(op.Unsqueeze(index, [-1]) if hasattr(index, "type") else index, steps)
-    return index if hasattr(index, "type") else constant(index)
+        index = op.Add(op.Unsqueeze(index, [-1]) if isinstance(index, TensorValue) else index, steps)
+    return index if isinstance(index, TensorValue) else constant(index)
 
 
 @translates("aten.as_strided.default", "aten.as_strided_copy.default", lifts=True)
 def as_strided(
-    call: Call, x: TensorValue, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+    call: Call,
+    x: TensorValue,
+    size: Sequence[Size],
+    stride: Sequence[Size],
+    storage_offset: Size | None = None,
 ) -> Translated:
     return op.Gather(flattened(x), _strided_index(call, size, stride, storage_offset), axis=0)
 
@@ -140,9 +152,9 @@ def as_strided_scatter(
     call: Call,
     x: TensorValue,
     source: TensorValue,
-    size: Sequence[Any],
-    stride: Sequence[Any],
-    storage_offset: Any = None,
+    size: Sequence[Size],
+    stride: Sequence[Size],
+    storage_offset: Size | None = None,
 ) -> Translated:
     index = flattened(_strided_index(call, size, stride, storage_offset))
     written = op.ScatterElements(flattened(x), index, flattened(cast(source, call.dtype)), axis=0)
@@ -150,8 +162,8 @@ def as_strided_scatter(
 
 
 @translates("aten.resize.default", "aten.resize_as.default", lifts=True)
-def resize(call: Call, x: TensorValue, size: Any, *_: Any, **__: Any) -> Translated:
-    if not is_contiguous_or_false(call.inputs[0]):
+def resize(call: Call, x: TensorValue, size: Sequence[Size] | TensorValue, *_: str) -> Translated:
+    if not is_contiguous_or_false(call.input_fake()):
         raise call.refuse("resizing a tensor that is not contiguous")
     sizes, before = call.output_shape(), call.shape_of(x)
     known, known_before = ([each for each in shape if isinstance(each, int)] for shape in (sizes, before))

@@ -6,42 +6,39 @@ What knows nothing of torch is in `algorithms.values`, and is given from here to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import overload
 
-import numpy as np
 import torch
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.values import as_size as as_size
 from onnxsmith.algorithms.values import axes_of as axes_of
 from onnxsmith.algorithms.values import axis_of as axis_of
+from onnxsmith.algorithms.values import constant as constant
+from onnxsmith.algorithms.values import dtype_of as dtype_of
+from onnxsmith.algorithms.values import expand as expand
+from onnxsmith.algorithms.values import filled as filled
 from onnxsmith.algorithms.values import has_zero as has_zero
+from onnxsmith.algorithms.values import int64s as int64s
 from onnxsmith.algorithms.values import is_static as is_static
 from onnxsmith.algorithms.values import literal as literal
-from onnxsmith.core.semantics.number import Number
-from onnxsmith.core.value import Array, TensorOrArray, TensorValue, Value
+from onnxsmith.algorithms.values import rank_of as rank_of
+from onnxsmith.algorithms.values import reshape as reshape
+from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
+from onnxsmith.torch.library.kinds import Fake
+from onnxsmith.torch.library.kinds import Given as Given
+from onnxsmith.torch.library.kinds import Results as Results
+from onnxsmith.torch.library.kinds import Translated as Translated
 from onnxsmith.types.dtypes import DType
 
-#: A tensor of the graph, real or complex.
-Given: TypeAlias = TensorValue | Complex
-#: What a translation gives: tensors, and what becomes one.
-Translated: TypeAlias = "Given | Array | np.generic[Any] | bool | int | float | Sequence[Translated] | None"
-#: What a translation of several results gives: tensors, and numbers that become some.
-Results: TypeAlias = Sequence[TensorValue | np.generic]
 
-# Translations are not typed yet: what they hand on may be of any class.
-constant: Any = values.constant
-dtype_of: Any = values.dtype_of
-expand: Any = values.expand
-filled: Any = values.filled
-int64s: Any = values.int64s
-rank_of: Any = values.rank_of
-reshape: Any = values.reshape
-
-
-def cast(value: Any, dtype: DType | torch.dtype) -> Any:
+@overload
+def cast(value: TensorValue, dtype: DType | torch.dtype) -> TensorValue: ...
+@overload
+def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrArray: ...
+def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrArray:
     """A tensor, number or literal in an element type; a literal becomes a scalar array."""
     return values.cast(value, onnx_dtype(dtype) if isinstance(dtype, torch.dtype) else dtype)
 
@@ -62,36 +59,27 @@ def common_torch_dtype(call: Call, positions: Sequence[int] = (0, 1)) -> torch.d
     """The element type that torch promotes arguments to, where the result does not tell: of a comparison, say."""
     operands = [call.inputs[each] for each in positions]
     known = [_sample(each) for each in operands]
-    result = known[0]
     if len(known) == 1:
-        return result.dtype
+        return call.input_dtype(positions[0])
     dtype = torch.result_type(known[0], known[1])
     for each in known[2:]:
         dtype = torch.promote_types(dtype, each.dtype if isinstance(each, torch.Tensor) else dtype)
     return dtype
 
 
-def common(call: Call, *values: Any) -> list[Any]:
+def common(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:
     """The first operands in the element type that torch promotes them to."""
-    dtype = common_torch_dtype(call, range(len(values)))
-    return [cast(each, dtype) for each in values]
+    dtype = onnx_dtype(common_torch_dtype(call, range(len(operands))))
+    return [values.cast(each, dtype) for each in operands]
 
 
-def _sample(value: Any) -> Any:
+def _sample(value: Fake) -> torch.Tensor | bool | int | float | complex:
+    """What stands for an argument where torch is asked for the element type of a result."""
     if isinstance(value, torch.SymInt):
         return 1
     if isinstance(value, torch.SymFloat):
         return 1.5
-    return True if isinstance(value, torch.SymBool) else value
-
-
-def as_tensor(value: Any, dtype: DType | torch.dtype | None = None) -> Any:
-    """Anything as a tensor (or array) that operators take; numbers get `dtype`."""
-    if dtype is None and isinstance(value, Value) and not isinstance(value, Number):
-        return value
-    if dtype is None:
-        kind = getattr(value, "kind", None)
-        is_float = isinstance(value, float) or kind == "float"
-        is_bool = isinstance(value, bool) or kind == "bool"
-        dtype = DType.FLOAT if is_float else DType.BOOL if is_bool else DType.INT64
-    return cast(value, dtype)
+    if isinstance(value, torch.SymBool):
+        return True
+    assert isinstance(value, torch.Tensor | int | float | complex)  # what torch promotes
+    return value

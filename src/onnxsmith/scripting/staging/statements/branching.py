@@ -14,7 +14,7 @@ from onnxsmith.scripting.staging.branches import branch
 from onnxsmith.scripting.staging.jumps import Leaf, Side
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
-from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
+from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
 
 
 @statement_kind(ast.If)
@@ -45,7 +45,7 @@ class Condition(StatementKind):
             return chains.run_elif(stager, statement, follow)
         test = stager.frame.evaluate(statement.test)
         with located(stager.frame.span(statement.test)):
-            test = asked(test)
+            test = settled(asked(test))
         if not is_symbolic(test):
             with located(stager.frame.span(statement.test)):  # an array that is recorded has no truth value
                 is_true = bool(test)

@@ -8,8 +8,9 @@ from typing import cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
-from onnxsmith.scripting.staging.caught import SPEAKING
+from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
+from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, StatementKind, statement_kind
 
@@ -72,7 +73,10 @@ class Raising(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.Raise)
-        frame = stager.frame
+        frame, raises = stager.frame, open_raises()
+        if raises is not None and current_graph().depth > raises.depth:
+            raises.note(self._error(stager, statement), frame.span(statement))
+            raise PathEnded
         if current_graph().depth > frame.depth:
             raise UnsupportedSyntaxError(
                 "a model cannot raise an error, and only the model knows whether this line is reached",
@@ -81,6 +85,23 @@ class Raising(PlainKind):
         if statement.exc is None:
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
         raise cast(BaseException, frame.evaluate(statement.exc))
+
+    def _error(self, stager: Stager, statement: ast.Raise) -> BaseException:
+        """The error of a path that only the model knows to be taken; its text may name what the model alone knows."""
+        frame = stager.frame
+        if statement.exc is None:
+            raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
+        with stager.telling():
+            found: object = frame.evaluate(statement.exc)
+        error = (
+            cast("type[BaseException]", found)() if isinstance(found, type) else cast(BaseException, found)
+        )
+        if is_caught(type(error)):
+            raise UnsupportedSyntaxError(
+                "only the model knows whether this is raised, and a 'try' around it would catch it",
+                help="decide with 'if' what is done instead",
+            ).locate(frame.span(statement))
+        return error
 
 
 SPEAKING.add(Raising.perform.__code__)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
-from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg.householder import applied, factored, orthonormal, reflected
-from onnxsmith.algorithms.linalg.matrices import batch_identity, expanded, identity, sizes
-from onnxsmith.core.value import TensorValue
+from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
+from onnxsmith.torch.library.linalg.matrices import (
+    empty_results,
+    empty_tensors,
+    empty_with_identities,
+    is_empty,
+    matrix,
+)
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import Given, Translated
 
@@ -28,20 +32,20 @@ PRODUCTS = ("aten.linalg_householder_product.default", "aten.orgqr.default")
 
 @translates_complex(*PRODUCTS)
 @translates(*PRODUCTS)
-def householder_product(call: Call, vectors: Any, factors: Any) -> Translated:
+def householder_product(call: Call, vectors: Given, factors: Given) -> Translated:
     if is_empty(vectors):
         return empty_results(call)
-    vectors = matrix(vectors)
+    v = matrix(vectors)
     if is_empty(factors):
-        shape = sizes(vectors)
-        return batch_identity(shape[:-2], shape[-2], shape[-1], vectors).as_value()
-    return orthonormal(vectors, matrix(factors), call.output_shape()[-1]).as_value()
+        shape = sizes(v)
+        return batch_identity(shape[:-2], shape[-2], shape[-1], v).as_value()
+    return orthonormal(v, matrix(factors), call.output_shape()[-1]).as_value()
 
 
 @translates_complex("aten.ormqr.default")
 @translates("aten.ormqr.default")
 def ormqr(
-    call: Call, vectors: Any, factors: Any, other: Given, left: bool = True, transpose: bool = False
+    call: Call, vectors: Given, factors: Given, other: Given, left: bool = True, transpose: bool = False
 ) -> Translated:
     if is_empty(vectors, factors, other):
         return empty_results(call) if is_empty(other) else other
@@ -54,23 +58,14 @@ def ormqr(
 
 @translates_complex("aten.linalg_qr.default")
 @translates("aten.linalg_qr.default")
-def qr(call: Call, a: Given, mode: Any = "reduced") -> Translated:
+def qr(call: Call, a: Given, mode: Literal["reduced", "complete", "r"] = "reduced") -> Translated:
     if is_empty(a):
-        return _empty_qr(call)
+        return empty_with_identities(call, [0])
     q, r = factored(matrix(a), mode)
-    return [empty_results(call)[0] if q is None else q.as_value(), r.as_value()]
+    return [empty_tensors(call)[0] if q is None else q.as_value(), r.as_value()]
 
 
 @translates_complex("aten.qr.default")
 @translates("aten.qr.default")
 def qr_old(call: Call, a: Given, some: bool = True) -> Translated:
     return qr(call, a, "reduced" if some else "complete")
-
-
-def _empty_qr(call: Call) -> TensorValue:
-    results = empty_results(call)
-    shape = call.output_shape(0)
-    if len(shape) >= 2 and 0 not in shape:
-        ones = expanded(identity(shape[-2], shape[-1]), shape)
-        results[0] = (Field(ones.re, results[0].imag) if call.is_complex else ones).as_value()
-    return results

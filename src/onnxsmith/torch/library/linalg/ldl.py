@@ -19,7 +19,7 @@ def ldl_factor(call: Call, a: Given, *, hermitian: bool = False, check_errors: b
     if is_empty(a):
         return empty_results(call)
     made, pivots, info = factored(matrix(a), hermitian)
-    return [made.as_value(), pivots, info][: len(call.output)]
+    return [made.as_value(), pivots, info][: len(call.outputs)]
 
 
 @translates_complex("aten.linalg_ldl_solve.default")

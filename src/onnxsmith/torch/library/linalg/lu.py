@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,37 +19,44 @@ from onnxsmith.algorithms.linalg.lu import (
     solved_with,
     unpacked,
 )
-from onnxsmith.algorithms.linalg.matrices import ZERO, expanded, identity, sizes
-from onnxsmith.algorithms.values import product
+from onnxsmith.algorithms.linalg.matrices import ZERO, expanded, sizes
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import converted, filled, int64s, product, rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
-from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.operators import op
+from onnxsmith.torch.library.kinds import Given, Translated
+from onnxsmith.torch.library.linalg.matrices import (
+    empty_results,
+    empty_tensors,
+    empty_with_identities,
+    is_empty,
+    matrix,
+)
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import cast, filled, int64s, rank_of
 from onnxsmith.types.dtypes import DType
 
 
 @translates_complex("aten.linalg_lu_factor_ex.default", "aten._lu_with_info.default")
 @translates("aten.linalg_lu_factor_ex.default", "aten._lu_with_info.default")
-def lu_factor_ex(call: Call, a: Any, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(call: Call, a: Given, pivot: bool = True, check_errors: bool = False) -> list[Given]:
     if is_empty(a):
-        return empty_results(call)
+        return empty_tensors(call)
     factors, pivots, _, info = factored(matrix(a), pivot)
     return [factors.as_value(), op.Add(pivots, np.int64(1)), info]
 
 
 @translates_complex("aten.linalg_lu_factor.default")
 @translates("aten.linalg_lu_factor.default")
-def lu_factor(call: Call, a: Any, *, pivot: bool = True) -> Any:
-    return empty_results(call) if is_empty(a) else lu_factor_ex(call, a, pivot)[:2]
+def lu_factor(call: Call, a: Given, *, pivot: bool = True) -> Translated:
+    return lu_factor_ex(call, a, pivot)[:2]
 
 
 @translates_complex("aten.linalg_lu.default")
 @translates("aten.linalg_lu.default")
-def lu(call: Call, a: Any, *, pivot: bool = True) -> Any:
+def lu(call: Call, a: Given, *, pivot: bool = True) -> Translated:
     if is_empty(a):
-        return _empty_lu(call)
+        return empty_with_identities(call, [0, 1])
     factors, _, order, _ = factored(matrix(a), pivot)
     lower, upper = unpacked(factors)
     shape = sizes(factors)
@@ -59,60 +65,49 @@ def lu(call: Call, a: Any, *, pivot: bool = True) -> Any:
     return [_with_zeros(exchange_matrix(order, shape[-2]), factors), lower.as_value(), upper.as_value()]
 
 
-def _empty_lu(call: Call) -> Any:
-    results = empty_results(call)
-    for k in (0, 1):
-        shape = call.output_shape(k)
-        if len(shape) >= 2 and 0 not in shape:
-            ones = expanded(identity(shape[-2], shape[-1]), shape).re
-            results[k] = Complex(ones, results[k].imag) if isinstance(results[k], Complex) else ones
-    return results
-
-
-def _with_zeros(value: Any, like: Field) -> Any:
+def _with_zeros(value: TensorValue, like: Field) -> Given:
     return parts_of(value) if like.is_complex else value
 
 
 @translates_complex("aten.lu_unpack.default")
 @translates("aten.lu_unpack.default")
 def lu_unpack(
-    call: Call, factors: Any, pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
-) -> Any:
+    call: Call, factors: Given, pivots: TensorValue, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Translated:
     if is_empty(factors):
-        return _empty_lu(call)
+        return empty_with_identities(call, [0, 1])
     a = matrix(factors)
     shape = sizes(a)
-    nothing = filled([0], 0.0, DType.DOUBLE)
+    nothing = _with_zeros(filled([0], 0.0, DType.DOUBLE), a)
     p, lower, upper = nothing, nothing, nothing
     if unpack_pivots:
-        p = exchange_matrix(row_order(pivots, shape[-2]), shape[-2])
+        p = _with_zeros(exchange_matrix(row_order(pivots, shape[-2]), shape[-2]), a)
     if unpack_data:
         lower, upper = (each.as_value() for each in unpacked(a))
-    return [_with_zeros(each, a) if not isinstance(each, Complex) else each for each in (p, lower, upper)]
+    return [p, lower, upper]
 
 
 @translates_complex("aten.linalg_lu_solve.default")
 @translates("aten.linalg_lu_solve.default")
 def lu_solve(
-    call: Call, factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False
-) -> Any:
+    call: Call, factors: Given, pivots: TensorValue, b: Given, *, left: bool = True, adjoint: bool = False
+) -> Translated:
     if is_empty(factors, b):
         return empty_results(call)
     shape = call.output_shape()
-    a, b = matrix(factors), matrix(b)
+    a, right = matrix(factors), matrix(b)
     if not left:  # X A = B is Aᴴ Xᴴ = Bᴴ
-        b, adjoint = b.adjoint(), not adjoint
+        right, adjoint = right.adjoint(), not adjoint
     count = sizes(a)[-1]
     width = shape[-1] if left else shape[-2]
     whole = [*shape[:-2], count, width]
-    b = expanded(b, whole)
-    x = solved_with(a, pivots, b, adjoint=adjoint)
+    x = solved_with(a, pivots, expanded(right, whole), adjoint=adjoint)
     return (x if left else x.adjoint()).as_value()
 
 
 @translates_complex("aten.lu_solve.default")
 @translates("aten.lu_solve.default")
-def lu_solve_old(call: Call, b: Any, factors: Any, pivots: Any) -> Any:
+def lu_solve_old(call: Call, b: Given, factors: Given, pivots: TensorValue) -> Translated:
     return lu_solve(call, factors, pivots, b)
 
 
@@ -124,7 +119,7 @@ SOLVE = ("aten.linalg_solve.default", "aten.linalg_solve_ex.default", "aten._lin
 
 @translates_complex(*SOLVE)
 @translates(*SOLVE)
-def solve(call: Call, a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+def solve(call: Call, a: Given, b: Given, *, left: bool = True, check_errors: bool = False) -> Translated:
     results = call.outputs
     if is_empty(a, b):
         return empty_results(call)
@@ -150,7 +145,7 @@ def solve(call: Call, a: Any, b: Any, *, left: bool = True, check_errors: bool =
 
 
 def _is_vector(call: Call) -> bool:
-    a, b = call.inputs[:2]
+    a, b = call.input_fake(0), call.input_fake(1)
     return b.dim() == 1 or (
         a.dim() - 1 == b.dim() and all(bool(x == y) for x, y in zip(b.shape, a.shape[:-1], strict=True))
     )
@@ -161,7 +156,7 @@ INVERSES = ("aten.linalg_inv.default", "aten.linalg_inv_ex.default", "aten.inver
 
 @translates_complex(*INVERSES)
 @translates(*INVERSES)
-def inverse(call: Call, a: Any, *, check_errors: bool = False) -> Any:
+def inverse(call: Call, a: Given, *, check_errors: bool = False) -> Translated:
     if is_empty(a):
         return empty_results(call)
     result, info = inverted(matrix(a))
@@ -170,7 +165,7 @@ def inverse(call: Call, a: Any, *, check_errors: bool = False) -> Any:
 
 @translates_complex("aten.linalg_tensorinv.default")
 @translates("aten.linalg_tensorinv.default")
-def tensor_inverse(call: Call, a: Any, ind: int = 2) -> Any:
+def tensor_inverse(call: Call, a: Given, ind: int = 2) -> Translated:
     whole = matrix(a)
     rows = product(sizes(whole)[:ind])
     flat = whole.map(lambda part: op.Reshape(part, int64s([rows, rows])))
@@ -180,7 +175,7 @@ def tensor_inverse(call: Call, a: Any, ind: int = 2) -> Any:
 
 @translates_complex("aten.linalg_tensorsolve.default")
 @translates("aten.linalg_tensorsolve.default")
-def tensor_solve(call: Call, a: Any, b: Any, dims: Sequence[int] | None = None) -> Any:
+def tensor_solve(call: Call, a: Given, b: Given, dims: Sequence[int] | None = None) -> Translated:
     left, right = matrix(a), matrix(b)
     rank = left.rank
     if dims is not None:
@@ -201,7 +196,7 @@ DETERMINANTS = ("aten.linalg_det.default", "aten.det.default", "aten._linalg_det
 
 @translates_complex(*DETERMINANTS)
 @translates(*DETERMINANTS)
-def determinant(call: Call, a: Any) -> Any:
+def determinant(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call, 1.0)
     if call.has_several:
@@ -222,24 +217,24 @@ SLOGDETS = ("aten.linalg_slogdet.default", "aten.slogdet.default", "aten._linalg
 
 @translates_complex(*SLOGDETS)
 @translates(*SLOGDETS)
-def slogdet(call: Call, a: Any) -> Any:
+def slogdet(call: Call, a: Given) -> Translated:
     if is_empty(a):
-        results = empty_results(call)
-        results[0] = empty_results(call, 1.0)[0]
+        results = empty_tensors(call)
+        results[0] = empty_tensors(call, 1.0)[0]
         return results
     factors, pivots, _, _ = factored(matrix(a))
     sign, size = sign_and_log(factors, pivots)
-    extra = [factors.as_value(), op.Add(pivots, np.int64(1))] if len(call.output) == 4 else []
+    extra = [factors.as_value(), op.Add(pivots, np.int64(1))] if len(call.outputs) == 4 else []
     return [sign.as_value(), size, *extra]
 
 
 @translates_complex("aten.logdet.default")
 @translates("aten.logdet.default")
-def logdet(call: Call, a: Any) -> Any:
+def logdet(call: Call, a: Given) -> Translated:
     if is_empty(a):
         return empty_results(call)
     factors, pivots, _, _ = factored(matrix(a))
     sign, size = sign_and_log(factors, pivots)
     if sign.is_complex:
-        return Field(size, cast(sign.angle(), DType.DOUBLE)).as_value()
+        return Field(size, converted(sign.angle(), DType.DOUBLE)).as_value()
     return op.Where(op.Less(sign.re, ZERO), np.float64(np.nan), size)

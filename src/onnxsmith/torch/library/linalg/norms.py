@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+import torch
 
 from onnxsmith.algorithms.complex_numbers.field import Field
-from onnxsmith.algorithms.linalg.norms import condition, matrix_length, vector_length
+from onnxsmith.algorithms.linalg.norms import MatrixOrder, condition, matrix_length, vector_length
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand
@@ -19,7 +20,7 @@ from onnxsmith.types.dtypes import DType
 _HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
-def operand_of(call: Call, x: Given, dtype: Any = None) -> Field:
+def operand_of(call: Call, x: Given, dtype: torch.dtype | None = None) -> Field:
     """An argument in the element type that norms are computed in."""
     wanted = call.dtype if dtype is None else onnx_dtype(dtype)
     return operand(x, DType.FLOAT if wanted in _HALVES else wanted)
@@ -34,7 +35,7 @@ def vector_norm(
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
-    dtype: Any = None,
+    dtype: torch.dtype | None = None,
 ) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), ord, dim, keepdim)
 
@@ -45,19 +46,29 @@ WHOLE_NORMS = ("aten.norm.Scalar", "aten.norm.ScalarOpt_dtype")
 
 @translates_complex(*NORMS)
 @translates(*NORMS)
-def norm(call: Call, x: Given, p: Any, dim: int, keepdim: bool = False, *, dtype: Any = None) -> TensorValue:
+def norm(
+    call: Call,
+    x: Given,
+    p: float | None,
+    dim: int | Sequence[int],
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, dim, keepdim)
 
 
 @translates_complex(*WHOLE_NORMS)
 @translates(*WHOLE_NORMS)
-def norm_of_all(call: Call, x: Given, p: Any = 2, *, dtype: Any = None) -> TensorValue:
+def norm_of_all(
+    call: Call, x: Given, p: float | None = 2, *, dtype: torch.dtype | None = None
+) -> TensorValue:
     return vector_length(operand_of(call, x, dtype), 2 if p is None else p, None, False)
 
 
 @translates_complex("aten.frobenius_norm.dim")
 @translates("aten.frobenius_norm.dim")
-def frobenius_norm(call: Call, x: Given, dim: int, keepdim: bool = False) -> TensorValue:
+def frobenius_norm(call: Call, x: Given, dim: int | Sequence[int], keepdim: bool = False) -> TensorValue:
     return vector_length(operand_of(call, x), 2, dim, keepdim)
 
 
@@ -78,11 +89,11 @@ MATRIX_NORMS = ("aten.linalg_matrix_norm.default", "aten.linalg_matrix_norm.str_
 def matrix_norm(
     call: Call,
     x: Given,
-    ord: Any = "fro",
+    ord: MatrixOrder = "fro",
     dim: Sequence[int] = (-2, -1),
     keepdim: bool = False,
     *,
-    dtype: Any = None,
+    dtype: torch.dtype | None = None,
 ) -> Translated:
     if is_empty(x) and ord in ("nuc", 2, -2):
         return empty_results(call)
@@ -97,22 +108,22 @@ GENERAL = ("aten.linalg_norm.default", "aten.linalg_norm.ord_str")
 def linalg_norm(
     call: Call,
     x: Given,
-    ord: Any = None,
+    ord: MatrixOrder | None = None,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
-    dtype: Any = None,
+    dtype: torch.dtype | None = None,
 ) -> Translated:
-    rank = call.inputs[0].dim()
+    rank = call.input_fake().dim()
     dims = list(range(rank)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    if ord is None or (len(dims) == 1 or rank < 2):
+    if not isinstance(ord, str) and (ord is None or len(dims) == 1 or rank < 2):
         return vector_norm(call, x, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
     return matrix_norm(call, x, ord, dims, keepdim, dtype=dtype)
 
 
 @translates_complex("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
 @translates("aten.nuclear_norm.default", "aten.nuclear_norm.dim")
-def nuclear_norm(call: Call, x: Given, *args: Any) -> Translated:
+def nuclear_norm(call: Call, x: Given, *args: bool | Sequence[int]) -> Translated:
     dims = args[0] if args and not isinstance(args[0], bool) else (-2, -1)
     keepdim = bool(args and isinstance(args[-1], bool) and args[-1])
     return matrix_norm(call, x, "nuc", dims, keepdim)
@@ -120,5 +131,5 @@ def nuclear_norm(call: Call, x: Given, *args: Any) -> Translated:
 
 @translates_complex("aten.linalg_cond.default", "aten.linalg_cond.p_str")
 @translates("aten.linalg_cond.default", "aten.linalg_cond.p_str")
-def cond(call: Call, a: Given, p: Any = None) -> Translated:
+def cond(call: Call, a: Given, p: MatrixOrder | None = None) -> Translated:
     return empty_results(call) if is_empty(a) else condition(matrix(a), p)

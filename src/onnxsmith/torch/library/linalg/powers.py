@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
@@ -13,12 +11,14 @@ from onnxsmith.algorithms.linalg.powers import cross as cross_of
 from onnxsmith.algorithms.linalg.powers import matrix_exp as exponential
 from onnxsmith.algorithms.linalg.powers import matrix_power as power_of
 from onnxsmith.algorithms.linalg.powers import powers
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import Size, axis_of, cast, expand, filled, rank_of
+from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import operand, pair
+from onnxsmith.torch.library.kinds import Given, Translated, sizes_in
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
-from onnxsmith.torch.library.operators import op
 from onnxsmith.torch.library.registry import translates, translates_complex
-from onnxsmith.torch.library.values import Given, Translated, axis_of, cast, expand, filled, rank_of
 from onnxsmith.types.dtypes import DType
 
 
@@ -45,7 +45,7 @@ def matrix_power(call: Call, a: Given, n: int) -> Translated:
 
 
 @translates("aten.linalg_vecdot.default", "aten.vdot.default")
-def vecdot(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated:
+def vecdot(call: Call, x: TensorValue, y: TensorValue, *, dim: int = -1) -> Translated:
     product = op.Mul(cast(x, call.dtype), cast(y, call.dtype))
     return op.ReduceSum(product, [axis_of(dim, rank_of(product))], keepdims=0)
 
@@ -65,11 +65,13 @@ def linalg_cross(call: Call, x: Given, y: Given, *, dim: int = -1) -> Translated
 @translates("aten.cross.default")
 def cross(call: Call, x: Given, y: Given, dim: int | None = None) -> Translated:
     if dim is None:  # the first dimension of three
-        dim = next(k for k, each in enumerate(call.output.shape) if isinstance(each, int) and each == 3)
+        dim = next(
+            k for k, each in enumerate(sizes_in(call.output_fake())) if isinstance(each, int) and each == 3
+        )
     return linalg_cross(call, x, y, dim=dim)
 
 
-def _powers(call: Call, x: Field, count: Any) -> Field:
+def _powers(call: Call, x: Field, count: Size) -> Field:
     """1, x, x², … along a new last dimension."""
     if isinstance(count, int) and count == 0:
         empty = filled(call.output_shape(), 0, x.dtype)
@@ -81,14 +83,14 @@ def _powers(call: Call, x: Field, count: Any) -> Field:
 
 @translates_complex("aten.linalg_vander.default")
 @translates("aten.linalg_vander.default")
-def linalg_vander(call: Call, x: Given, *, N: Any = None) -> Translated:
+def linalg_vander(call: Call, x: Given, *, N: int | None = None) -> Translated:
     made = _powers(call, operand(x, call.dtype), call.output_shape()[-1])
     return made.as_value()
 
 
 @translates_complex("aten.vander.default")
 @translates("aten.vander.default")
-def vander(call: Call, x: Given, N: Any = None, increasing: bool = False) -> Translated:
+def vander(call: Call, x: Given, N: int | None = None, increasing: bool = False) -> Translated:
     made = _powers(call, operand(x, call.dtype), call.output_shape()[-1])
     if not increasing:
         made = made.map(

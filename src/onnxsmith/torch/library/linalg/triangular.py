@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxsmith.algorithms.linalg.matrices import expanded
 from onnxsmith.algorithms.linalg.triangular import cholesky as factored
 from onnxsmith.algorithms.linalg.triangular import cholesky_inverse as inverse_of
 from onnxsmith.algorithms.linalg.triangular import cholesky_solved, solved_triangular
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Given, Translated
 from onnxsmith.torch.library.linalg.matrices import empty_results, is_empty, matrix
 from onnxsmith.torch.library.registry import translates, translates_complex
 
@@ -16,23 +15,23 @@ from onnxsmith.torch.library.registry import translates, translates_complex
 @translates_complex("aten.linalg_solve_triangular.default")
 @translates("aten.linalg_solve_triangular.default")
 def solve_triangular(
-    call: Call, a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
-) -> Any:
+    call: Call, a: Given, b: Given, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Translated:
     if is_empty(a, b):
         return empty_results(call)
     shape = call.output_shape()
-    a, b = matrix(a), expanded(matrix(b), shape)
+    coefficients, right = matrix(a), expanded(matrix(b), shape)
     if left:
-        return solved_triangular(a, b, upper, unitriangular).as_value()
-    x = solved_triangular(a.transposed(), b.transposed(), not upper, unitriangular)
+        return solved_triangular(coefficients, right, upper, unitriangular).as_value()
+    x = solved_triangular(coefficients.transposed(), right.transposed(), not upper, unitriangular)
     return x.transposed().as_value()
 
 
 @translates_complex("aten.triangular_solve.default")
 @translates("aten.triangular_solve.default")
 def triangular_solve(
-    call: Call, b: Any, a: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> Any:
+    call: Call, b: Given, a: Given, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Translated:
     if is_empty(a, b):
         return empty_results(call)
     shape = call.output_shape()
@@ -46,7 +45,7 @@ def triangular_solve(
 
 @translates_complex("aten.cholesky_solve.default")
 @translates("aten.cholesky_solve.default")
-def cholesky_solve(call: Call, b: Any, factor: Any, upper: bool = False) -> Any:
+def cholesky_solve(call: Call, b: Given, factor: Given, upper: bool = False) -> Translated:
     if is_empty(b, factor):
         return empty_results(call)
     lower = matrix(factor).adjoint() if upper else matrix(factor)
@@ -55,7 +54,7 @@ def cholesky_solve(call: Call, b: Any, factor: Any, upper: bool = False) -> Any:
 
 @translates_complex("aten.cholesky_inverse.default")
 @translates("aten.cholesky_inverse.default")
-def cholesky_inverse(call: Call, factor: Any, upper: bool = False) -> Any:
+def cholesky_inverse(call: Call, factor: Given, upper: bool = False) -> Translated:
     if is_empty(factor):
         return empty_results(call)
     return inverse_of(matrix(factor), upper).as_value()
@@ -66,11 +65,9 @@ CHOLESKY = ("aten.linalg_cholesky.default", "aten.linalg_cholesky_ex.default", "
 
 @translates_complex(*CHOLESKY)
 @translates(*CHOLESKY)
-def cholesky(call: Call, a: Any, upper: bool = False, *, check_errors: bool = False) -> Any:
+def cholesky(call: Call, a: Given, upper: bool = False, *, check_errors: bool = False) -> Translated:
     if is_empty(a):
         return empty_results(call)
-    a = matrix(a)
-    a = a.adjoint() if upper else a
-    factor, info = factored(a)
+    factor, info = factored(matrix(a).adjoint() if upper else matrix(a))
     factor = factor.adjoint() if upper else factor
     return [factor.as_value(), info] if call.has_several else factor.as_value()

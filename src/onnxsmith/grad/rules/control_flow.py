@@ -1,0 +1,327 @@
+"""`If`, `Loop` and `Scan`: bodies that are recorded again on the way back, on the states that the forward pass kept.
+
+A loop keeps the states that each turn begins with, as scan outputs; a state whose shape changes from turn to turn is
+kept in a sequence. The way back is a loop over the turns in reverse. What the body reads from outside is added up
+there. A loop inside a loop keeps its states when it is recorded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.errors import NotDifferentiableError
+from onnxsmith.grad.broadcasting import as_type_of, filled_like
+from onnxsmith.grad.operators import op, values
+from onnxsmith.grad.replaying import ControlFlow, InnerGraph, is_real
+from onnxsmith.grad.reverse import Reverse
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
+from onnxsmith.grad.table import rule
+from onnxsmith.grad.target import GradientTarget
+
+
+def cotangents_inside(
+    body: InnerGraph,
+    arguments: Sequence[Value],
+    seeds: Sequence[Value | None],
+    wanted: Sequence[Value],
+    title: str,
+) -> list[Value | None]:
+    """The cotangents of what is wanted, inputs of a body or values that it reads from outside.
+
+    `seeds` are those of its outputs. The body is recorded in the graph that is being recorded now.
+    """
+    outputs, steps = body.steps(arguments, wanted)
+    target = current_graph()
+    assert isinstance(target, GradientTarget)  # who goes back has made it one
+    reverse = Reverse(target, steps, title)
+    for output, seed in zip(outputs, seeds, strict=True):
+        if seed is not None:
+            reverse.seed(output, seed)
+    reverse.run()
+    return [reverse.of(each) for each in wanted]
+
+
+def _tensor(value: Value | None, step: Step) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise NotDifferentiableError(f"there is no gradient of {step.name} that carries a sequence")
+    return value
+
+
+def _or_zeros(cotangent: Value | None, like: Tensor) -> Tensor:
+    if cotangent is None:
+        return filled_like(like, 0.0)
+    assert isinstance(cotangent, Tensor)  # the cotangent of a tensor
+    return as_type_of(cotangent, like)
+
+
+def _control(step: Step) -> ControlFlow:
+    assert isinstance(step.kept, ControlFlow)  # who records a node with graphs inside keeps it
+    return step.kept
+
+
+def _wanted_captures(step: Step, control: ControlFlow) -> list[tuple[int, Tensor]]:
+    """What bodies read from outside and the gradient is asked for, with its place among the step's inputs."""
+    first = len(control.inputs)
+    return [
+        (first + k, _tensor(value, step))
+        for k, value in enumerate(control.captures)
+        if step.active[first + k]
+    ]
+
+
+# -- If ------------------------------------------------------------------------------------------------------
+
+
+@rule("If")
+def branch(step: Step, *gs: Value | None) -> Cotangents:
+    control = _control(step)
+    wanted = _wanted_captures(step, control)
+    seen = [value for _, value in wanted]
+    bodies = {name: _way_back(each, gs, seen) for name, each in control.graphs.items()}
+    found = values(op.If(step.input(0), outputs=len(seen), **bodies))
+    results: list[Value | None] = [None] * len(step.inputs)
+    for (position, like), made in zip(wanted, found, strict=True):
+        results[position] = as_type_of(_or_zeros(made, like), like)
+    return results
+
+
+def _way_back(body: InnerGraph, gs: Sequence[Value | None], seen: Sequence[Tensor]):
+    def back() -> list[Tensor]:
+        found = cotangents_inside(body, (), gs, seen, "an output of the branch")
+        return [_or_zeros(made, like) for made, like in zip(found, seen, strict=True)]
+
+    return back
+
+
+# -- Scan ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _ScanForm:
+    """How a Scan is laid out."""
+
+    states: int
+    scanned: int
+    outputs: int
+    input_axes: tuple[int, ...]
+    input_directions: tuple[int, ...]
+    output_axes: tuple[int, ...]
+    output_directions: tuple[int, ...]
+
+
+def _form_of(control: ControlFlow) -> _ScanForm:
+    scanned = _integers(control, "num_scan_inputs", 0)[0]
+    states = len(control.inputs) - scanned
+    outputs = control.output_count - states
+    return _ScanForm(
+        states,
+        scanned,
+        outputs,
+        _integers(control, "scan_input_axes", scanned),
+        _integers(control, "scan_input_directions", scanned),
+        _integers(control, "scan_output_axes", outputs),
+        _integers(control, "scan_output_directions", outputs),
+    )
+
+
+def _integers(control: ControlFlow, name: str, count: int) -> tuple[int, ...]:
+    found = control.attributes.get(name)
+    if found is None:
+        return (0,) * count
+    return cast("tuple[int, ...]", found) if isinstance(found, tuple) else (cast(int, found),)
+
+
+def _scan_with_tape(control: ControlFlow) -> tuple[Value, ...]:
+    form, body = _form_of(control), control.graphs["body"]
+
+    def with_tape(*arguments: Value) -> Sequence[Value]:
+        return [*body.record(arguments), *arguments[: form.states]]
+
+    attributes = {
+        **control.attributes,
+        "scan_output_axes": (*form.output_axes, *(0,) * form.states),
+        "scan_output_directions": (*form.output_directions, *(0,) * form.states),
+    }
+    count = control.output_count + form.states
+    made = control.call(control.inputs, attributes, {"body": body.named(with_tape)}, count)
+    control.tape = made[control.output_count :]
+    return made[: control.output_count]
+
+
+@rule("Scan", forward=_scan_with_tape)
+def scan(step: Step, *gs: Value | None) -> Cotangents:
+    control = _control(step)
+    form, body = _form_of(control), control.graphs["body"]
+    if step.definition.since_version < 9:
+        raise NotDifferentiableError("there is no gradient of the Scan of opset 8")
+    captures = _wanted_captures(step, control)
+    real = [k for k in range(form.states) if is_real(step.outputs[k])]
+    begun = [_or_zeros(gs[k], step.output(k)) for k in real]
+    totals = [filled_like(value, 0.0) for _, value in captures]
+    scanned = [step.input(form.states + k) for k in range(form.scanned)]
+    wanted = [k for k in range(form.scanned) if step.active[form.states + k]]
+    given = [k for k in range(form.outputs) if gs[form.states + k] is not None]
+
+    def back(*arguments: Tensor) -> list[Tensor]:
+        carried, rest = arguments[: len(real)], arguments[len(real) :]
+        sums, rest = rest[: len(captures)], rest[len(captures) :]
+        inputs, weights = rest[: form.states + form.scanned], rest[form.states + form.scanned :]
+        seeds: list[Value | None] = [None] * (form.states + form.outputs)
+        for k, seed in zip(real, carried, strict=True):
+            seeds[k] = seed
+        for k, seed in zip(given, weights, strict=True):
+            seeds[form.states + k] = seed
+        states, rows = [inputs[k] for k in real], [inputs[form.states + k] for k in wanted]
+        outside = [value for _, value in captures]
+        found = cotangents_inside(body, inputs, seeds, [*states, *outside, *rows], "a result of the Scan")
+        next_states = [_or_zeros(made, like) for made, like in zip(found, states, strict=False)]
+        parts = found[len(states) : len(states) + len(outside)]
+        more = [_added(total, made) for total, made in zip(sums, parts, strict=True)]
+        last = found[len(states) + len(outside) :]
+        return [*next_states, *more, *(_or_zeros(made, like) for made, like in zip(last, rows, strict=True))]
+
+    backwards = tuple(1 - each for each in form.input_directions)
+    weighted = tuple(form.output_axes[k] for k in given)
+    results = control.call(
+        (*begun, *totals, *control.tape, *scanned, *(gs[form.states + k] for k in given)),
+        {
+            "num_scan_inputs": form.states + form.scanned + len(given),
+            "scan_input_axes": (*(0,) * form.states, *form.input_axes, *weighted),
+            "scan_input_directions": (
+                *(1,) * form.states,
+                *backwards,
+                *(1 - form.output_directions[k] for k in given),
+            ),
+            "scan_output_axes": tuple(form.input_axes[k] for k in wanted),
+            "scan_output_directions": tuple(backwards[k] for k in wanted),
+        },
+        {"body": back},
+        len(real) + len(captures) + len(wanted),
+    )
+    found: list[Value | None] = [None] * len(step.inputs)
+    for k, made in zip(real, results, strict=False):
+        found[k] = as_type_of(_or_zeros(made, step.input(k)), step.input(k))
+    for (position, like), made in zip(captures, results[len(real) :], strict=False):
+        found[position] = as_type_of(_or_zeros(made, like), like)
+    for k, made in zip(wanted, results[len(real) + len(captures) :], strict=True):
+        found[form.states + k] = as_type_of(_or_zeros(made, scanned[k]), scanned[k])
+    return found
+
+
+def _added(total: Tensor, part: Value | None) -> Tensor:
+    return total if part is None else as_type_of(op.Add(total, part), total)
+
+
+# -- Loop ----------------------------------------------------------------------------------------------------
+
+
+class _ChangesShape(Exception):
+    """A state whose shape is another one at each turn: it cannot be a scan output."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
+
+
+def _loop_with_tape(control: ControlFlow) -> tuple[Value, ...]:
+    """The states that each turn begins with, and the number of the turn where there are none, as further results."""
+    in_sequences: set[int] = set()
+    roll_back = current_graph().checkpoint()
+    while True:
+        try:
+            return _recorded_loop(control, sorted(in_sequences))
+        except _ChangesShape as found:
+            in_sequences.add(found.position)
+            roll_back()
+            roll_back = current_graph().checkpoint()
+
+
+def _recorded_loop(control: ControlFlow, in_sequences: list[int]) -> tuple[Value, ...]:
+    body, count = control.graphs["body"], len(control.inputs) - 2
+    in_rows = [k for k in range(count) if k not in in_sequences]
+
+    def with_tape(turn: Tensor, goes_on: Tensor, *arguments: Value) -> Sequence[Value]:
+        states, sequences = arguments[:count], arguments[count:]
+        for k in in_rows:
+            shape = shape_of(states[k])
+            if not isinstance(states[k], Tensor):
+                raise NotDifferentiableError("there is no gradient of a Loop that carries a sequence")
+            if shape is None or any(each is None for each in shape):
+                raise _ChangesShape(k)
+        results = body.record((turn, goes_on, *states))
+        longer = [op.SequenceInsert(each, states[k]) for k, each in zip(in_sequences, sequences, strict=True)]
+        rows = [states[k] for k in in_rows]
+        return [*results[: count + 1], *longer, *results[count + 1 :], *rows, turn]
+
+    empty = [op.SequenceEmpty(dtype=dtype_of(_given(control.inputs[2 + k]))) for k in in_sequences]
+    total = control.output_count + len(empty) + len(in_rows) + 1
+    made = control.call((*control.inputs, *empty), control.attributes, {"body": with_tape}, total)
+    first = count + len(empty)
+    kept: list[Value] = list(made[first + control.output_count - count :])
+    turns, rows = kept.pop(), kept
+    states = [
+        made[count + in_sequences.index(k)] if k in in_sequences else rows[in_rows.index(k)]
+        for k in range(count)
+    ]
+    control.tape = (*states, turns)
+    return (*made[:count], *made[first : first + control.output_count - count])
+
+
+def _given(value: Value | None) -> Value:
+    assert value is not None  # the initial state of a loop
+    return value
+
+
+@rule("Loop", forward=_loop_with_tape)
+def loop(step: Step, *gs: Value | None) -> Cotangents:
+    control = _control(step)
+    body, count = control.graphs["body"], len(control.inputs) - 2
+    *tape, turns = control.tape
+    captures = _wanted_captures(step, control)
+    real = [k for k in range(count) if is_real(step.outputs[k])]
+    begun = [_or_zeros(gs[k], step.output(k)) for k in real]
+    totals = [filled_like(value, 0.0) for _, value in captures]
+    trips = op.Size(turns)
+    outputs = len(step.outputs) - count
+
+    def back(turn: Tensor, goes_on: Tensor, *carried: Tensor) -> list[Tensor]:
+        k = trips - turn - np.int64(1)
+        states = [_at(each, k, step.inputs[2 + position]) for position, each in enumerate(tape)]
+        seeds: list[Value | None] = [None] * (1 + count + outputs)
+        for position, seed in zip(real, carried, strict=False):
+            seeds[1 + position] = seed
+        for position in range(outputs):
+            weights = gs[count + position]
+            if weights is not None:
+                seeds[1 + count + position] = op.Gather(weights, k, axis=0)
+        wanted = [states[position] for position in real]
+        outside = [value for _, value in captures]
+        arguments = (k, current_graph().lift(np.array(True)), *states)
+        found = cotangents_inside(body, arguments, seeds, [*wanted, *outside], "a result of the Loop")
+        next_states = [_or_zeros(made, like) for made, like in zip(found, wanted, strict=False)]
+        sums = carried[len(real) :]
+        more = [_added(total, made) for total, made in zip(sums, found[len(wanted) :], strict=True)]
+        return [goes_on, *next_states, *more]
+
+    results = control.call((trips, None, *begun, *totals), {}, {"body": back}, len(begun) + len(totals))
+    found: list[Value | None] = [None] * len(step.inputs)
+    for position, made in zip(real, results, strict=False):
+        like = step.input(2 + position)
+        found[2 + position] = as_type_of(_or_zeros(made, like), like)
+    for (position, like), made in zip(captures, results[len(real) :], strict=True):
+        found[position] = as_type_of(_or_zeros(made, like), like)
+    return found
+
+
+def _at(kept: Value, turn: Tensor, initial: Value | None) -> Tensor:
+    """A state as it was at a turn; a sequence has those whose shapes change."""
+    if not isinstance(kept, Tensor):
+        return op.SequenceAt(kept, turn)
+    return op.Gather(kept, turn, axis=0)

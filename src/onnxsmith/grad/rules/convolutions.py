@@ -1,0 +1,178 @@
+"""Convolutions. The input's cotangent is a transposed convolution; the weight's has three forms, which were measured.
+
+Windows of one element are a batched product. Few channels are a convolution with the cotangent as its weights, and so
+are groups. All else is one product of matrices: what stands at each place of the window, beside each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.values import Size, sizes_of
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import NotDifferentiableError
+from onnxsmith.grad.broadcasting import as_type_of
+from onnxsmith.grad.operators import op
+from onnxsmith.grad.steps import Cotangents, Step, shape_of
+from onnxsmith.grad.table import rule
+from onnxsmith.grad.windows import Window, kernel_of, static, window_of
+
+#: Up to as many channels of the input a convolution by the cotangent is the fastest.
+_FEW_CHANNELS = 4
+
+
+def _kernel(step: Step) -> tuple[int, ...]:
+    found = step.integers("kernel_shape") or kernel_of(step.input(1))
+    if found is None:
+        raise NotDifferentiableError(
+            f"there is no gradient of {step.name} with a window that only the model knows",
+            help="give kernel_shape, or declare the shape of the weights",
+        )
+    return found
+
+
+@rule("Conv")
+def convolution(step: Step, g: Tensor) -> Cotangents:
+    x, weight = step.input(0), step.input(1)
+    step.rank(0)
+    window = window_of(step, x, step.output(), _kernel(step))
+    group = step.integer("group", 1)
+    return (
+        lambda: transposed(g, weight, window, group, x),
+        lambda: weight_cotangent(x, g, window, group, weight),
+        lambda: bias_cotangent(g, window.rank),
+    )
+
+
+@rule("ConvTranspose")
+def transposed_convolution(step: Step, g: Tensor) -> Cotangents:
+    x, weight, y = step.input(0), step.input(1), step.output()
+    step.rank(0)
+    # The roles are exchanged: it is the way back of a convolution from its output to its input.
+    window = window_of(step, y, x, _kernel(step))
+    group = step.integer("group", 1)
+
+    def of_input() -> Tensor:
+        return as_type_of(
+            op.Conv(
+                window.padded(g), weight, strides=window.strides, dilations=window.dilations, group=group
+            ),
+            x,
+        )
+
+    return (
+        of_input,
+        lambda: weight_cotangent(g, x, window, group, weight),
+        lambda: bias_cotangent(g, window.rank),
+    )
+
+
+def bias_cotangent(g: Tensor, rank: int) -> Tensor:
+    """The sum over all but the channels."""
+    return op.ReduceSum(g, np.array([0, *range(2, rank + 2)]), keepdims=0)
+
+
+def transposed(g: Tensor, weight: Tensor, window: Window, group: int, x: Tensor) -> Tensor:
+    """The cotangent of what a convolution is of."""
+    shared = {"strides": window.strides, "dilations": window.dilations, "group": group}
+    if not window.is_static:
+        return as_type_of(window.cut(op.ConvTranspose(g, weight, **shared)), x)
+    before, behind = static(window.before), static(window.behind)
+    pads = [*before, *(max(each, 0) for each in behind)]
+    rest = [max(-each, 0) for each in behind]
+    if any(each < 0 for each in before):
+        return as_type_of(window.cut(op.ConvTranspose(g, weight, **shared)), x)
+    return as_type_of(op.ConvTranspose(g, weight, pads=pads, output_padding=rest, **shared), x)
+
+
+def weight_cotangent(x: Tensor, g: Tensor, window: Window, group: int, weight: Tensor) -> Tensor:
+    """The cotangent of a convolution's weights, from `x` to `g`."""
+    if all(each == 1 for each in window.kernel) and group == 1:
+        made = _of_single_elements(x, g, window)
+    elif group > 1 or _has_few_channels(x):
+        made = _by_convolution(x, g, window, group)
+    else:
+        made = _by_product(x, g, window)
+    return as_type_of(made, weight)
+
+
+def _has_few_channels(x: Tensor) -> bool:
+    shape = shape_of(x)
+    channels = None if shape is None else shape[1]
+    return isinstance(channels, int) and channels <= _FEW_CHANNELS
+
+
+def _of_single_elements(x: Tensor, g: Tensor, window: Window) -> Tensor:
+    picked = window.padded(x)
+    if any(each != 1 for each in window.strides):
+        picked = window.picked(picked, (0,) * window.rank, 2, sizes_of(g)[2:])
+    # (N, M, L) · (N, L, C), and the sum over N.
+    left, right = _in_rows(g), _in_rows(picked)
+    products = op.MatMul(left, op.Transpose(right, perm=[0, 2, 1]))
+    total = op.ReduceSum(products, np.array([0]), keepdims=0)
+    return op.Unsqueeze(total, np.arange(2, 2 + window.rank))
+
+
+def _in_rows(x: Tensor) -> Tensor:
+    """All places of a channel in a row."""
+    return op.Reshape(x, op.Concat(op.Shape(x, end=2), np.array([-1]), axis=0))
+
+
+def _by_convolution(x: Tensor, g: Tensor, window: Window, group: int) -> Tensor:
+    """The batch takes the place of channels, the cotangent that of weights; strides and dilations change places."""
+    padded = window.padded(x)
+    rank = window.rank
+    rest = list(range(2, 2 + rank))
+    if group == 1:
+        images = op.Transpose(padded, perm=[1, 0, *rest])
+    else:
+        spatial = op.Shape(padded, start=2)
+        apart = op.Reshape(padded, op.Concat(op.Shape(padded, end=1), np.array([group, -1]), spatial, axis=0))
+        # (N, G, C/G, …) as (C/G, G · N, …): each group with its whole batch.
+        turned = op.Transpose(apart, perm=[2, 1, 0, *(k + 1 for k in rest)])
+        images = op.Reshape(turned, op.Concat(op.Shape(turned, end=1), np.array([-1]), spatial, axis=0))
+    kernels = op.Transpose(g, perm=[1, 0, *rest])
+    made = op.Conv(images, kernels, strides=window.dilations, dilations=window.strides, group=group)
+    return op.Transpose(made, perm=[1, 0, *rest])
+
+
+def _by_product(x: Tensor, g: Tensor, window: Window) -> Tensor:
+    """(M, N · L) times (N · L, K · C): what stands at each of the K places of the windows, beside each other."""
+    rank = window.rank
+    last = [0, *range(2, 2 + rank), 1]
+    pixels = op.Transpose(window.padded(x), perm=last)
+    outputs: list[Size] = sizes_of(g)[2:]
+    parts = [window.picked(pixels, each, 1, outputs) for each in window.offsets()]
+    columns = parts[0] if len(parts) == 1 else op.Concat(*parts, axis=-1)
+    rows = op.Transpose(g, perm=last)
+    product = op.Gemm(_as_matrix(rows), _as_matrix(columns), transA=1)
+    channels = op.Shape(x, start=1, end=2)
+    apart = op.Reshape(product, op.Concat(np.array([-1, *window.kernel]), channels, axis=0))
+    return op.Transpose(apart, perm=[0, rank + 1, *range(1, rank + 1)])
+
+
+def _as_matrix(x: Tensor) -> Tensor:
+    return op.Reshape(x, op.Concat(np.array([-1]), op.Shape(x, start=-1), axis=0))
+
+
+@rule("Col2Im")
+def columns_to_image(step: Step, g: Tensor) -> Cotangents:
+    """What stands at each place of the blocks, which overlap, one below the other."""
+    block, x = step.content(2), step.input(0)
+    if block is None:
+        raise NotDifferentiableError("there is no gradient of Col2Im with blocks that only the model knows")
+    kernel = tuple(int(each) for each in block)
+    rank = len(kernel)
+    pads = step.integers("pads") or (0,) * (2 * rank)
+    strides = step.integers("strides") or (1,) * rank
+    dilations = step.integers("dilations") or (1,) * rank
+    sizes = sizes_of(g)[2:]
+    counts: list[Size] = []
+    for k in range(rank):
+        room = sizes[k] + (pads[k] + pads[k + rank] - dilations[k] * (kernel[k] - 1) - 1)
+        counts.append(room // strides[k] + 1)
+    window = Window(kernel, strides, dilations, pads[:rank], pads[rank:])
+    padded = window.padded(g)
+    rows = [_in_rows(window.picked(padded, each, 2, counts)) for each in window.offsets()]
+    stacked = op.Concat(*(op.Unsqueeze(each, [2]) for each in rows), axis=2)
+    return (as_type_of(op.Reshape(stacked, op.Shape(x)), x),)

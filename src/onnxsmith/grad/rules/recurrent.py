@@ -1,0 +1,277 @@
+"""Recurrent layers: RNN, GRU and LSTM as what they compute, a `Scan` over time for each direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.grad.operators import op, several
+from onnxsmith.grad.steps import Step
+from onnxsmith.grad.through import defined
+
+#: A function of one number.
+Activation: TypeAlias = "Callable[[Tensor], Tensor]"
+#: What a turn makes of the states before it and the input's part of the gates.
+Cell: TypeAlias = "Callable[[Sequence[Tensor], Tensor], list[Tensor]]"
+
+
+def _activation(name: str, alpha: float | None, beta: float | None) -> Activation:
+    """The function that a layer names; names are compared without case."""
+    a, b = alpha, beta
+    match name.lower():
+        case "sigmoid":
+            return lambda x: op.Sigmoid(x)
+        case "tanh":
+            return lambda x: op.Tanh(x)
+        case "relu":
+            return lambda x: op.Relu(x)
+        case "affine":
+            return lambda x: x * (1.0 if a is None else a) + (0.0 if b is None else b)
+        case "leakyrelu":
+            return lambda x: op.LeakyRelu(x, alpha=0.01 if a is None else a)
+        case "thresholdedrelu":
+            return lambda x: op.ThresholdedRelu(x, alpha=1.0 if a is None else a)
+        case "scaledtanh":
+            return lambda x: op.Tanh(x * (1.0 if b is None else b)) * (1.0 if a is None else a)
+        case "hardsigmoid":
+            return lambda x: op.HardSigmoid(x, alpha=0.2 if a is None else a, beta=0.5 if b is None else b)
+        case "elu":
+            return lambda x: op.Elu(x, alpha=1.0 if a is None else a)
+        case "softsign":
+            return lambda x: op.Softsign(x)
+        case _:
+            return lambda x: op.Softplus(x)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """What the three kinds of layers have in common."""
+
+    step: Step
+    x: Tensor
+    weight: Tensor
+    recurrence: Tensor
+    bias: Tensor | None
+    lengths: Tensor | None
+    #: For each direction the functions of its gates.
+    activations: tuple[tuple[Activation, ...], ...]
+    is_batch_first: bool
+
+    def direction(self, tensor: Tensor, k: int) -> Tensor:
+        """The part of one direction: weights have it as their first dimension."""
+        return op.Squeeze(op.Slice(tensor, [k], [k + 1], [0]), [0])
+
+    def biases(self, k: int, gates: int) -> tuple[Tensor | None, Tensor | None]:
+        """Those of the input and of the recurrence."""
+        if self.bias is None:
+            return None, None
+        both = several(op.Split(self.direction(self.bias, k), axis=0, num_outputs=2, outputs=2))
+        return both[0], both[1]
+
+    def initial(self, given: Tensor | None, k: int) -> Tensor:
+        """A state to begin with, of zeros where it is not given."""
+        if given is not None:
+            states = op.Transpose(given, perm=[1, 0, 2]) if self.is_batch_first else given
+            return self.direction(states, k)
+        hidden = op.Shape(self.recurrence, start=2)
+        zero = np.zeros(1, self.x.dtype.numpy if self.x.dtype is not None else np.float32)
+        return op.Expand(zero, op.Concat(op.Shape(self.x, start=1, end=2), hidden, axis=0))
+
+    def clipped(self, gate: Tensor) -> Tensor:
+        """What goes into an activation."""
+        bound = self.step.attribute("clip")
+        return gate if bound is None else op.Clip(gate, -self.step.number("clip"), self.step.number("clip"))
+
+    def over_time(self, k: int, states: Sequence[Tensor], parts: Tensor, cell: Cell) -> tuple[Tensor, ...]:
+        """The last states, and the first of them at each time; `parts` is the input's part of the gates."""
+        is_reverse = int(self.step.text("direction", "forward") == "reverse" or k == 1)
+        length, count = op.Shape(parts, start=0, end=1), len(states)
+        times = op.Range(np.int64(0), op.Squeeze(length, [0]), np.int64(1))
+        lengths = None if self.lengths is None else op.Unsqueeze(op.Cast(self.lengths, to=7), [1])
+
+        def turn(*given: Tensor) -> list[Tensor]:
+            before, part, time = given[:count], given[count], given[count + 1]
+            after = cell(before, part)
+            if lengths is None:
+                return [*after, after[0]]
+            is_running = op.Less(time, lengths)
+            kept = [op.Where(is_running, new, old) for new, old in zip(after, before, strict=True)]
+            return [*kept, op.Where(is_running, after[0], 0.0)]
+
+        return several(
+            op.Scan(
+                *states,
+                parts,
+                times,
+                body=turn,
+                num_scan_inputs=2,
+                scan_input_directions=[is_reverse, is_reverse],
+                scan_output_directions=[is_reverse],
+                outputs=count + 1,
+            )
+        )
+
+    def results(self, found: Sequence[tuple[Tensor, ...]]) -> list[Tensor]:
+        """All times of all directions, and the last states."""
+        batch_first = self.is_batch_first
+        rows = op.Concat(*(op.Unsqueeze(each[-1], [1]) for each in found), axis=1)
+        outputs = [op.Transpose(rows, perm=[2, 0, 1, 3]) if batch_first else rows]
+        for state in range(len(found[0]) - 1):
+            last = op.Concat(*(op.Unsqueeze(each[state], [0]) for each in found), axis=0)
+            outputs.append(op.Transpose(last, perm=[1, 0, 2]) if batch_first else last)
+        return outputs
+
+
+def _layer(step: Step, inputs: Sequence[Tensor | None], defaults: Sequence[str]) -> _Layer:
+    x, weight, recurrence = (cast(Tensor, each) for each in inputs[:3])
+    is_batch_first = bool(step.integer("layout"))
+    directions = 2 if step.text("direction", "forward") == "bidirectional" else 1
+    named = cast("Sequence[str | bytes] | None", step.attributes.get("activations"))
+    names = list(defaults) * directions if named is None else [_text(each) for each in named]
+    alphas, betas = (
+        [*cast("Sequence[float]", step.attributes.get(each) or ())]
+        for each in ("activation_alpha", "activation_beta")
+    )
+    functions: list[Activation] = []
+    for name in names:
+        # The lists have values for those functions that take one, in their order.
+        alpha = alphas.pop(0) if alphas and name.lower() in _WITH_ALPHA else None
+        beta = betas.pop(0) if betas and name.lower() in _WITH_BETA else None
+        functions.append(_activation(name, alpha, beta))
+    count = len(defaults)
+    return _Layer(
+        step,
+        op.Transpose(x, perm=[1, 0, 2]) if is_batch_first else x,
+        weight,
+        recurrence,
+        inputs[3],
+        inputs[4],
+        tuple(tuple(functions[k * count : (k + 1) * count]) for k in range(directions)),
+        is_batch_first,
+    )
+
+
+_WITH_ALPHA = ("affine", "leakyrelu", "thresholdedrelu", "scaledtanh", "hardsigmoid", "elu")
+_WITH_BETA = ("affine", "scaledtanh", "hardsigmoid")
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _plus(x: Tensor, bias: Tensor | None) -> Tensor:
+    return x if bias is None else x + bias
+
+
+def _turned(matrix: Tensor) -> Tensor:
+    return op.Transpose(matrix, perm=[1, 0])
+
+
+@defined("RNN")
+def plain(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
+    layer = _layer(step, inputs, ["Tanh"])
+    found: list[tuple[Tensor, ...]] = []
+    for k, (f,) in enumerate(layer.activations):
+        weight, recurrence = (
+            _turned(layer.direction(layer.weight, k)),
+            _turned(layer.direction(layer.recurrence, k)),
+        )
+        of_input, of_state = layer.biases(k, 1)
+
+        def cell(
+            before: Sequence[Tensor],
+            part: Tensor,
+            recurrence: Tensor = recurrence,
+            of_state: Tensor | None = of_state,
+            f: Activation = f,
+        ) -> list[Tensor]:
+            return [f(layer.clipped(part + _plus(before[0] @ recurrence, of_state)))]
+
+        states = [layer.initial(inputs[5], k)]
+        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
+    return layer.results(found)
+
+
+@defined("GRU")
+def gated(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
+    layer = _layer(step, inputs, ["Sigmoid", "Tanh"])
+    found: list[tuple[Tensor, ...]] = []
+    for k, (f, g) in enumerate(layer.activations):
+        weight, recurrence = (
+            _turned(layer.direction(layer.weight, k)),
+            _turned(layer.direction(layer.recurrence, k)),
+        )
+        of_input, of_state = layer.biases(k, 3)
+        thirds = several(op.Split(recurrence, axis=1, num_outputs=3, outputs=3))
+        shifts: tuple[Tensor | None, ...] = (None,) * 3
+        if of_state is not None:
+            shifts = several(op.Split(of_state, axis=0, num_outputs=3, outputs=3))
+
+        def cell(
+            before: Sequence[Tensor],
+            part: Tensor,
+            thirds: Sequence[Tensor] = thirds,
+            shifts: Sequence[Tensor | None] = shifts,
+            f: Activation = f,
+            g: Activation = g,
+        ) -> list[Tensor]:
+            h = before[0]
+            z_part, r_part, h_part = several(op.Split(part, axis=1, num_outputs=3, outputs=3))
+            z = f(layer.clipped(z_part + _plus(h @ thirds[0], shifts[0])))
+            r = f(layer.clipped(r_part + _plus(h @ thirds[1], shifts[1])))
+            if step.integer("linear_before_reset"):
+                inner = h_part + r * _plus(h @ thirds[2], shifts[2])
+            else:
+                inner = h_part + _plus((r * h) @ thirds[2], shifts[2])
+            return [(1.0 - z) * g(layer.clipped(inner)) + z * h]
+
+        states = [layer.initial(inputs[5], k)]
+        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
+    return layer.results(found)
+
+
+@defined("LSTM")
+def with_memory(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
+    layer = _layer(step, inputs, ["Sigmoid", "Tanh", "Tanh"])
+    found: list[tuple[Tensor, ...]] = []
+    for k, (f, g, h) in enumerate(layer.activations):
+        weight, recurrence = (
+            _turned(layer.direction(layer.weight, k)),
+            _turned(layer.direction(layer.recurrence, k)),
+        )
+        of_input, of_state = layer.biases(k, 4)
+        peepholes: tuple[Tensor | None, ...] = (None,) * 3
+        given = inputs[7]
+        if given is not None:
+            peepholes = several(op.Split(layer.direction(given, k), axis=0, num_outputs=3, outputs=3))
+
+        def cell(
+            before: Sequence[Tensor],
+            part: Tensor,
+            recurrence: Tensor = recurrence,
+            of_state: Tensor | None = of_state,
+            peepholes: Sequence[Tensor | None] = peepholes,
+            f: Activation = f,
+            g: Activation = g,
+            h: Activation = h,
+        ) -> list[Tensor]:
+            state, memory = before
+            gates = part + _plus(state @ recurrence, of_state)
+            i_part, o_part, f_part, c_part = several(op.Split(gates, axis=1, num_outputs=4, outputs=4))
+
+            def seen(gate: Tensor, of: Tensor, hole: Tensor | None) -> Tensor:
+                return layer.clipped(gate if hole is None else gate + hole * of)
+
+            i = f(seen(i_part, memory, peepholes[0]))
+            forget = 1.0 - i if step.integer("input_forget") else f(seen(f_part, memory, peepholes[2]))
+            after = forget * memory + i * g(layer.clipped(c_part))
+            o = f(seen(o_part, after, peepholes[1]))
+            return [o * h(after), after]
+
+        states = [layer.initial(inputs[5], k), layer.initial(inputs[6], k)]
+        found.append(layer.over_time(k, states, _plus(layer.x @ weight, of_input), cell))
+    return layer.results(found)

@@ -1,0 +1,112 @@
+"""A function of single elements, or of parts, on whole arrays: one `Loop` over them, whatever the function decides.
+
+Serves `vectorize` and `apply_along_axis`. The loop has one turn for each element, in order; where no turn waits for
+another, `optimize` makes nodes for all turns at once of it (`passes.side_by_side`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms import values
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.target import ACTIVE, current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import InputTypeError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.types.dtypes import DType
+
+#: A function as it is staged where it is called.
+Staged: TypeAlias = Callable[..., Any]
+
+_NUMBERS = {"int": dtypes.INT64, "float": dtypes.FLOAT64, "bool": dtypes.BOOL}
+
+
+class Gathered(NamedTuple):
+    """What a function gave for all elements: an array for each of its results."""
+
+    arrays: list[Array]
+    #: Whether it gives several, or a tuple of one.
+    is_tuple: bool
+
+
+def over_elements(
+    function: Staged, arrays: Sequence[Array], wanted: Sequence[dtypes.NumpyDType] | None, *, as_python: bool
+) -> Gathered:
+    """What a function gives for the parts of arrays at each first index, put together.
+
+    `wanted` are the element types of the results. `as_python` hands single elements over as Python's numbers, as
+    `np.vectorize` does.
+    """
+    with _forgotten():
+        # numpy asks for the types with elements as they are, and computes with Python's numbers.
+        sample = function(*[each[0] for each in arrays])
+        is_tuple = isinstance(sample, tuple)
+        found = [_dtype_of(each) for each in _results(sample)]
+    kinds = found if wanted is None else list(wanted)
+    if len(kinds) != len(found):
+        raise InputTypeError(f"the function gives {len(found)} results, and otypes has {len(kinds)}")
+
+    def turn(index: Any, go_on: Any) -> tuple[Any, ...]:
+        place = cast(int, number(index))
+        elements = [each[place] for each in arrays]
+        result = function(*(map(_as_python, elements) if as_python else elements))
+        tensors = [_tensor(each, kind) for each, kind in zip(_results(result), kinds, strict=True)]
+        return (op.Identity(go_on), *tensors)
+
+    count = values.cast(cast(values.Size, arrays[0].shape[0]), DType.INT64)
+    made: Any = cast(Any, op).Loop(count, np.array(True), body=turn, outputs=len(kinds))
+    tensors = cast("Sequence[Tensor]", made if isinstance(made, tuple | list) else (made,))
+    return Gathered([Array(each) for each in tensors], is_tuple)
+
+
+@contextmanager
+def _forgotten() -> Generator[None]:
+    """What is recorded here is no part of the model."""
+    graph = current_graph()
+    bring_back = graph.checkpoint()
+    inner = graph.subgraph()
+    token = ACTIVE.set(inner)
+    try:
+        yield
+    finally:
+        ACTIVE.reset(token)
+        inner.discard()
+        bring_back()
+
+
+def _as_python(element: Array) -> Array | Number:
+    """A single element as Python's number; parts of arrays and complex numbers stay what they are."""
+    if element.ndim or element.dtype.kind == "c":
+        return element
+    wide = {"f": dtypes.FLOAT64, "i": dtypes.INT64, "u": dtypes.INT64, "b": dtypes.BOOL}[element.dtype.kind]
+    return number(as_type(element, wide).tensor)
+
+
+def _results(result: object) -> list[object]:
+    return list(cast("tuple[object, ...]", result)) if isinstance(result, tuple) else [result]
+
+
+def _dtype_of(value: object) -> dtypes.NumpyDType:
+    if isinstance(value, Array):
+        return value.dtype
+    if isinstance(value, Number):
+        return _NUMBERS[value.kind]
+    found = np.asarray(value).dtype
+    if found not in dtypes.DTYPES:
+        raise InputTypeError(f"the function gives {described_type(type(value))}, which is no number")
+    return found
+
+
+def _tensor(value: object, dtype: dtypes.NumpyDType) -> Tensor:
+    if isinstance(value, Number):
+        value = Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(_NUMBERS[value.kind]))))
+    return as_type(array_of(value), dtype).tensor

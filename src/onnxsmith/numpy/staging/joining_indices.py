@@ -1,0 +1,74 @@
+"""`np.r_[…]` and `np.c_[…]` of arrays that record: indices that make an array of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import AttributeValueError
+from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.registry import FUNCTIONS
+from onnxsmith.numpy.staging.callees import as_ours, holds_open
+
+#: Numbers that count for the element type as those do which the model has.
+_WEAK: dict[str, bool | int | float] = {"bool": False, "int": 0, "float": 0.0}
+_NAMES = {id(np.r_): "r_", id(np.c_): "c_"}
+
+
+class Joining:
+    """What `np.r_` or `np.c_` is where arrays record."""
+
+    __slots__ = ("_name", "_numpys")
+
+    def __init__(self, numpys: Any, name: str) -> None:
+        self._numpys = numpys
+        self._name = name
+
+    def __getitem__(self, key: object) -> Any:
+        parts: Sequence[object] = cast("tuple[object, ...]", key) if isinstance(key, tuple) else (key,)
+        if not any(map(holds_open, parts)):
+            return as_ours(self._numpys[key])
+        if isinstance(parts[0], str):
+            raise AttributeValueError(
+                f"np.{self._name}[{parts[0]!r}, …] is not there for arrays that record",
+                help="np.concatenate joins along an axis, np.stack along a new one",
+            )
+        made = [_part(each) for each in parts]
+        typed = [_WEAK[each.kind] if isinstance(each, Number) else each for each in made]
+        dtype = cast(dtypes.NumpyDType, FUNCTIONS["result_type"](*typed))
+        arrays = [_typed(each, dtype) for each in made]
+        if self._name == "r_":
+            return FUNCTIONS["concatenate"](arrays, axis=0)
+        columns = [each.reshape((-1, 1)) if each.ndim == 1 else each for each in arrays]
+        return FUNCTIONS["concatenate"](columns, axis=-1)
+
+
+def joining(value: object) -> Joining | None:
+    """What is indexed in the place of one of numpy's; None for all other values."""
+    name = _NAMES.get(id(value))
+    return None if name is None else Joining(value, name)
+
+
+def _part(value: object) -> object:
+    if not isinstance(value, slice):
+        return value
+    part = cast("slice[Any, Any, Any]", value)
+    start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
+    if isinstance(step, complex):
+        return FUNCTIONS["linspace"](start, part.stop, int(abs(step)))
+    return FUNCTIONS["arange"](start, part.stop, step)
+
+
+def _typed(value: object, dtype: dtypes.NumpyDType) -> Array:
+    """A part as an array with dimensions; numbers take the element type of the others."""
+    if isinstance(value, Number):
+        made = Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtype))))
+    else:
+        made = as_type(array_of(value), dtype)
+    return made if made.ndim else made.reshape((1,))

@@ -1,0 +1,93 @@
+"""Errors that numpy code raises where only the model knows: the model fails with their text, and `jit` raises them.
+
+A node that asks for an element which is not there stands in the model, in a branch that runs where the error is raised.
+Its name holds the text.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
+from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.runtime.failure import RAISED
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.raised import RaisedError, Raises
+from onnxsmith.types.dtypes import DType
+
+
+def guarded(raises: Raises, output: Tensor) -> Tensor:
+    """An output of the model, which fails where the function raises an error."""
+    which = raises.which
+    if not isinstance(which, Number):
+        return output
+    code = which.as_dtype(DType.INT64)
+    is_right = op.Equal(code, np.array(0, np.int64))
+    failing = _failing(code, raises.errors, 1, cast(DType, output.dtype))
+    made: Any = _operators().If(is_right, then_branch=lambda: op.Identity(output), else_branch=failing)
+    return made
+
+
+def _failing(
+    code: TensorValue, errors: Sequence[RaisedError], position: int, dtype: DType
+) -> Callable[[], TensorValue]:
+    """What fails with the text of the error whose number it is."""
+
+    def fail() -> TensorValue:
+        first, *rest = errors
+        if not rest:
+            return _fail(first, code, dtype)
+        is_first = op.Equal(code, np.array(position, np.int64))
+        made: Any = _operators().If(
+            is_first,
+            then_branch=lambda: _fail(first, code, dtype),
+            else_branch=_failing(code, rest, position + 1, dtype),
+        )
+        return made
+
+    return fail
+
+
+def _fail(raised: RaisedError, code: TensorValue, dtype: DType) -> TensorValue:
+    with located(raised.span):
+        # Nobody runs a loop to work out constants: what does so would fail before the model runs.
+        index = _operators().Loop(
+            np.array(1, np.int64),
+            np.array(True),
+            op.Add(code, np.array(1 << 40, np.int64)),
+            body=_once,
+        )
+        beyond = op.Gather(np.zeros(1, np.int64), index)
+        record: Any = cast(SymbolicTensor, beyond).record
+        words = re.sub(r"[\x00-\x1f'|]+", " ", text_of(raised.error)).strip()
+        record.producer.name = f"{RAISED}{words}|"
+        return op.Cast(beyond, to=dtype)
+
+
+def _once(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, TensorValue]:
+    return goes_on, op.Identity(current)
+
+
+def _operators() -> Any:
+    """Operators whose bodies are functions."""
+    return current_graph().operators
+
+
+def text_of(error: BaseException) -> str:
+    """An error as Python shows it: its class and its text."""
+    said = str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def again(errors: Sequence[RaisedError], which: int) -> BaseException:
+    """The error of a number, to be raised once more."""
+    return copy.copy(errors[which - 1].error).with_traceback(None)

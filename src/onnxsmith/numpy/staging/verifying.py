@@ -1,0 +1,229 @@
+"""Runs numpy code and its model side by side: on arrays of sizes 0, 1 and two more, and on what the user gives.
+
+A size for which the code itself raises an error is left out, and the report says so.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
+from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_together
+from onnxsmith.numpy.staging.raising import text_of
+from onnxsmith.numpy.staging.recording import PlainFunction, Recording
+from onnxsmith.numpy.staging.reports import Comparison, ModelReport
+from onnxsmith.scripting.staging.structure import parts
+
+#: Sizes that open dimensions have: each name its own, of these in turn.
+_SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
+#: How many units in the last place of the largest number a result may be off: a sum of many is rounded in any order.
+_ULPS = 64
+
+
+class Example(NamedTuple):
+    """Arguments that both are run on."""
+
+    label: str
+    #: What the function gets, by the names of parameters, and what the model is fed.
+    given: Mapping[str, Any]
+    feeds: Sequence[Elements]
+
+
+class Verification:
+    """A function beside its model."""
+
+    def __init__(
+        self,
+        plain: PlainFunction,
+        function: Callable[..., Any],
+        recording: Recording,
+        leaves: Sequence[Leaf],
+        template: Mapping[str, Any],
+        *,
+        is_exact: bool,
+    ) -> None:
+        self._plain = plain
+        self._function = function
+        self._recording = recording
+        self._leaves = leaves
+        self._template = template
+        #: Whether both compute in the same element types: then a difference is a mistake.
+        self._is_exact = is_exact
+
+    def run(self, data: Sequence[Any] | Mapping[str, Any] | None) -> ModelReport:
+        """Compare, and raise where the two differ by more than rounding does."""
+        report = ModelReport()
+        for example in self._examples(data):
+            expected = self._called(example, report)
+            if expected is not None:
+                self._compare(example, expected[0], report)
+        if not report.rows:
+            report.notes.append(
+                "the function gives nothing for any of the sizes that were tried: data=(…) is compared"
+            )
+        return report
+
+    # -- what both are run on --------------------------------------------------------------------------
+
+    def _examples(self, data: Sequence[Any] | Mapping[str, Any] | None) -> Iterator[Example]:
+        if data is not None:
+            yield self._of_data(data)
+        names = list(
+            dict.fromkeys(
+                f"{axis}" if each is None else each
+                for leaf in self._leaves
+                for axis, each in enumerate(leaf.shape)
+                if not isinstance(each, int)
+            )
+        )
+        for number, sizes in enumerate(_SIZES if names else _SIZES[2:]):
+            chosen = {name: sizes[k % len(sizes)] for k, name in enumerate(names)}
+            rng = np.random.default_rng(number)
+            values = [_made_up(leaf, chosen, rng) for leaf in self._leaves]
+            shown = ", ".join(f"{'axis ' * name.isdigit()}{name}={size}" for name, size in chosen.items())
+            yield self._of_values(shown or "made-up arguments", values)
+
+    def _of_values(self, label: str, values: Sequence[Elements]) -> Example:
+        met = [_as_given(leaf, each) for leaf, each in zip(self._leaves, values, strict=True)]
+        given = {name: put_together(each, met) for name, each in self._template.items()}
+        return Example(label, given, [self._fed(each) for each in values])
+
+    def _of_data(self, data: Sequence[Any] | Mapping[str, Any]) -> Example:
+        names = list(self._template)
+        given = dict(data) if isinstance(data, Mapping) else dict(zip(names, data, strict=False))
+        if list(given) != names or (not isinstance(data, Mapping) and len(data) != len(names)):
+            raise CallError(
+                f"data has {len(data)} arguments, and types are given for {', '.join(names)}",
+                help="data=(x, y), one argument for each type, or data={'x': x, 'y': y}",
+                culprit=("attribute", "data"),
+            )
+        values: dict[int, Elements] = {}
+        for name, each in given.items():
+            _collect(self._template[name], each, values)
+        ordered = [values[k].astype(leaf.dtype, copy=False) for k, leaf in enumerate(self._leaves)]
+        return Example("data", given, [self._fed(each) for each in ordered])
+
+    def _fed(self, elements: Elements) -> Elements:
+        wanted = self._recording.narrowed(elements.dtype)
+        return fed(elements if wanted == elements.dtype else elements.astype(wanted))
+
+    # -- comparing -------------------------------------------------------------------------------------
+
+    def _called(self, example: Example, report: ModelReport) -> tuple[Any] | None:
+        """What the function gives; None where it raises an error."""
+        given = copy.deepcopy(dict(example.given))
+        call = self._plain.signature.bind_partial()
+        call.arguments.update(given)
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return (self._function(*call.args, **call.kwargs),)
+        except Exception as error:
+            report.notes.append(f"{example.label}: left out, the function raises {text_of(error)}")
+            return None
+
+    def _compare(self, example: Example, expected: Any, report: ModelReport) -> None:
+        theirs = dict(_outputs(expected, ""))
+        try:
+            found = self._recording.outputs(example.feeds)
+        except OnnxsmithError as error:
+            first = str(error).partition("\n")[0]
+            raise self._error(f"for {example.label} the function gives a result, and {first}") from None
+        names = [each.name for each in self._recording.model.outputs]
+        for name, mine, other in zip(names, found, theirs.values(), strict=True):
+            report.rows.append(self._compared(example.label, name, mine, _like(mine, other)))
+
+    def _compared(self, label: str, name: str, mine: Elements, theirs: Elements) -> Comparison:
+        if theirs.dtype.kind == "c":
+            theirs = fed(theirs)
+        if mine.shape != theirs.shape:
+            raise self._error(
+                f"for {label} output '{name}' has shape {mine.shape}, and the function gives {theirs.shape}"
+            )
+        if self._is_exact and mine.dtype != theirs.dtype:
+            raise self._error(
+                f"for {label} output '{name}' is {mine.dtype}, and the function gives {theirs.dtype}"
+            )
+        row = _difference(label, name, mine, theirs)
+        allowed = _ULPS * np.finfo(theirs.dtype).eps if theirs.dtype.kind == "f" else 0.0
+        if self._is_exact and not row.relative <= allowed:
+            raise self._error(f"for {row}")
+        return row
+
+    def _error(self, what: str) -> VerificationError:
+        return VerificationError(
+            f"the model of '{self._plain.name}' does not give what the function gives: {what}",
+            help="verify=False makes the model all the same; please report it, with the function",
+        )
+
+
+def _like(mine: Elements, other: Any) -> Elements:
+    """What the function gives as an array; a Python number has no element type of its own."""
+    is_python = other.__class__ is int or other.__class__ is float
+    return np.asarray(other, mine.dtype if is_python and mine.dtype.kind == "f" else None)
+
+
+def _made_up(leaf: Leaf, sizes: Mapping[str, int], rng: np.random.Generator) -> Elements:
+    """Random elements for an input."""
+    shape = [
+        each if isinstance(each, int) else sizes[f"{axis}" if each is None else each]
+        for axis, each in enumerate(leaf.shape)
+    ]
+    kind = leaf.dtype.kind
+    if kind == "b":
+        return np.asarray(rng.random(shape) < 0.5)
+    if kind in "iu":
+        return np.asarray(rng.integers(1, 10, shape)).astype(leaf.dtype)
+    made = rng.normal(0, 2, shape)
+    return np.asarray(made + 1j * rng.normal(0, 2, shape) if kind == "c" else made).astype(leaf.dtype)
+
+
+def _as_given(leaf: Leaf, elements: Elements) -> Any:
+    """What the function is called with for an input."""
+    if leaf.role == "number":
+        return elements.item()
+    return elements[()] if leaf.role == "scalar" else elements.copy()
+
+
+def _collect(template: Any, value: Any, values: dict[int, Elements]) -> None:
+    """The elements of inputs, from arguments that a user gives."""
+    if isinstance(template, Place):
+        values[template.position] = np.asarray(value)
+        return
+    inner, given = parts(template), dict(parts(value) or ())
+    for key, each in inner or ():
+        if key not in given:
+            raise CallError("data has another form than the types", culprit=("attribute", "data"))
+        _collect(each, given[key], values)
+
+
+def _outputs(result: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """What a function gives, one by one, in the order of the model's outputs."""
+    inner = None if isinstance(result, np.ndarray | np.generic) else parts(result)
+    if inner is None:
+        yield name, result
+        return
+    for key, each in inner:
+        yield from _outputs(each, f"{name}.{key}")
+
+
+def _difference(label: str, name: str, mine: Elements, theirs: Elements) -> Comparison:
+    """The largest difference between two arrays of one shape; NaN and infinities must stand in the same places."""
+    if not theirs.size:
+        return Comparison(label, name, 0.0, 0.0)
+    if theirs.dtype.kind != "f":
+        off = cast(Elements, mine != theirs)
+        return Comparison(label, name, float(off.sum()), 1.0 if off.any() else 0.0)
+    wide = mine.astype(np.float64), theirs.astype(np.float64)
+    is_same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
+    finite = np.isfinite(wide[0]) & np.isfinite(wide[1])
+    if not bool(np.all(is_same | finite)):
+        return Comparison(label, name, float("inf"), float("inf"))
+    largest = float(np.max(np.abs(wide[1][finite]), initial=0.0))
+    off = float(np.max(np.abs(wide[0] - wide[1])[finite & ~is_same], initial=0.0))
+    return Comparison(label, name, off, off / largest if largest else off)

@@ -1,0 +1,89 @@
+"""Errors that only the model knows to be raised: which one, as a number of the model that control flow carries.
+
+On a path that only the model knows to be taken, `raise` ends the path: the other path says what variables hold, and the
+number says which error it was, 0 for none. Who stages a function decides what becomes of the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.value import TensorValue
+from onnxsmith.scripting.staging.cells import Cells, new_cells
+from onnxsmith.source import Span
+from onnxsmith.types.dtypes import DType
+
+_NAME = "raised"
+
+
+class PathEnded(BaseException):  # no mistake, so that no handler of the code's or of ours takes it for one
+    """A path ends with an error that is raised."""
+
+
+class RaisedError(NamedTuple):
+    """An error that some path raises, and where."""
+
+    error: BaseException
+    span: Span | None
+
+
+class Raises:
+    """The errors that a function may raise, and the number of the one that it does raise."""
+
+    def __init__(self) -> None:
+        self._cells: Cells = new_cells()
+        self._cells[_NAME] = 0
+        self.errors: list[RaisedError] = []
+        #: How deep in subgraphs the function begins.
+        self.depth = current_graph().depth
+
+    @property
+    def which(self) -> Number | int:
+        """The error that is raised on the path that is staged now, counted from 1; 0 for none."""
+        return cast("Number | int", self._cells[_NAME])
+
+    def note(self, error: BaseException, span: Span | None) -> None:
+        """The path that is staged now raises an error, unless one was raised on it before."""
+        self.errors.append(RaisedError(error, span))
+        before, code = self.which, len(self.errors)
+        if isinstance(before, Number):
+            op, given = current_graph().operators, before.as_dtype(DType.INT64)
+            is_first = op.Equal(given, np.array(0, np.int64))
+            self._cells[_NAME] = number(op.Where(is_first, np.array(code, np.int64), given))
+        else:
+            self._cells[_NAME] = before or code
+
+    def not_after(self, goes_on: Number | bool) -> Number | bool:
+        """Whether a loop goes on: not after an error."""
+        which = self.which
+        if not isinstance(which, Number) or goes_on is False:
+            return goes_on if isinstance(which, Number) or not which else False
+        op = current_graph().operators
+        is_none: TensorValue = op.Equal(which.as_dtype(DType.INT64), np.array(0, np.int64))
+        return number(is_none if goes_on is True else op.And(goes_on.as_dtype(DType.BOOL), is_none))
+
+
+_OPEN: ContextVar[Raises | None] = ContextVar("onnxsmith_raises", default=None)
+
+
+def open_raises() -> Raises | None:
+    """Those of the function that is staged, if somebody asked for them."""
+    return _OPEN.get()
+
+
+@contextmanager
+def collecting_raises() -> Generator[Raises]:
+    """Errors on paths that only the model knows to be taken are collected in the block."""
+    made = Raises()
+    token = _OPEN.set(made)
+    try:
+        yield made
+    finally:
+        _OPEN.reset(token)

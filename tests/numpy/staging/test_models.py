@@ -1,0 +1,177 @@
+"""`xp.to_model`: the model of plain numpy code, compared with the code, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from onnxsmith import BOOL, COMPLEX128, DOUBLE, FLOAT, INT64, STRING
+from onnxsmith.errors import (
+    AnnotationError,
+    AttributeValueError,
+    CallError,
+    MissingReturnError,
+    TraceError,
+    VerificationError,
+)
+from onnxsmith.numpy.registry import FUNCTIONS
+
+WEIGHTS = np.array([0.5, 1.5])
+
+
+def haversine(a, b):
+    d = np.sin((b - a) / 2) ** 2
+    return 2 * np.arcsin(np.sqrt(d[:, 0] + np.cos(a[:, 0]) * np.cos(b[:, 0]) * d[:, 1]))
+
+
+def ports(values: Any) -> list[tuple[str, Any]]:
+    return [(each.name, each.type) for each in values]
+
+
+def test_a_model_has_the_names_and_types_of_the_code():
+    def statistics(x, scale=1.0, *, axis=0):
+        return {"mean": x.mean(axis=axis) * scale, "size": x.shape[0], "known": np.ones(2)}
+
+    model = xp.to_model(statistics, DOUBLE["N", 3], float, axis=1)
+    assert ports(model.inputs) == [("x", DOUBLE["N", 3]), ("scale", DOUBLE)]
+    assert ports(model.outputs) == [("mean", DOUBLE["N"]), ("size", INT64), ("known", DOUBLE[2])]
+    x = np.arange(6.0).reshape(2, 3)
+    mean, size, known = model(x, np.array(2.0))
+    np.testing.assert_allclose(mean, x.mean(axis=1) * 2)
+    assert (int(size), known.tolist()) == (2, [1.0, 1.0])
+
+
+def test_arrays_in_containers_and_complex_numbers_have_inputs_of_their_own():
+    def both(parts, z):
+        return parts["a"] + parts["b"][0], z * 2
+
+    model = xp.to_model(both, {"a": DOUBLE["N"], "b": [DOUBLE["N"]]}, COMPLEX128["N"])
+    assert ports(model.inputs) == [
+        ("parts_a", DOUBLE["N"]),
+        ("parts_b_0", DOUBLE["N"]),
+        ("z", DOUBLE["N", 2]),
+    ]
+
+
+def test_names_version_and_text_are_given():
+    model = xp.to_model(
+        haversine,
+        DOUBLE["N", 2],
+        DOUBLE["N", 2],
+        name="distance",
+        input_names=["start", "end"],
+        output_names=["km"],
+        opset_version=20,
+        doc_string="On the unit sphere.",
+    )
+    assert [each.name for each in (*model.inputs, *model.outputs)] == ["start", "end", "km"]
+    assert model.opset_imports[""] == 20
+
+
+# -- comparing ---------------------------------------------------------------------------------------------
+
+
+def test_sizes_are_compared_and_those_that_the_code_refuses_are_told():
+    def first(x):
+        if len(x) == 0:
+            raise ValueError("nothing is there")
+        return x[0] * 2
+
+    report = xp.to_model(first, DOUBLE["N"]).report
+    assert [each.label for each in report.rows] == ["N=1", "N=4", "N=7"]
+    assert report.notes == ["N=0: left out, the function raises ValueError: nothing is there"]
+    assert report.largest == 0.0
+
+
+def test_a_difference_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch):
+    def total(x):
+        return {"total": np.nansum(x, axis=0)}
+
+    monkeypatch.setitem(FUNCTIONS, "nansum", lambda x, axis: x.sum(axis=axis) + 1)
+    with pytest.raises(VerificationError, match=r"N=0: total differs by 1") as caught:
+        xp.to_model(total, DOUBLE["N"])
+    assert "'total'" in str(caught.value)
+    assert xp.to_model(total, DOUBLE["N"], verify=False).report.rows == []
+
+
+def test_data_of_the_user_is_compared():
+    x = np.array([1e3, 1e-3])
+    report = xp.to_model(lambda x: x.sum(), DOUBLE["N"], data=(x,)).report
+    assert report.rows[0].label == "data"
+    with pytest.raises(CallError, match="data has 2 arguments"):
+        xp.to_model(lambda x: x.sum(), DOUBLE["N"], data=(x, x))
+
+
+# -- float32 -----------------------------------------------------------------------------------------------
+
+
+def in_doubles(x, by=0.5):
+    made = np.zeros(len(x))
+    made[:] = np.float64(0.1) + WEIGHTS[0]
+    scaled = x.astype(float) * made * by + np.linspace(0, 1, len(x))
+    return {"scaled": scaled + np.arange(len(x)) / 3, "mean": x.mean(), "whole": x.astype(int)}
+
+
+def test_a_model_may_compute_in_float32_throughout():
+    x = np.random.default_rng(0).normal(size=9)
+    model = xp.to_model(in_doubles, DOUBLE["N"], 0.25, precision=FLOAT, data=(x, 0.25))
+    types = [each.type for each in (*model.inputs, *model.outputs)]
+    assert types == [FLOAT["N"], FLOAT["N"], FLOAT, INT64["N"]]
+    assert 0 < model.report.rows[0].relative < 1e-6
+    assert model.report.rows[0].label == "data"
+
+
+def test_precision_is_a_float():
+    with pytest.raises(AttributeValueError, match="precision"):
+        xp.to_model(in_doubles, DOUBLE["N"], precision=INT64)
+
+
+# -- wrong input -------------------------------------------------------------------------------------------
+
+
+def annotated(x: DOUBLE["N"], y: DOUBLE["N"]):  # a dimension
+    return x + y
+
+
+def test_annotations_are_types():
+    assert ports(xp.to_model(annotated).inputs) == [("x", DOUBLE["N"]), ("y", DOUBLE["N"])]
+    with pytest.raises(AnnotationError, match=r"'y' of 'annotated' is annotated DOUBLE\['N'\]"):
+        xp.to_model(annotated, y=FLOAT["N"])
+
+
+def test_types_left_out_are_shown():
+    with pytest.raises(TraceError, match="no type is given for 'b'") as caught:
+        xp.to_model(haversine, DOUBLE["N", 2])
+    assert 'xp.to_model(haversine, DOUBLE["N", "M"], DOUBLE["N", "M"])' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((DOUBLE["N"], DOUBLE["N"], DOUBLE["N"]), "too many positional arguments"),
+        ((DOUBLE[...], DOUBLE["N"]), "a rank that are known"),
+        ((STRING["N"], STRING["N"]), "no such element type"),
+    ],
+)
+def test_types_that_do_not_fit_are_refused(given: tuple[Any, ...], said: str):
+    with pytest.raises((TraceError, AnnotationError), match=said):
+        xp.to_model(haversine, *given)
+
+
+def test_options_that_there_are_not_are_refused():
+    with pytest.raises(TraceError, match="has no option 'opset'"):
+        xp.to_model(haversine, DOUBLE["N", 2], DOUBLE["N", 2], opset=20)
+
+
+@pytest.mark.parametrize("result", [None, "text", (1, None), {"a": object()}])
+def test_results_that_are_no_arrays_are_refused(result: Any):
+    with pytest.raises(MissingReturnError, match="the outputs of a model are arrays"):
+        xp.to_model(lambda x: result, DOUBLE["N"])
+
+
+def test_truth_values_and_numbers_are_outputs():
+    model = xp.to_model(lambda x, flag: (x.any() and flag, 3, 2.5, x.size), BOOL["N"], True)
+    assert [each.type for each in model.outputs] == [BOOL, INT64, DOUBLE, INT64]

@@ -1,0 +1,108 @@
+"""`raise` in numpy code on a path that only the model knows to be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE
+from onnxsmith.errors import OperatorFailedError, UnsupportedSyntaxError
+from tests.numpy.staging.agreeing import same
+
+
+def a_check_at_the_start(x):
+    if x.min() < 0:
+        raise ValueError(f"negative: {x.min()}")
+    return np.sqrt(x)
+
+
+def the_last_of_several_ways(x):
+    if x.shape[0] > 5:
+        y = x
+    elif x.shape[0] > 2:
+        y = x * 2
+    else:
+        raise TypeError("too short")
+    return y
+
+
+def in_a_loop(x):
+    for v in x:
+        if v < 0:
+            raise ValueError("negative element")
+    return x.sum()
+
+
+def in_an_endless_loop(x):
+    i = 0
+    while True:
+        if x[i] < 0:
+            raise ValueError("negative element")
+        if x[i] > 10:
+            break
+        i += 1
+    return i
+
+
+def seven(x):
+    if x[0] == 7:
+        return x
+    raise KeyError("seven")
+
+
+def in_a_helper(x):
+    if x.sum() > 0:
+        return seven(x)
+    return -x
+
+
+def on_both_ways(x):
+    if x[0] > 0:
+        if x[0] > 5:
+            raise ValueError("large")
+        raise KeyError("small")
+    return x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        a_check_at_the_start,
+        the_last_of_several_ways,
+        in_a_loop,
+        in_an_endless_loop,
+        in_a_helper,
+        on_both_ways,
+    ],
+)
+def test_the_error_is_raised_where_the_code_raises_it(function: Callable[..., Any]):
+    jitted, model = xp.jit(function), xp.to_model(function, DOUBLE["N"])
+    for given in ([1.0, 2, 3, 11], [1.0, -2, 3, 11], [7.0, 1, 12, 1, 1, 1, 1], [11.0], [-1.0, -1, -2]):
+        x = np.array(given)
+        try:
+            expected = function(x)
+        except Exception as error:
+            with pytest.raises(type(error), match=str(error)[:5]):
+                jitted(x)
+            with pytest.raises(OperatorFailedError, match=f"it raises {type(error).__name__}"):
+                model(x)
+        else:
+            same(jitted(x), expected)
+            same(model(x), np.asarray(expected))
+
+
+def test_what_a_try_would_catch_is_refused():
+    def caught(x):
+        try:
+            if x[0] > 0:
+                raise ValueError("positive")
+        except ValueError:
+            return -x
+        return x
+
+    with pytest.raises(UnsupportedSyntaxError, match="only the model knows whether this is raised"):
+        xp.jit(caught)(np.ones(2))
