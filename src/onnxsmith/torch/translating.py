@@ -249,8 +249,7 @@ def _check(options: Options) -> None:
         raise ExportError(
             f"opset_version={options.opset_version} is too old for a PyTorch module", help="use 18 or later"
         )
-    asked: object = options.functions
-    if not isinstance(asked, Collection | None) or not all(
+    if not isinstance(cast(object, options.functions), Collection | None) or not all(
         each in _FUNCTIONS for each in options.wanted_functions
     ):
         raise ExportError(
