@@ -65,7 +65,8 @@ def read(case: Any, seed: int = 0) -> Differentiable | None:
         is_float = isinstance(value, np.ndarray) and value.dtype in (np.float32, np.float64)
         if is_float and formal.differentiation_category != _NOT_DIFFERENTIABLE and name not in wrt:
             wrt.append(name)
-            noise = generator.standard_normal(value.shape) * MOVED
+            # Up: what is defined from zero on stays defined.
+            noise = np.abs(generator.standard_normal(value.shape)) * MOVED
             inputs[name] = np.where(np.isfinite(value), value + noise, value).astype(value.dtype)
     of = [
         each.name

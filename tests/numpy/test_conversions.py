@@ -52,3 +52,16 @@ def test_as_numpy(way: Callable[[Any, str, Any], Any], dtype: str) -> None:
         ours = np.asarray(way(xp, dtype, number))
         assert ours.dtype == expected.dtype, number
         np.testing.assert_array_equal(ours, expected, err_msg=str(number))
+
+
+def test_types_that_arrays_go_into() -> None:
+    kinds = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+    for first in kinds:
+        for second in kinds:
+            given = [np.ones(2, first), np.ones(2, second)]
+            assert xp.common_type(*[xp.asarray(each) for each in given]) is np.common_type(*given)
+        assert xp.min_scalar_type(xp.ones(3, first)) == np.min_scalar_type(np.ones(3, first))
+    for number in (3, -3, 300, 2**40, 1.5, 1e300, 1j, True):
+        assert xp.min_scalar_type(number) == np.min_scalar_type(number)
+    with pytest.raises(TypeError, match="truth values"):
+        xp.common_type(xp.asarray([True]))

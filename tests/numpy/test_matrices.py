@@ -161,3 +161,22 @@ def test_far_from_one(size: float) -> None:
     np.testing.assert_allclose(found, np.linalg.eigvalsh(a), rtol=1e-12)
     q, r = (np.asarray(each) for each in xp.linalg.qr(xp.asarray(a)))
     np.testing.assert_allclose(q @ r, a, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arrays_as_matrices(dtype: str) -> None:
+    a = matrix(dtype, (6, 6)).reshape(2, 3, 6)
+    for ours in results("tensorinv", a, 2):
+        close(ours, np.linalg.tensorinv(a, 2))
+    b = matrix(dtype, (2, 3), seed=1)
+    for ours in results("tensorsolve", a, b):
+        close(ours, np.linalg.tensorsolve(a, b))
+    turned = np.moveaxis(a, 2, 0).copy()
+    for ours in results("tensorsolve", turned, b, axes=(0,)):
+        close(ours, np.linalg.tensorsolve(turned, b, axes=(0,)))
+
+
+def test_arrays_that_are_no_matrices() -> None:
+    agrees("linalg.tensorinv", np.ones((2, 3)), 1)
+    agrees("linalg.tensorinv", np.ones((2, 2)), 0)
+    agrees("linalg.tensorsolve", np.ones((2, 3)), np.ones(2))

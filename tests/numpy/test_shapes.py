@@ -119,10 +119,13 @@ OF_NUMBERS: dict[str, Function] = {
 NEWER: dict[str, Function] = {
     "vecdot": lambda m, a, b: m.vecdot(a, b),
     "linalg.vecdot": lambda m, a, b: m.linalg.vecdot(a, b),
+    "linalg.vecdot along -2": lambda m, a, b: m.linalg.vecdot(a, b, axis=-2),
     "matvec": lambda m, a, b: m.matvec(a, b),
     "vecmat": lambda m, a, b: m.vecmat(a, b),
 }
-OF_NUMBERS |= {name: function for name, function in NEWER.items() if hasattr(np, name.rpartition(".")[2])}
+OF_NUMBERS |= {
+    name: function for name, function in NEWER.items() if hasattr(np, name.rpartition(".")[2].split()[0])
+}
 OF_MASKS: dict[str, Function] = {
     "where": lambda m, a, b: m.where(b, a, 0.0),
     "index": lambda m, a, b: a[b],

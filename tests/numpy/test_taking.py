@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
+from onnxsmith import BOOL, DOUBLE, trace
 from tests.numpy.agreement import ALL, agrees, sample
 
 
@@ -56,3 +57,39 @@ def test_put(dtype: str) -> None:
     _written("put", dtype, [13, -1], [3, 4], mode="wrap")
     with pytest.raises(IndexError):
         xp.put(xp.zeros(3), [3], 1)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "complex64"])
+def test_place(dtype: str) -> None:
+    for shape in ((5,), (2, 3), (0,), ()):
+        for count in (1, 2, 7):
+            x, mask = np.asarray(sample(dtype, shape)), np.asarray(sample("bool", shape))
+            values = sample(dtype, (count,), 3, special=False)
+            mine = xp.asarray(x)
+            xp.place(mine, xp.asarray(mask), xp.asarray(values))
+            np.place(x, mask, values)
+            np.testing.assert_array_equal(np.asarray(mine), x)
+
+
+def test_place_refuses_what_numpy_does() -> None:
+    x = xp.asarray([1.0, 2.0])
+    with pytest.raises(ValueError, match="does not fit"):
+        xp.place(x, xp.asarray([True]), [1.0])
+    with pytest.raises(ValueError, match="no values"):
+        xp.place(x, xp.asarray([True, False]), xp.asarray([]))
+    with pytest.raises(TypeError, match="only an array"):
+        xp.place([1.0], [True], [2.0])  # pyright: ignore[reportArgumentType]  # the mistake
+
+
+def test_place_recorded() -> None:
+    def placed(x: Any, mask: Any) -> Any:
+        made = xp.asarray(x).copy()
+        xp.place(made, xp.asarray(mask), [7.0, 8.0])
+        return made.tensor
+
+    model = trace(placed, DOUBLE["N"], BOOL["N"])
+    for count in (5, 1, 0):
+        x, mask = sample("float64", (count,)), sample("bool", (count,))
+        wanted = x.copy()
+        np.place(wanted, mask, [7.0, 8.0])
+        np.testing.assert_array_equal(model(x, mask), wanted)

@@ -56,5 +56,14 @@ def test_a_package_that_is_not_in_the_table_begins_well(tmp_path: Path) -> None:
     assert problem.startswith("fresh: 100.0 % of returns say nothing, at most 5 % may")
 
 
+@pytest.mark.parametrize("comment", ["# pyright: basic", "#pyright:basic", "# pyright: off"])
+def test_a_file_that_asks_for_less_is_a_problem(
+    comment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counted(tmp_path, {"core/a.py": f"{comment}\n", "core/b.py": "x = 1  # pyright: ignore[reportAny]\n"})
+    assert count_any.main([str(tmp_path)]) == 1
+    assert "core/a.py: asks pyright for less" in capsys.readouterr().out
+
+
 def test_this_package_is_within_its_limits() -> None:
     assert count_any.main([]) == 0

@@ -255,3 +255,26 @@ def test_a_size_of_1_that_the_module_fixes_is_told_with_its_line():
     ) as told:
         onnxsmith.torch.export(Deciding(), (torch.ones(1, 3),), dynamic_shapes={"x": {0: "n"}})
     assert len(told) == 1
+
+
+FIXED = {
+    "attention": lambda x: nn.functional.scaled_dot_product_attention(
+        x[None, None], x[None, None], x[None, None], scale=1 / (x.shape[0] + 1)
+    ),
+    "logit": lambda x: torch.logit(x.sigmoid(), 1 / (x.shape[0] + 2)),
+}
+
+
+@pytest.mark.parametrize("case", FIXED)
+def test_a_number_computed_from_a_size_that_torch_fixes_is_told(case):
+    class Module(nn.Module):
+        def forward(self, x):
+            return FIXED[case](x)
+
+    model, caught = told(Module(), (rows(4),), {"x": {0: "b"}})
+    assert [each.text for each in read(model.ir.metadata_props)] == ["b == 4"]
+    (warning,) = caught
+    assert "test_conditions.py:" in str(warning.message)
+    np.testing.assert_allclose(model(rows(4).numpy()), Module()(rows(4)).numpy(), rtol=1e-5)
+    with pytest.raises(ModelInputError):
+        model(rows(5).numpy())

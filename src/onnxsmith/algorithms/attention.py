@@ -24,6 +24,7 @@ from onnxsmith.algorithms.values import (
     size_of,
     sizes_of,
 )
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -37,7 +38,7 @@ def attention(
     *,
     dropout: float = 0.0,
     is_causal: bool = False,
-    scale: float | None = None,
+    scale: float | Number | None = None,
     is_grouped: bool = False,
 ) -> TensorValue:
     """Values weighted by how queries go with their keys: (…, head, place, feature).
@@ -45,7 +46,8 @@ def attention(
     A mask says where there is attention at all, or is added. A row that is masked altogether gives zeros. `is_grouped`
     where keys and values have fewer heads than queries.
     """
-    if not dropout and _has_operator(query, key, value, mask, is_grouped):
+    is_known = not isinstance(scale, Number)
+    if is_known and not dropout and _has_operator(query, key, value, mask, is_grouped):
         # ONNX Runtime is faster with it than with what it stands for, and rows that are masked altogether are zeros.
         given = () if mask is None else (_whole_mask(query, key, mask),)
         options = {} if scale is None else {"scale": float(scale)}
@@ -69,9 +71,9 @@ def attention(
     return op.MatMul(_thinned(weights, dropout), value)
 
 
-def _scale(query: TensorValue, scale: float | None) -> TensorOrArray:
+def _scale(query: TensorValue, scale: float | Number | None) -> TensorOrArray:
     if scale is not None:
-        return like(scale, query)
+        return cast(scale, dtype_of(query))
     width = size_of(query, rank_of(query) - 1)
     if isinstance(width, int):
         return like(1 / math.sqrt(width), query)

@@ -8,6 +8,7 @@ from onnxsmith.algorithms.losses import Reduction, reduced
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
+    Numeric,
     cast,
     converted,
     counted,
@@ -125,14 +126,14 @@ def multi_margin(
     target: TensorValue,
     weight: TensorValue | None = None,
     *,
-    margin: float = 1.0,
+    margin: Numeric = 1.0,
     is_squared: bool = False,
 ) -> TensorValue:
     """For each sample the mean of what other classes come too close to the right one, or of its square."""
     rows = _rows(x)
     targets = op.Reshape(target, [-1, 1])
     picked = op.GatherElements(rows, targets, axis=1)
-    loss = op.Max(op.Add(op.Sub(like(margin, x), picked), rows), like(0, x))
+    loss = op.Max(op.Add(op.Sub(cast(margin, dtype_of(x)), picked), rows), like(0, x))
     if is_squared:
         loss = op.Mul(loss, loss)
     if weight is not None:

@@ -98,7 +98,8 @@ class VerificationError(OnnxsmithError, AssertionError):
     """A model does not compute what it was made of computes; raised by what takes `verify=True`.
 
     Of an exported module the message has the largest difference of each output, and the first operator that deviates.
-    For `optimize`, `rewrite` and `convert_version` it names the change that made the difference.
+    For `optimize`, `rewrite` and `convert_version` it names the change that made the difference, for
+    `onnxsmith.numpy.to_model` the output, the sizes and how far the model and the code are apart.
 
     Wrong:
 

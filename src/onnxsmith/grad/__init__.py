@@ -1,10 +1,13 @@
 """Gradients: the gradient of a model is a model of standard operators.
 
 `gradient` is for models, `grad`, `value_and_grad`, `vjp` and `jvp` for functions and scripts, which go through their
-model. A model is recorded again through the call pipeline (`replaying`), and the steps are gone over backwards
-(`reverse`) by a rule for each operator (`rules`).
+model. `stop_gradient`, `custom_gradient` and `checkpoint` stand in functions. A model is recorded again through the
+call pipeline (`replaying`), and the steps are gone over backwards (`reverse`) by a rule for each operator (`rules`).
 """
 
+from onnxsmith.grad.custom import checkpoint as checkpoint
+from onnxsmith.grad.custom import custom_gradient as custom_gradient
+from onnxsmith.grad.custom import stop_gradient as stop_gradient
 from onnxsmith.grad.functions import grad as grad
 from onnxsmith.grad.functions import jvp as jvp
 from onnxsmith.grad.functions import value_and_grad as value_and_grad

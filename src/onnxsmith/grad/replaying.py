@@ -24,7 +24,7 @@ from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.steps import Step
 from onnxsmith.grad.table import rule_of
-from onnxsmith.grad.target import GradientTarget
+from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.records import ValueRecord, tensor_inside
@@ -137,7 +137,10 @@ class Replay:
         """Record a node."""
         function = self._functions.get(node.op_identifier()) if self._functions else None
         if function is not None:
-            self._dissolve(node, function, frame)
+            if function.domain == DOMAIN:
+                self._marked(node, function, frame)
+            else:
+                self._dissolve(node, function, frame)
             return
         if node.op_type == "Constant" and not node.domain and self._constant(node, frame):
             return
@@ -255,6 +258,23 @@ class Replay:
                 inner.values[formal] = self.of(actual, frame)
         self._inside(node, function.graph, inner, frame)
 
+    def _marked(self, node: ir.Node, function: ir.Function, frame: Frame) -> None:
+        """Record a function that says how it is differentiated: its nodes are no steps, the call is one."""
+        inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
+        kind = function.name.partition("__")[0]
+        body = InnerGraph(self, Frame(called=frame.called or node), function.graph, ())
+        outputs = body.record([each for each in inputs if each is not None])
+        frame.values.update(zip(node.outputs, outputs, strict=False))
+        active = tuple([each is not None and self.is_active(each) for each in inputs])
+        if kind == "stop_gradient" or not any(active):
+            return
+        backward = self._functions.get((DOMAIN, f"backward_of_{function.name}", ""))
+        back = None if backward is None else InnerGraph(self, body.frame, backward.graph, ())
+        definition = registry.unchecked(DOMAIN, kind, 1)
+        made = tuple(outputs)
+        self.steps.append(Step(node, definition, inputs, made, {}, active, Marked(body, back)))
+        self.active.update(made_value(each).record for each in made if is_real(each))
+
     def _define(
         self,
         node: ir.Node,
@@ -351,6 +371,14 @@ class InnerGraph:
         """A function whose parameters are called as the graph's inputs."""
         function.__dict__["parameter_names"] = [each.name or "" for each in self.graph.inputs]
         return function
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A function that says how it is differentiated: its body, and its backward function where it has one."""
+
+    body: InnerGraph
+    backward: InnerGraph | None
 
 
 @dataclass(slots=True, eq=False)

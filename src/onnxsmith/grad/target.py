@@ -21,6 +21,8 @@ from onnxsmith.schema.inference.known import Known
 
 #: Metadata of a node that computes a part of a gradient: the name of the node that it is the gradient of.
 GRADIENT_OF = "onnxsmith.gradient_of"
+#: The domain of functions that say how they are differentiated.
+DOMAIN = "onnxsmith.grad"
 
 
 class Origin:

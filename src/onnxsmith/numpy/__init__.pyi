@@ -19,6 +19,8 @@ from onnxsmith.numpy import fft as fft
 from onnxsmith.numpy import linalg as linalg
 from onnxsmith.numpy import random as random
 from onnxsmith.numpy import special as special
+from onnxsmith.numpy.applying import apply_along_axis as apply_along_axis
+from onnxsmith.numpy.applying import apply_over_axes as apply_over_axes
 from onnxsmith.numpy.array import Array as Array
 from onnxsmith.numpy.choosing import choose as choose
 from onnxsmith.numpy.choosing import compress as compress
@@ -46,10 +48,12 @@ from onnxsmith.numpy.differences import unwrap as unwrap
 from onnxsmith.numpy.element_types import array_namespace_info as ___array_namespace_info__
 from onnxsmith.numpy.element_types import astype as astype
 from onnxsmith.numpy.element_types import can_cast as can_cast
+from onnxsmith.numpy.element_types import common_type as common_type
 from onnxsmith.numpy.element_types import finfo as finfo
 from onnxsmith.numpy.element_types import iinfo as iinfo
 from onnxsmith.numpy.element_types import isdtype as isdtype
 from onnxsmith.numpy.element_types import issubdtype as issubdtype
+from onnxsmith.numpy.element_types import min_scalar_type as min_scalar_type
 from onnxsmith.numpy.element_types import promote_types as promote_types
 from onnxsmith.numpy.element_types import result_type as result_type
 from onnxsmith.numpy.elementwise import allclose as allclose
@@ -98,6 +102,7 @@ from onnxsmith.numpy.inserting import einsum as einsum
 from onnxsmith.numpy.inserting import fill_diagonal as fill_diagonal
 from onnxsmith.numpy.inserting import insert as insert
 from onnxsmith.numpy.inserting import ix_ as ix_
+from onnxsmith.numpy.inserting import place as place
 from onnxsmith.numpy.inserting import putmask as putmask
 from onnxsmith.numpy.inserting import resize as resize
 from onnxsmith.numpy.inserting import tril_indices_from as tril_indices_from
@@ -127,9 +132,12 @@ from onnxsmith.numpy.matrices.contractions import outer as outer
 from onnxsmith.numpy.matrices.contractions import tensordot as tensordot
 from onnxsmith.numpy.matrices.contractions import trace as trace
 from onnxsmith.numpy.matrices.contractions import vdot as vdot
+from onnxsmith.numpy.packing import packbits as packbits
+from onnxsmith.numpy.packing import unpackbits as unpackbits
 from onnxsmith.numpy.padding import pad as pad
 from onnxsmith.numpy.polynomials import polyadd as polyadd
 from onnxsmith.numpy.polynomials import polyder as polyder
+from onnxsmith.numpy.polynomials import polydiv as polydiv
 from onnxsmith.numpy.polynomials import polyfit as polyfit
 from onnxsmith.numpy.polynomials import polyint as polyint
 from onnxsmith.numpy.polynomials import polymul as polymul
@@ -145,7 +153,9 @@ from onnxsmith.numpy.quantiles import nanquantile as nanquantile
 from onnxsmith.numpy.quantiles import percentile as percentile
 from onnxsmith.numpy.quantiles import quantile as quantile
 from onnxsmith.numpy.ranges import arange as arange
+from onnxsmith.numpy.ranges import geomspace as geomspace
 from onnxsmith.numpy.ranges import linspace as linspace
+from onnxsmith.numpy.ranges import logspace as logspace
 from onnxsmith.numpy.rearranging import delete as delete
 from onnxsmith.numpy.rearranging import diag as diag
 from onnxsmith.numpy.rearranging import diagflat as diagflat
@@ -222,6 +232,7 @@ from onnxsmith.numpy.taking import put as put
 from onnxsmith.numpy.taking import put_along_axis as put_along_axis
 from onnxsmith.numpy.taking import take as take
 from onnxsmith.numpy.taking import take_along_axis as take_along_axis
+from onnxsmith.numpy.trimming import trim_zeros as trim_zeros
 from onnxsmith.numpy.ufunc import Ufunc as Ufunc
 from onnxsmith.numpy.without_nan import nanmax as nanmax
 from onnxsmith.numpy.without_nan import nanmean as nanmean

@@ -307,7 +307,6 @@ class Array(Holding):
     argmin = _method("argmin")
     argpartition = _method("argpartition")
     argsort = _method("argsort")
-    astype = _method("astype")
     choose = _method("choose")
     clip = _method("clip")
     cumprod = _method("cumprod")
@@ -352,6 +351,19 @@ class Array(Holding):
     def flatten(self, order: str = "C") -> Array:
         """All elements in one dimension, as a copy."""
         return _called("copy", _called("ravel", self, order), "C")
+
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+        *,
+        device: str | None = None,
+    ) -> Array:
+        """The elements in another type."""
+        return _called("astype", self, dtype, copy=copy, casting=casting, device=device)
 
     def fill(self, value: ArrayLike) -> None:
         """Write one value to all places."""
@@ -534,6 +546,8 @@ class Array(Holding):
         return format(self._known("a format").item() if spec else str(self), spec)
 
     def __hash__(self) -> int:
+        if self.is_number and self.is_symbolic:
+            self._known("a hash, in a set or as a key of a dict,")
         raise TypeError("an array has no hash")
 
     def __copy__(self) -> Array:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import AttributeValueError
+from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
@@ -76,6 +76,22 @@ def result_type(*arrays_and_dtypes: ArrayLike) -> NumpyDType:
     if not others and not scalars:
         raise AttributeValueError("at least one array or element type is needed")
     return dtypes.promoted(others, scalars)
+
+
+@public("common_type")
+def common_type(*arrays: ArrayLike) -> type:
+    """The type of floats, or complex numbers, that all arrays go into; integers count as float64."""
+    kinds = [array_of(each).dtype for each in arrays]
+    if any(each.kind == "b" for each in kinds):
+        raise InputTypeError("truth values have no common type with numbers")
+    return cast(type, np.common_type(*[np.empty(0, each) for each in kinds]))
+
+
+@public("min_scalar_type")
+def min_scalar_type(a: ArrayLike, /) -> NumpyDType:
+    """The smallest element type that holds a number; the element type of an array."""
+    array = array_of(a)
+    return array.dtype if array.ndim else np.min_scalar_type(np.asarray(array))
 
 
 @public("promote_types")

@@ -11,6 +11,7 @@ from onnxsmith.core.late_imports import load_module
 
 #: Module of this package -> the names that it enters in the tables of `registry`.
 HOMES: dict[str, str] = {
+    "applying": "apply_along_axis apply_over_axes",
     "carrying": "_adopted _truth",
     "choosing": "choose compress extract piecewise select where",
     "conversions": "_as_tensor _item _to_list",
@@ -21,7 +22,8 @@ HOMES: dict[str, str] = {
     "dispatch": "_array_function",
     "drawing": "random.integers random.key random.normal random.permutation random.split random.uniform",
     "element_types": (
-        "__array_namespace_info__ astype can_cast finfo iinfo isdtype issubdtype promote_types result_type"
+        "__array_namespace_info__ astype can_cast common_type finfo iinfo isdtype issubdtype min_scalar_type "
+        "promote_types result_type"
     ),
     "elementwise": (
         "allclose angle around array_equal array_equiv clip fix i0 isclose iscomplex iscomplexobj isneginf "
@@ -37,7 +39,7 @@ HOMES: dict[str, str] = {
     "histograms": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "indexing": "_getitem _setitem",
     "inserting": (
-        "copyto diag_indices_from einsum fill_diagonal insert ix_ putmask resize tril_indices_from "
+        "copyto diag_indices_from einsum fill_diagonal insert ix_ place putmask resize tril_indices_from "
         "triu_indices_from"
     ),
     "joining": (
@@ -56,13 +58,14 @@ HOMES: dict[str, str] = {
     "matrices.norms": "linalg.cond linalg.matrix_norm linalg.norm linalg.vector_norm",
     "matrices.solving": (
         "linalg.det linalg.inv linalg.lstsq linalg.matrix_power linalg.matrix_rank linalg.pinv linalg.slogdet "
-        "linalg.solve"
+        "linalg.solve linalg.tensorinv linalg.tensorsolve"
     ),
+    "packing": "packbits unpackbits",
     "padding": "pad",
-    "polynomials": "polyadd polyder polyfit polyint polymul polysub polyval vander",
+    "polynomials": "polyadd polyder polydiv polyfit polyint polymul polysub polyval vander",
     "positions": "ravel_multi_index unravel_index",
     "quantiles": "median nanmedian nanpercentile nanquantile percentile quantile",
-    "ranges": "arange linspace",
+    "ranges": "arange geomspace linspace logspace",
     "rearranging": "delete diag diagflat diagonal flip fliplr flipud linalg.diagonal roll rot90",
     "reductions": "all amax amin any count_nonzero max min prod ptp sum",
     "reshaping": (
@@ -107,6 +110,7 @@ HOMES: dict[str, str] = {
         "acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh cos cosh "
         "deg2rad degrees hypot rad2deg radians sin sinh tan tanh"
     ),
+    "trimming": "trim_zeros",
     "without_nan": "nanmax nanmean nanmin nanprod nanstd nansum nanvar",
 }
 

@@ -25,6 +25,19 @@ from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
 from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
 
+def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
+    """One place that is given as an array of one: in a vector it is the same."""
+    if (
+        isinstance(obj, Array)
+        and not obj.is_symbolic
+        and obj.size == 1
+        and rank == 1
+        and obj.dtype.kind in "iu"
+    ):
+        return int(obj.item())
+    return obj
+
+
 @public("insert")
 def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """An array with values before a place along an axis."""
@@ -32,6 +45,7 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     if axis is None:
         array, axis = reshape(array, -1), 0
     place = axis_of(axis, array.ndim)
+    obj = _single_place(obj, array.ndim)
     if not isinstance(obj, int):
         raise InputTypeError(
             "values are inserted before one place, an int", help="insert one after the other"
@@ -81,6 +95,26 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     spread = reshape(given[index], tuple(a.shape))
     where = reshape(as_type(where, dtypes.BOOL), tuple(a.shape))
     a[...] = cast(Array, FUNCTIONS["where"](where, spread, sharing.detached(a)))
+
+
+@public("place")
+def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
+    """Write elements where a condition holds; values repeat, by how many places there were before."""
+    if not isinstance(arr, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(arr).__name__}")
+    given, where = reshape(as_type(array_of(vals), arr.dtype), -1), array_of(mask)
+    sizes: tuple[Size, Size] = (arr.size, where.size)
+    if is_known(sizes) and sizes[0] != sizes[1]:
+        raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    chosen = reshape(as_type(where, dtypes.BOOL), -1)
+    if isinstance(given.shape[0], int) and given.shape[0] == 0:
+        if not chosen.is_symbolic and bool(chosen.any()):
+            raise AttributeValueError("there are no values to be written", culprit=("attribute", "vals"))
+        return
+    counts = cast(Array, FUNCTIONS["cumsum"](as_type(chosen, dtypes.INT64)))
+    index = (counts - 1) % given.shape[0]
+    spread = FUNCTIONS["where"](chosen, given[index], reshape(sharing.detached(arr), -1))
+    arr[...] = reshape(cast(Array, spread), tuple(arr.shape))
 
 
 @public("fill_diagonal")

@@ -28,6 +28,8 @@ from onnxsmith.numpy.matrices.solving import matrix_rank as matrix_rank
 from onnxsmith.numpy.matrices.solving import pinv as pinv
 from onnxsmith.numpy.matrices.solving import slogdet as slogdet
 from onnxsmith.numpy.matrices.solving import solve as solve
+from onnxsmith.numpy.matrices.solving import tensorinv as tensorinv
+from onnxsmith.numpy.matrices.solving import tensorsolve as tensorsolve
 from onnxsmith.numpy.rearranging import matrix_diagonal as _diagonal
 from onnxsmith.numpy.reshaping import matrix_transpose as matrix_transpose
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnxsmith.numpy import applying as applying
 from onnxsmith.numpy import carrying as carrying
 from onnxsmith.numpy import choosing as choosing
 from onnxsmith.numpy import covariances as covariances
@@ -21,6 +22,7 @@ from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting
 from onnxsmith.numpy import joining as joining
 from onnxsmith.numpy import layout as layout
+from onnxsmith.numpy import packing as packing
 from onnxsmith.numpy import padding as padding
 from onnxsmith.numpy import polynomials as polynomials
 from onnxsmith.numpy import positions as positions
@@ -36,6 +38,7 @@ from onnxsmith.numpy import sorting as sorting
 from onnxsmith.numpy import special_functions as special_functions
 from onnxsmith.numpy import statistics as statistics
 from onnxsmith.numpy import taking as taking
+from onnxsmith.numpy import trimming as trimming
 from onnxsmith.numpy import without_nan as without_nan
 from onnxsmith.numpy.matrices import contractions as contractions
 from onnxsmith.numpy.matrices import factors as factors

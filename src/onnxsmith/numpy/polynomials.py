@@ -8,11 +8,11 @@ from typing import cast
 import numpy as np
 
 from onnxsmith.algorithms import values
-from onnxsmith.algorithms.complex_numbers.field import Field, alike
+from onnxsmith.algorithms.complex_numbers.field import Field, alike, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, TensorIndexError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, SizeLike
 from onnxsmith.numpy.array import Array
@@ -25,6 +25,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.reshaping import atleast_1d, reshape
 from onnxsmith.numpy.sizes import Size, size_of
+from onnxsmith.numpy.trimming import leading, without_first
 
 
 def _coefficients(p: ArrayLike) -> Array:
@@ -96,7 +97,52 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
 @public("polymul")
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The product of polynomials."""
-    return cast(Array, FUNCTIONS["convolve"](_coefficients(a1), _coefficients(a2)))
+    return cast(Array, FUNCTIONS["convolve"](leading(_coefficients(a1)), leading(_coefficients(a2))))
+
+
+@recorded()
+def _divided(u: Array, v: Array) -> tuple[Array, Array]:
+    """Step by step, the multiple of the divisor that takes the highest power away."""
+    rest, by = tensors_of(u), tensors_of(v)
+    count = op.Add(op.Sub(op.Size(rest.re), op.Size(by.re)), np.int64(1))
+    length = op.Reshape(op.Max(count, np.int64(1)), [1])
+    first = by.map(lambda part: op.Gather(part, np.int64(0), axis=0))
+    scale = Field(values.constant(values.like(1, first.re))) / first
+    degree = op.Size(by.re)
+    index = values.counted(values.size_of(rest.re, 0))
+    quotient = rest.map(lambda part: op.Expand(values.like(0, part), length))
+
+    def step(k: TensorValue, fields: Sequence[Field], _: Sequence[TensorValue]) -> Step:
+        made, left = fields
+        factor = scale * left.map(lambda part: op.Gather(part, k, axis=0))
+        place = op.Sub(index, k)
+        is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.Less(place, degree))
+        inside = op.Where(is_inside, place, np.int64(0))
+        taken = factor * by.map(lambda part: op.Gather(part, inside, axis=0))
+        here = op.Equal(values.counted(values.size_of(made.re, 0)), k)
+        return Step([where(here, factor, made), where(is_inside, left - taken, left)])
+
+    steps = op.Max(count, np.int64(0))
+    found, left = loop(steps, [quotient, rest], [], step).fields
+    size = op.Sqrt(left.squared_size()) if left.im is not None else op.Abs(left.re)
+    return array_from(found), array_from(without_first(left, op.LessOrEqual(size, values.like(1e-8, size))))
+
+
+@public("polydiv")
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """The quotient of polynomials, and what remains.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polydiv(xp.asarray([3.0, 5.0, 2.0]), xp.asarray([2.0, 1.0]))
+    (Array([1.5 , 1.75]), Array([0.25]))
+    """
+    pair = [_coefficients(each) for each in (u, v)]
+    for each in pair:
+        size = each.shape[0]
+        if isinstance(size, int) and not size:
+            raise TensorIndexError("a polynomial has a coefficient at least")
+    dtype = dtypes.promoted([each.dtype for each in pair], [float])
+    return _divided(*[as_type(each, dtype) for each in pair])
 
 
 @public("polyder")

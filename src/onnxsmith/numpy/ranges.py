@@ -1,4 +1,4 @@
-"""Evenly spaced numbers: `arange`, `linspace`. Ends and counts may be numbers of the model."""
+"""Evenly spaced numbers: `arange`, `linspace`, `logspace`, `geomspace`. Ends and counts may be numbers of the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_o
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -133,6 +133,87 @@ def linspace(
         order = [*range(1, from_front + 1), 0, *range(from_front + 1, result.ndim)]
         result = _transposed(result, tuple(order))
     return (result, step) if retstep else result
+
+
+@public("logspace")
+def logspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SizeLike = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
+    """A base to powers that are evenly spaced.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.logspace(0, 2, 3)
+    Array([  1.,  10., 100.])
+    """
+    root = array_of(base)
+    first, last = array_of(start), array_of(stop)
+    if root.ndim:
+        # As numpy: bases are broadcast with the ends.
+        first, last, root = cast("tuple[Array, ...]", FUNCTIONS["broadcast_arrays"](first, last, root))
+        root = cast(Array, FUNCTIONS["expand_dims"](root, axis))
+    powers = linspace(first, last, num, endpoint, axis=axis)
+    made = cast(Array, UFUNCS["power"](root if root.ndim else base, powers))
+    return made if dtype is None else as_type(made, dtypes.read(dtype))
+
+
+@public("geomspace")
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: SizeLike = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Array:
+    """As many numbers as are asked for from `start` to `stop`, each the same multiple of the one before.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.geomspace(1, 8, 4)
+    Array([1., 2., 4., 8.])
+    """
+    first, last = array_of(start), array_of(stop)
+    for each in (first, last):
+        if not each.is_symbolic and not np.asarray(each).all():
+            raise AttributeValueError("a sequence of multiples has no 0")
+    count = size_of(num, "num")
+    if isinstance(count, int) and count < 0:
+        raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
+    work = dtypes.promoted(
+        [first.dtype, last.dtype, dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)], [float]
+    )
+    wanted = work if dtype is None else dtypes.read(dtype)
+    if isinstance(count, int) and not first.is_symbolic and not last.is_symbolic:
+        return Array(
+            np.geomspace(np.asarray(first), np.asarray(last), count, endpoint, dtype=wanted, axis=axis)
+        )
+    begin, end = as_type(first, work), as_type(last, work)
+    sign = cast(Array, UFUNCS["sign"](begin))
+    low, high = (cast(Array, UFUNCS["log10"](each / sign)) for each in (begin, end))
+    made = cast(Array, UFUNCS["power"](10.0, linspace(low, high, count, endpoint)))
+    made = _with_ends(made * sign, begin, end, bool(endpoint))
+    result = as_type(made, wanted)
+    return result if not axis else cast(Array, FUNCTIONS["moveaxis"](result, 0, axis))
+
+
+@recorded()
+def _with_ends(x: Array, start: Array, stop: Array, endpoint: bool) -> Array:
+    """Numbers along the first dimension, with the first, and the last if it is one of them, as they were given."""
+    field, first, last = tensors_of(x), tensors_of(start), tensors_of(stop)
+    count = values.as_tensor(values.size_of(field.re, 0), DType.INT64)
+    rank = values.rank_of(field.re)
+    place = op.Reshape(
+        values.counted(values.size_of(field.re, 0)), np.array([-1, *[1] * (rank - 1)], np.int64)
+    )
+    if endpoint:
+        is_last = op.And(op.Equal(place, op.Sub(count, np.int64(1))), op.Greater(count, np.int64(1)))
+        field = where(is_last, last, field)
+    return array_from(where(op.Equal(place, np.int64(0)), first, field))
 
 
 @recorded()

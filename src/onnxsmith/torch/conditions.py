@@ -25,10 +25,13 @@ from onnxsmith.torch.symbols import (
     Expression,
     Place,
     Range,
+    ShapeEnvironment,
     Symbol,
     different,
     environment,
+    equal,
     expression_of,
+    hint_of,
     in_order,
     integer,
     is_of_inputs,
@@ -92,15 +95,18 @@ def narrowings(
     bounding: dict[Symbol, list[str]] = {}
     found: list[Narrowing] = []
     for guard in shape_env.guards:
-        place = _place_in_module(guard.sloc)
         expression = _replaced(guard.expr, shape_env.replacements)
-        if (
-            truth_of(expression.xreplace(same)) is True
-        ):  # of sizes with one name, which a call has to keep equal
+        # What is true of sizes with one name, which a call has to keep equal, is not told.
+        if truth_of(expression.xreplace(same)) is True or not _is_told(expression, ranges.keys()):
             continue
-        if place is None or not _is_told(expression, ranges.keys()):
-            continue
+        place = _place_in_module(guard.sloc)
         symbols = in_order(expression.free_symbols)
+        if place is None:
+            places = _places_of_fixed(expression, program)
+            if places and _fails_somewhere(expression, allowed):
+                sizes = _sizes_of_example(expression, shape_env)
+                found += [_compared(each, names, places) for each in sizes]
+            continue
         if isinstance(expression, _INEQUALITIES) and len(symbols) == 1:
             bounding.setdefault(symbols[0], []).append(place)
             ranges[symbols[0]] = _tightened(expression, *ranges[symbols[0]])
@@ -252,6 +258,30 @@ def _replaced(expression: Expression, replacements: Mapping[Symbol, Expression])
             break
         expression = found
     return expression
+
+
+def _sizes_of_example(expression: Expression, shape_env: ShapeEnvironment) -> list[Expression]:
+    """That the sizes in an expression are those of the example."""
+    hints = {each: hint_of(shape_env, each) for each in in_order(expression.free_symbols)}
+    return [equal(symbol, integer(hint)) for symbol, hint in hints.items() if hint is not None]
+
+
+def _places_of_fixed(expression: Expression, program: torch.export.ExportedProgram) -> tuple[str, ...]:
+    """The lines of calls where torch has put a number in the place of one that is computed from sizes.
+
+    It does where an operator takes a Python float, such as the scale of an attention: the program has the number
+    that the example gives, and a guard that they are equal.
+    """
+    if not isinstance(expression, sympy.Eq):
+        return ()
+    numbers = {float(each) for each in expression.args if each.is_Float}
+    spans = [
+        span_of(node)
+        for node in program.graph.nodes
+        if any(isinstance(each, float) and each in numbers for each in (*node.args, *node.kwargs.values()))
+    ]
+    lines = [f"{each.file.rpartition(_SITE)[2]}:{each.line}" for each in spans if each is not None]
+    return tuple(dict.fromkeys(lines))
 
 
 def _is_told(expression: Expression, known: Iterable[Symbol]) -> bool:

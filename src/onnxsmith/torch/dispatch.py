@@ -15,7 +15,7 @@ from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Array, TensorValue, Value
-from onnxsmith.errors import TranslationError
+from onnxsmith.errors import TracedValueError, TranslationError
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ValueRecord, declared
 from onnxsmith.graphs.value import SymbolicTensor
@@ -166,6 +166,10 @@ class Dispatcher:
             except Untranslatable as error:
                 reason = str(error)
                 continue
+            except TracedValueError:
+                # A size, say, in the place of a factor that is an attribute in ONNX. torch's decomposition would
+                # decide by what the number is in the example.
+                raise Untranslatable("a number that only the model knows, where ONNX needs it now") from None
             if not isinstance(result, _Missing):
                 return result, "translation"
         if not isinstance(target, OpOverload):

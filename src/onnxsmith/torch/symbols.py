@@ -31,6 +31,11 @@ class Expression(Protocol):
         ...
 
     @property
+    def is_Float(self) -> bool:
+        """Whether it is one known number with a fraction."""
+        ...
+
+    @property
     def is_Symbol(self) -> bool:
         """Whether it is one symbol."""
         ...
@@ -171,6 +176,11 @@ def integer(value: int) -> Expression:
 def different(left: Expression, right: Expression) -> Expression:
     """That two expressions are not equal, as an expression."""
     return cast("Expression", sympy.Ne(left, right))
+
+
+def equal(left: Expression, right: Expression) -> Expression:
+    """That two expressions are equal, as an expression."""
+    return cast("Expression", sympy.Eq(left, right))
 
 
 def truth_of(condition: Expression) -> bool | None:

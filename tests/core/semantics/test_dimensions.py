@@ -11,6 +11,7 @@ import pytest
 
 from onnxsmith import BOOL, FLOAT, INT64, Tensor, opset21, trace
 from onnxsmith.core.semantics.dimensions import Dimensions
+from onnxsmith.errors import TracedValueError
 
 NAMED = FLOAT["N", 4, "M"]
 TWO = (2,)
@@ -115,3 +116,11 @@ def test_a_size_is_an_integer_to_those_who_ask_for_its_class():
         return x
 
     trace(function, FLOAT["N"])
+
+
+def test_a_set_does_not_decide_what_the_model_knows() -> None:
+    def f(x: Tensor) -> Tensor:
+        return x if x.shape in {(1, 1)} else x + 1
+
+    with pytest.raises(TracedValueError, match="a set or dict looks for a shape"):
+        trace(f, FLOAT["N", 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -63,6 +64,22 @@ def creation(x):
     )
 
 
+def members(x):
+    return 2.25 in x, 7.0 in x, x[0] in (1.0, 1.5), x[0] not in [1.0], x.ndim in (1, 2)
+
+
+def unpacked(x):
+    a, b, c = x
+    (d, e), f = x[:2], x[2]
+    return a * b + c, d, e, f
+
+
+def asserted(x):
+    assert (x > 0).all(), f"{x} is negative"
+    assert len(x) > 1
+    return x
+
+
 def caught(x):
     try:
         y = x.mask
@@ -103,6 +120,7 @@ def returned_from_a_try(x):
     "function",
     [
         *(numbers, extremes, classes, mathematics, attributes, contexts, creation),
+        *(members, unpacked, asserted),
         *(caught, caught_from_a_helper, returned_from_a_try),
     ],
 )
@@ -168,3 +186,25 @@ def test_what_cannot_be_right_is_refused(function: Callable[..., Any], error: ty
     with pytest.raises(error) as caught:
         xp.jit(function)(X)
     assert function.__name__ in str(caught.value)
+
+
+def written_in_c(x):
+    return struct.pack("d", x[0])
+
+
+def of_python_in_c(x):
+    return math.gamma(x[0])
+
+
+@pytest.mark.parametrize(("function", "name"), [(written_in_c, "pack"), (of_python_in_c, "math.gamma")])
+def test_a_call_into_c_is_named(function: Callable[..., Any], name: str):
+    with pytest.raises(TracedValueError, match=f"{name} is written in C: write what it computes") as caught:
+        xp.jit(function)(X)
+    assert f"in {function.__name__}" in str(caught.value)
+
+
+def test_assertions_and_unpacking_fail_as_in_python():
+    with pytest.raises(AssertionError, match="is negative"):
+        xp.jit(asserted)(-X)
+    with pytest.raises(ValueError, match="3 values are needed"):
+        xp.jit(unpacked)(X[:2].repeat(2))

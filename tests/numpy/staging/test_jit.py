@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import pickle
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -329,3 +331,22 @@ def test_random_numbers_are_refused():
     for function in (of_numpy, of_a_generator):
         with pytest.raises(LastingChangeError, match=r"random|each time"):
             xp.jit(function)(np.ones(2))
+
+
+@xp.jit
+def tripled(x):
+    return x * 3
+
+
+def in_another(x):
+    return tripled(x) + tripled(x[0])
+
+
+def test_a_jitted_function_is_staged_in_another():
+    sizes(in_another, (2, "N"))
+
+
+def test_jitted_functions_are_copied_and_pickled():
+    assert copy.deepcopy(tripled) is tripled
+    assert pickle.loads(pickle.dumps(tripled)) is tripled
+    same(pickle.loads(pickle.dumps(xp.jit(haversine)))(np.ones((1, 2)), np.ones((1, 2))), np.zeros(1))

@@ -100,3 +100,15 @@ def test_loops(name: str) -> None:
             wrong = np.flatnonzero(~agrees(name, inputs, got, want, wide))[:5]
             shown = [(*[each[k] for each in inputs], got[k], want[k]) for k in wrong]
             assert not shown, f"{name} {loop}: {shown}"
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "sinh", "cosh", "exp"])
+def test_the_smallest_times_what_overflows(name: str) -> None:
+    """A denormal number times a power of e beyond the largest number is neither lost nor infinite."""
+    parts = np.array([5e-324, 1e-310, 878.0, -878.0, 720.0, 1400.0, 0.5])
+    x = (parts[:, None] + 1j * parts).ravel()
+    with np.errstate(all="ignore"):
+        wanted = getattr(np, name)(x)
+    got = np.asarray(getattr(xp, name)(xp.asarray(x)))
+    for part in (np.real, np.imag):
+        np.testing.assert_allclose(part(got), part(wanted), rtol=1e-14)

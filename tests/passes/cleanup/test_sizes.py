@@ -53,3 +53,14 @@ def test_a_model_that_lies_about_its_shapes_is_not_believed() -> None:
     body = "s = Constant<value_ints=[3]>() a = Neg(x) y = Expand(a, s)"
     text = f"g (float[N] x) => (float[M] y) <float[3] a> {{ {body} }}"
     optimized(model_of(text), np.ones(1, np.float32))
+
+
+def test_a_constant_that_a_body_gives_is_left_alone() -> None:
+    model = model_of("""g (bool c) => (int64 y) {
+        one = Constant<value = int64 {1}>()
+        two = Constant<value = int64 {2}>()
+        y = If (c) <then_branch = t () => (int64 a) { a = Identity(one) },
+                    else_branch = f () => (int64 b) { b = Identity(two) }>
+    }""")
+    small = optimized(model, np.array(True))
+    assert not [each for each in small.report.edits if each.rule == "known sizes"]

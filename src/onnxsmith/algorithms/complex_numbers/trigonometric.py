@@ -84,7 +84,11 @@ def _like_one(x: TensorValue) -> TensorValue:
 def _enlarged(x: TensorValue, size: TensorValue, wave: TensorValue, *, is_odd: bool) -> TensorValue:
     """sinh or cosh of x times a wave; far out half an exponential, which the wave may bring back from overflow."""
     is_far = op.Greater(op.Abs(x), number(30))
-    beyond = grown(op.Abs(x), op.Mul(number(0.5), wave))
+    # Half of the smallest numbers is 0: they are halved when they have grown.
+    is_tiny = op.Less(op.Abs(wave), number(1e-300))
+    half = number(0.5)
+    beyond = grown(op.Abs(x), chosen(is_tiny, wave, op.Mul(half, wave)))
+    beyond = chosen(is_tiny, op.Mul(half, beyond), beyond)
     beyond = op.Mul(beyond, copysign(_like_one(x), x)) if is_odd else beyond
     return chosen(is_far, beyond, op.Mul(size, wave))
 

@@ -29,6 +29,7 @@ from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
 from onnxsmith.grad.rules import indexing as indexing
 from onnxsmith.grad.rules import losses as losses
+from onnxsmith.grad.rules import marks as marks
 from onnxsmith.grad.rules import normalisation as normalisation
 from onnxsmith.grad.rules import pooling as pooling
 from onnxsmith.grad.rules import products as products

@@ -184,6 +184,5 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The products of vectors along an axis, those of the first conjugate."""
     x, y = array_of(x1), array_of(x2)
-    if axis != -1:
-        x, y = broadcast_arrays(x, y)
+    # Each has the axis itself: broadcast first, a size of 1 would go with any other.
     return cast(Array, UFUNCS["vecdot"](moveaxis(x, axis, -1), moveaxis(y, axis, -1)))

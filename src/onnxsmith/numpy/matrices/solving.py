@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -11,16 +12,17 @@ from onnxsmith.algorithms.linalg import determinants, lu, powers
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
 from onnxsmith.algorithms.operators import op
-from onnxsmith.errors import AttributeTypeError, ShapeError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, ShapeError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, result_dtype, working
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.reshaping import broadcast_sizes
-from onnxsmith.numpy.sizes import Size
+from onnxsmith.numpy.reshaping import broadcast_sizes, reshape, transpose
+from onnxsmith.numpy.sizes import Size, product
 from onnxsmith.types.dtypes import DType
 
 
@@ -107,6 +109,40 @@ def slogdet(x: ArrayLike, /) -> SlogdetResult:
     a = matrices(x, square=True)
     _, sign, size = _determinants(a)
     return SlogdetResult(as_type(sign, a.dtype), as_type(size, part_dtype(a.dtype)))
+
+
+# -- arrays as matrices ----------------------------------------------------------------------------------
+
+
+@public("linalg.tensorinv")
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
+    """The inverse of an array whose first `ind` dimensions are the rows of a matrix, and the others its columns."""
+    array = array_of(a)
+    if not isinstance(cast(object, ind), int) or ind <= 0:
+        raise AttributeValueError(f"ind is 1 or more, not {ind}", culprit=("attribute", "ind"))
+    shape = cast("tuple[Size, ...]", tuple(array.shape))
+    inverse = inv(reshape(array, (product(shape[:ind]), product(shape[ind:])), copy=True))
+    return reshape(inverse, (*shape[ind:], *shape[:ind]), copy=True)
+
+
+@public("linalg.tensorsolve")
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
+    """X of the equation that the product of an array and X, over all dimensions of X, is another array."""
+    array, right = array_of(a), array_of(b)
+    if axes is not None:
+        order = list(range(array.ndim))
+        for each in axes:
+            axis = axis_of(each, array.ndim, "axes")
+            order.remove(axis)
+            order.append(axis)
+        array = transpose(array, order)
+    shape = cast("tuple[Size, ...]", tuple(array.shape))
+    inside = shape[right.ndim :] if right.ndim else shape
+    rows, columns = product(shape[: right.ndim]), product(inside)
+    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+        raise ShapeError(f"there are {rows} equations for {columns} numbers")
+    found = solve(reshape(array, (rows, columns), copy=True), reshape(right, -1, copy=True))
+    return reshape(found, inside, copy=True)
 
 
 # -- inverses of what has none ---------------------------------------------------------------------------

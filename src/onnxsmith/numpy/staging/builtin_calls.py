@@ -17,6 +17,7 @@ import numpy as np
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
@@ -39,7 +40,7 @@ def in_place_of(function: Function, usual: Function | None) -> Function | None:
     return None if make is None else make(function if usual is None else usual)
 
 
-def _is_open(value: object) -> bool:
+def _is_open(value: UserValue) -> bool:
     return isinstance(value, Array) and value.is_symbolic
 
 
@@ -47,7 +48,7 @@ def _is_open(value: object) -> bool:
 
 
 def _length(usual: Function) -> Function:
-    def length(value: object) -> object:
+    def length(value: UserValue) -> UserValue:
         if not isinstance(value, Array) or not value.is_symbolic:
             return usual(value)
         if not value.ndim:
@@ -70,7 +71,7 @@ def _of_tensors(usual: Function) -> Function:
     """A function of single numbers, which scripts have for tensors."""
     name = getattr(usual, "__name__", "the function")
 
-    def call(*args: object, **kwargs: object) -> object:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         given = [
             _single(each, f"an operand of {name}()") if isinstance(each, Array) and each.is_symbolic else each
             for each in args
@@ -83,7 +84,7 @@ def _of_tensors(usual: Function) -> Function:
 def _textual(usual: Function) -> Function:
     """Only the model knows the elements, which scripts say of tensors."""
 
-    def text(*args: object, **kwargs: object) -> object:
+    def text(*args: UserValue, **kwargs: UserValue) -> UserValue:
         given = [each.tensor if isinstance(each, Array) and each.is_symbolic else each for each in args]
         return usual(*given, **kwargs)
 
@@ -91,7 +92,7 @@ def _textual(usual: Function) -> Function:
 
 
 def _truths(usual: Function) -> Function:
-    def truths(values: object) -> object:
+    def truths(values: UserValue) -> UserValue:
         if not isinstance(values, Array) or not values.is_symbolic:
             return usual(values)
         if values.ndim != 1:
@@ -105,7 +106,7 @@ def _truths(usual: Function) -> Function:
 
 
 def _rounded(usual: Function) -> Function:
-    def rounded(value: object, digits: int | None = None) -> object:
+    def rounded(value: UserValue, digits: int | None = None) -> UserValue:
         if not _is_open(value):
             return usual(value) if digits is None else usual(value, digits)
         made = cast(Array, FUNCTIONS["round"](value, digits or 0))
@@ -120,7 +121,7 @@ def _extreme(is_greater: bool) -> Maker:
     """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
 
     def make(usual: Function) -> Function:
-        def extreme(*args: object, **kwargs: object) -> object:
+        def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
             if len(args) == 1 and _is_open(args[0]) and not kwargs:
                 return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
             values = _items(args[0]) if len(args) == 1 else list(args)
@@ -146,12 +147,12 @@ def _extreme(is_greater: bool) -> Maker:
     return make
 
 
-def _items(values: object) -> list[object]:
-    return list(cast("Iterable[object]", values))
+def _items(values: UserValue) -> list[UserValue]:
+    return list(cast("Iterable[UserValue]", values))
 
 
 def _total(usual: Function) -> Function:
-    def total(values: object, start: object = 0) -> object:
+    def total(values: UserValue, start: UserValue = 0) -> UserValue:
         if not _is_open(values):
             return usual(values, start)
         array = cast(Array, values)
@@ -163,7 +164,7 @@ def _total(usual: Function) -> Function:
 
 
 def _sorted(usual: Function) -> Function:
-    def in_order(values: object, *, key: object = None, reverse: bool = False) -> object:
+    def in_order(values: UserValue, *, key: UserValue = None, reverse: bool = False) -> UserValue:
         if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
             return usual(values, key=key, reverse=reverse)
         found = list(cast("Iterable[Array]", FUNCTIONS["sort"](values)))
@@ -181,7 +182,7 @@ def class_of(value: Array) -> type:
 
 
 def _is_instance(usual: Function) -> Function:
-    def is_instance(value: object, kinds: _Kinds) -> bool:
+    def is_instance(value: UserValue, kinds: _Kinds) -> bool:
         if not isinstance(value, Array):
             return usual(value, kinds)
         return issubclass(class_of(value), kinds) or isinstance(value, kinds)
@@ -190,7 +191,7 @@ def _is_instance(usual: Function) -> Function:
 
 
 def _type(usual: Function) -> Function:
-    def type_of(*args: object, **kwargs: object) -> type:
+    def type_of(*args: UserValue, **kwargs: UserValue) -> type:
         is_asked = len(args) == 1 and isinstance(args[0], Array)
         return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)
 
@@ -198,14 +199,14 @@ def _type(usual: Function) -> Function:
 
 
 def _has_attribute(usual: Function) -> Function:
-    def has_attribute(value: object, name: str) -> bool:
+    def has_attribute(value: UserValue, name: str) -> bool:
         return hasattr(class_of(value), name) if isinstance(value, Array) else usual(value, name)
 
     return has_attribute
 
 
 def _attribute(usual: Function) -> Function:
-    def attribute(value: object, name: str, *default: object) -> object:
+    def attribute(value: UserValue, name: str, *default: UserValue) -> UserValue:
         if isinstance(value, Array) and default and not hasattr(class_of(value), name):
             return default[0]
         if isinstance(value, Array) and not hasattr(value, name) and hasattr(class_of(value), name):
@@ -224,21 +225,21 @@ def missing_attribute(name: str) -> TracedValueError:
 
 
 def _is_scalar(usual: Function) -> Function:
-    def is_scalar(value: object) -> bool:
+    def is_scalar(value: UserValue) -> bool:
         return value.is_number if isinstance(value, Array) else usual(value)
 
     return is_scalar
 
 
 def _is_iterable(usual: Function) -> Function:
-    def is_iterable(value: object) -> bool:
+    def is_iterable(value: UserValue) -> bool:
         return bool(value.ndim) if isinstance(value, Array) else usual(value)
 
     return is_iterable
 
 
 def _may_share(usual: Function) -> Function:
-    def may_share(a: object, b: object, *options: object) -> bool:
+    def may_share(a: UserValue, b: UserValue, *options: UserValue) -> bool:
         if isinstance(a, Array) and isinstance(b, Array):
             return _owner(a) is _owner(b)
         if isinstance(a, Array) or isinstance(b, Array):
@@ -270,7 +271,7 @@ _MATHEMATICS: dict[str, str] = {
 
 def _computed(name: str) -> Maker:
     def make(usual: Function) -> Function:
-        def compute(*args: object) -> object:
+        def compute(*args: UserValue) -> UserValue:
             if not any(map(_is_open, args)):
                 return usual(*args)
             given = [_as_python(each) for each in args]
@@ -281,7 +282,7 @@ def _computed(name: str) -> Maker:
     return make
 
 
-def _as_python(value: object) -> object:
+def _as_python(value: UserValue) -> UserValue:
     """An operand as `math` takes it: floats are Python's, of 64 bits."""
     if not isinstance(value, Array) or value.dtype.kind in "iub":
         return value
@@ -293,7 +294,7 @@ _SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
 
 
 def _index(usual: Function) -> Function:
-    def index(value: object) -> object:
+    def index(value: UserValue) -> UserValue:
         if not _is_open(value):
             return usual(value)
         array = cast(Array, value)

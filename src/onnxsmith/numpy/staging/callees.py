@@ -15,9 +15,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import TracedValueError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.creation import array as new_array
@@ -33,30 +35,33 @@ Function: TypeAlias = Callable[..., Any]
 _OUTSIDE = "it lives outside the function, and a model has no memory from one call to the next"
 
 
-def holds_open(value: object, depth: int = 4) -> bool:
+def holds_open(value: UserValue, depth: int = 4) -> bool:
     """Whether a value is an array of ours, or has one or a number of the model in it."""
     if isinstance(value, Array | Value):
         return True
     if not depth:
         return False
     if isinstance(value, list | tuple | set):
-        return any(holds_open(each, depth - 1) for each in cast("list[object]", value))
+        return any(holds_open(each, depth - 1) for each in cast("list[UserValue]", value))
     if isinstance(value, dict):
-        return any(holds_open(each, depth - 1) for each in cast("dict[object, object]", value).values())
+        return any(holds_open(each, depth - 1) for each in cast("dict[object, UserValue]", value).values())
     if isinstance(value, slice):
         part = cast("slice[object, object, object]", value)
         return any(isinstance(each, Array | Value) for each in (part.start, part.stop, part.step))
     return False
 
 
-def as_ours(value: Any, around: Sequence[object] = ()) -> Any:
+def as_ours(value: UserValue, around: Sequence[UserValue] = ()) -> UserValue:
     """What numpy gave, with arrays of ours in the places of numpy's.
 
     One that shares elements with what is `around`, such as an argument, is never written to.
     """
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
-        is_shared = any(isinstance(each, np.ndarray) and np.may_share_memory(array, each) for each in around)
+        is_shared = any(
+            isinstance(each, np.ndarray) and np.may_share_memory(array, cast("np.ndarray[Any, Any]", each))
+            for each in around
+        )
         return outside_array(array) if is_shared else array_of_numpys(array)
     if isinstance(value, list | tuple):
         items = [as_ours(each, around) for each in cast("list[Any]", value)]
@@ -105,7 +110,7 @@ def replacements() -> Mapping[object, Function]:
     return found
 
 
-def replacement(function: object) -> Function | None:
+def replacement(function: UserValue) -> Function | None:
     """What is called in the place of a function of numpy; None for all others."""
     try:
         found = replacements().get(function)
@@ -117,14 +122,14 @@ def replacement(function: object) -> Function | None:
         return _method(function)
     if isinstance(function, type):
         return _constructor(cast("type[object]", function))
-    return _special(function)
+    return _special(cast(Function, function))
 
 
 def _either(theirs: Function, ours: Function) -> Function:
     """numpy's function on what is known, ours on arrays."""
-    owner: object = getattr(theirs, "__self__", None)
+    owner: UserValue = getattr(theirs, "__self__", None)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
             return ours(*args, **kwargs)
         return as_ours(theirs(*args, **kwargs), (owner, *args, *kwargs.values()))
@@ -138,7 +143,7 @@ _DECIDING = frozenset(["allclose", "array_equal", "array_equiv"])
 
 
 def _as_python(ours: Function) -> Function:
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         found: Array = ours(*args, **kwargs)
         return found.item()
 
@@ -148,7 +153,7 @@ def _as_python(ours: Function) -> Function:
 def _uncaught(name: str, ours: Function) -> Function:
     """A function that raises for some values, which the model computes: not where a `try` would catch that."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if is_caught(np.linalg.LinAlgError):
             raise TracedValueError(
                 f"only the model knows whether np.{name} fails, and a 'try' around it would catch that",
@@ -159,17 +164,17 @@ def _uncaught(name: str, ours: Function) -> Function:
     return call
 
 
-def _universal(ours: Function, *args: Any, **kwargs: Any) -> Any:
+def _universal(ours: Function, *args: UserValue, **kwargs: UserValue) -> UserValue:
     """A universal function; `out=...` asks for an array where there would be a number."""
     if kwargs.get("out") is not Ellipsis:
         return ours(*args, **kwargs)
     del kwargs["out"]
-    found = ours(*args, **kwargs)
+    found = cast("Array | tuple[Array, ...]", ours(*args, **kwargs))
     return tuple(map(detached, found)) if isinstance(found, tuple) else detached(found)
 
 
-def _dispatched(theirs: Function, *args: Any, **kwargs: Any) -> Any:
-    return array_function(theirs, args, kwargs)
+def _dispatched(theirs: Function, *args: UserValue, **kwargs: UserValue) -> UserValue:
+    return cast(UserValue, array_function(theirs, args, kwargs))
 
 
 def _method(function: types.BuiltinMethodType | types.MethodWrapperType) -> Function | None:
@@ -184,7 +189,7 @@ def _method(function: types.BuiltinMethodType | types.MethodWrapperType) -> Func
     return None
 
 
-def _array_method(owner: np.ndarray[Any, Any], name: str, *args: Any, **kwargs: Any) -> Any:
+def _array_method(owner: np.ndarray[Any, Any], name: str, *args: UserValue, **kwargs: UserValue) -> UserValue:
     return getattr(outside_array(owner), name)(*args, **kwargs)
 
 
@@ -196,15 +201,15 @@ def _constructor(kind: type[object]) -> Function | None:
     if dtype is None:
         return None
 
-    def construct(*args: Any, **kwargs: Any) -> Any:
+    def construct(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) != 1 or kwargs or not holds_open(args[0]):
-            return as_ours(kind(*args, **kwargs))
+            return as_ours(cast(Function, kind)(*args, **kwargs))
         return as_type(array_of(args[0]), dtype).as_number()
 
     return construct
 
 
-def _special(function: object) -> Function | None:
+def _special(function: Function) -> Function | None:
     """A universal function of scipy.special, if that is loaded."""
     if not isinstance(function, np.ufunc):
         return None
@@ -218,22 +223,42 @@ def _special(function: object) -> Function | None:
 # -- functions that make arrays of what they are given ---------------------------------------------------------
 
 
-def _copy_mode(copy: Any) -> bool | None:
+def _copy_mode(copy: UserValue) -> bool | None:
     """numpy's own words for when to copy: an enumeration whose members have no truth values."""
-    return {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}.get(getattr(copy, "name", ""), copy)
+    modes: dict[str, bool | None] = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}
+    return modes.get(getattr(copy, "name", ""), cast("bool | None", copy))
 
 
-def _as_array(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
+def _as_array(
+    a: ArrayLike, dtype: DTypeLike | None = None, order: str | None = None, **options: UserValue
+) -> Array:
     return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
 
 
-def _as_contiguous(a: Any, dtype: Any = None, **_: Any) -> Array:
+def _as_contiguous(a: ArrayLike, dtype: DTypeLike | None = None, **_: UserValue) -> Array:
+    """One whose elements lie one after the other; itself where they do."""
     made = asarray(a, dtype)
-    return made if made.ndim else made.reshape((1,))
+    if not made.ndim:
+        return made.reshape((1,))
+    is_plain = cast("tuple[bool, str | None]", made.traits)[0]
+    return made if is_plain else detached(made, is_plain=True)
+
+
+def _as_fortran(a: ArrayLike, dtype: DTypeLike | None = None, **_: UserValue) -> Array:
+    """One whose elements lie with the first dimension fastest: a copy where that is another order."""
+    made = asarray(a, dtype)
+    if not made.ndim:
+        return made.reshape((1,))
+    return made if made.ndim == 1 else detached(made, is_plain=False)
 
 
 def _new_array(
-    object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **_: Any
+    object: ArrayLike,
+    dtype: DTypeLike | None = None,
+    *,
+    copy: bool | None = True,
+    ndmin: int = 0,
+    **_: UserValue,
 ) -> Array:
     return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
@@ -243,5 +268,5 @@ _CREATING: dict[Function, Function] = {
     np.asarray: _as_array,
     np.asanyarray: _as_array,
     np.ascontiguousarray: _as_contiguous,
-    np.asfortranarray: _as_contiguous,
+    np.asfortranarray: _as_fortran,
 }

@@ -16,6 +16,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
+from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
@@ -31,7 +32,16 @@ def _applied(
     function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
 ) -> Any:
     """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
+    for each in values:
+        if isinstance(each, Array):
+            iter(each)  # says itself why it cannot be gone through, which C does not hand on
     return function(staged(applied), *values)
+
+
+class StandsFor:
+    """A callable that runs a function of the user's by itself; in code that is staged the function is staged."""
+
+    __wrapped__: Callable[..., Any]
 
 
 class NumpyDialect:
@@ -44,21 +54,21 @@ class NumpyDialect:
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
-        found = in_place_of(function, usual) or replacement(function)
+        if isinstance(function, StandsFor):
+            return stage(function.__wrapped__)
+        # What calls a function of the user's for each element stages it, whatever sizes there are.
+        found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
         if function in (builtins.map, functools.reduce):
             return functools.partial(
                 _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
             )
-        looping = element_loop(function, stage)
-        if looping is not None:
-            return looping
         if isinstance(function, _DISPATCHER):
             behind: object = getattr(function, "__wrapped__", None)
             if isinstance(behind, types.FunctionType):
                 return stage(behind)
-        return None
+        return compiled(function) if usual is None else None
 
     def result(self, value: UserValue) -> UserValue:
         return as_ours(value)

@@ -8,6 +8,7 @@ and why, `report` tells.
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
@@ -18,6 +19,7 @@ from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
+from onnxsmith.numpy.staging.dialect import StandsFor
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
 
 P = ParamSpec("P")
@@ -27,10 +29,8 @@ _LIMIT = 256
 
 
 @shown_as("jitted function")
-class Jitted:
+class Jitted(StandsFor):
     """What `jit` makes of a function."""
-
-    __wrapped__: Callable[..., Any]
 
     def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:
         self._plain: PlainFunction = plain_function(function)
@@ -65,6 +65,13 @@ class Jitted:
         except Exception as error:  # inline, not a `boundary`: this call is made to cost little
             hide_frames_between(error)
             raise
+
+    def __reduce__(self) -> tuple[type[Jitted], tuple[object, ...]] | str:
+        """The sessions are made anew; a decorated function is found under its own name."""
+        name: str = vars(self).get("__qualname__", "")
+        if name and getattr(sys.modules.get(self.__module__), name, None) is self:
+            return name
+        return Jitted, (self.__wrapped__, self._static)
 
     def __get__(self, instance: object, owner: type | None = None) -> Jitted:
         """A jitted function in a class is a method: its object is part of what a model is made for."""

@@ -19,6 +19,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -27,6 +28,7 @@ from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
+from onnxsmith.passes import optimize
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
@@ -123,6 +125,9 @@ def _numbers_of_numpys() -> Generator[None]:
         NUMPYS_NUMBER.reset(token)
 
 
+_LOOP = ("", "Loop")
+
+
 class Recording:
     """The model of a function for one form of call, and how results are put together."""
 
@@ -190,7 +195,7 @@ class Recording:
     def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
         """What the model gives."""
         if self._run is None:
-            self._run = self.model.runner()
+            self._run = _for_running(self.model).runner()
         results = self._run(feeds)
         return cast("Sequence[Elements]", results if self._count > 1 else (results,))
 
@@ -205,6 +210,13 @@ class Recording:
                 raise again(self._errors, int(which))
         many = iter(every)
         return self._rebuild(many), list(many)
+
+
+def _for_running(model: Model) -> Model:
+    """The model that runs: what a loop does again and again is worth to be optimised once."""
+    if _LOOP not in operators_of(model.proto):
+        return model
+    return optimize(model, opset="keep")
 
 
 def _shown(template: Any, leaves: Sequence[Leaf]) -> str:

@@ -225,5 +225,6 @@ def _difference(label: str, name: str, mine: Elements, theirs: Elements) -> Comp
     if not bool(np.all(is_same | finite)):
         return Comparison(label, name, float("inf"), float("inf"))
     largest = float(np.max(np.abs(wide[1][finite]), initial=0.0))
-    off = float(np.max(np.abs(wide[0] - wide[1])[finite & ~is_same], initial=0.0))
+    differing = finite & ~is_same
+    off = float(np.max(np.abs(wide[0][differing] - wide[1][differing]), initial=0.0))
     return Comparison(label, name, off, off / largest if largest else off)

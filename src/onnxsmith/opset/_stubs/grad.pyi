@@ -3,7 +3,42 @@
 
 from collections.abc import Callable, Sequence
 from onnxsmith.opset._stubs.model import Model
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
+
+def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose values are computed again on the way back instead of being kept: less memory, more time.
+
+    >>> import numpy as np
+    >>> from onnxsmith.grad import grad
+    >>> block = checkpoint(lambda x: (x * x) * x)
+    >>> grad(lambda x: block(x).sum())(np.float32([1, 2]))
+    array([ 3., 12.], dtype=float32)
+    """
+
+def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function with a gradient of its own: `custom_gradient(function)(backward)`.
+
+    `backward` is called with the cotangents of the results and then with the arguments, and returns a cotangent for
+    each argument, None for zero.
+
+    >>> import numpy as np
+    >>> from onnxsmith import opset21 as op
+    >>> from onnxsmith.grad import grad
+    >>> rounded = custom_gradient(lambda x: op.Round(x))(lambda g, x: g)
+    >>> grad(lambda x: (rounded(x) * x).sum())(np.float32([1.25]))
+    array([2.25], dtype=float32)
+    """
+
+T: TypeAlias = TypeVar('T')
+
+def stop_gradient(x: T) -> T:
+    """The value itself, as a constant for all gradients: none goes through it.
+
+    >>> import numpy as np
+    >>> from onnxsmith.grad import grad
+    >>> grad(lambda x: (x * stop_gradient(x)).sum())(np.float32([2, 3]))
+    array([2., 3.], dtype=float32)
+    """
 
 Wrt: TypeAlias = 'int | str | Sequence[int | str]'
 

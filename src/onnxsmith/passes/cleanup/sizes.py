@@ -262,6 +262,8 @@ def known_sizes(at: Attempt) -> Outcome:
     result = at.node.outputs[0]
     if result.dtype not in _INTEGERS or len(at.node.outputs) != 1:
         return None
+    if at.node.op_type == "Identity" and at.edit.is_constant(at.input(0)):
+        return None  # an output of a body, which is a node's: there would be another one for it
     found, own = sizes_of(at.edit, result), rank(result)
     if found is None or own not in (0, 1) or (own == 0 and len(found) != 1):
         return None

@@ -16,6 +16,8 @@ from onnxsmith.scripting.analysis.names import assigned_names, declared_nonlocal
 
 #: The parameter through which rewritten expressions reach their hooks.
 HOOKS = "__onnxsmith__"
+#: The parameter of a comprehension that is a function of what it goes through.
+_GONE_THROUGH = "__gone_through__"
 
 N = TypeVar("N", bound=ast.AST)
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -316,8 +318,32 @@ class Rewriter(ast.NodeTransformer):
             else:
                 cast(ast.ListComp, made).elt = self.rewrite(node.elt)
         self._is_deferred = was_deferred
-        made.generators[0].iter = first
-        return made
+        if not isinstance(node, ast.ListComp | ast.GeneratorExp) or not self._may_be_loop(node):
+            made.generators[0].iter = first
+            return made
+        # What it goes through, and what it makes of that, one after the other: a hook may do it in another way.
+        made.generators[0].iter = at(first, ast.Name(_GONE_THROUGH, ast.Load()))
+        source = ast.arguments([], [at(node, ast.arg(_GONE_THROUGH))], None, [], [], None, [])
+        ends = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        position = at(node, ast.Tuple([at(node, ast.Constant(each)) for each in ends], ast.Load()))
+        return self._hook(
+            node, "comprehended", [position, self._delayed(first), at(node, ast.Lambda(source, made))]
+        )
+
+    def _may_be_loop(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
+        """Whether a comprehension means the same as a function of its own: all that it reads are variables."""
+        parts = [
+            each
+            for generator in node.generators
+            for each in (generator.target, generator.iter, *generator.ifs)
+        ]
+        return (
+            not self._bound
+            and not any(each.is_async for each in node.generators)
+            and not any(
+                isinstance(each, ast.NamedExpr) for part in (node.elt, *parts) for each in ast.walk(part)
+            )
+        )
 
     # -- generators ------------------------------------------------------------------------------------
 

@@ -21,6 +21,9 @@ from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSynt
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.caught import refuse_caught
+from onnxsmith.scripting.staging.raised import open_raises
+from onnxsmith.scripting.staging.truth import truth
 from onnxsmith.scripting.staging.watch import refuse_change
 
 if TYPE_CHECKING:
@@ -96,12 +99,39 @@ def _elements(
     if isinstance(value, Value) and value.is_symbolic:
         with located(stager.frame.span(target)):
             return _tensor_elements(stager, target, elements, value)
+    if isinstance(value, Carrier) and value.is_symbolic:
+        with located(stager.frame.span(target)):
+            return _carried_elements(stager, target, elements, value)
     try:
         return list(cast("Iterable[UserValue]", value))
     except TypeError:
         raise UnpackError(
             f"a {type(value).__name__} cannot be unpacked into {len(elements)} variables"
         ).locate(stager.frame.span(target)) from None
+
+
+def _carried_elements(
+    stager: Stager, target: ast.expr, elements: Sequence[ast.expr], value: Carrier
+) -> list[UserValue]:
+    """The elements of an array; where only the model knows how many there are, it fails unless they are as many."""
+    count, element = value.gone_through()
+    if isinstance(count, int):
+        return [element(k) for k in range(count)]
+    if any(isinstance(each, ast.Starred) for each in elements):
+        raise _open_star()
+    raises = open_raises()
+    if raises is None:
+        _, element = value.of_length(len(elements)).gone_through()
+        return [element(k) for k in range(len(elements))]
+    span = stager.frame.span(target)
+    refuse_caught(ValueError, span)
+    wanted = len(elements)
+    raises.note_unless(
+        truth(cast(Value, count == wanted)),
+        ValueError(f"{wanted} values are needed to unpack into as many"),
+        span,
+    )
+    return [element(k) for k in range(wanted)]
 
 
 def _tensor_elements(
@@ -117,15 +147,19 @@ def _tensor_elements(
         raise UnpackError(f"a scalar tensor cannot be unpacked into {len(elements)} variables")
     if not isinstance(count, int):
         if any(isinstance(each, ast.Starred) for each in elements):
-            raise UnpackError(
-                "only the model knows how many values there are, so a starred variable cannot take the rest",
-                help="index it: x[0], x[1:]",
-            )
+            raise _open_star()
         count = len(elements)
     elif count < len(elements) and not any(isinstance(each, ast.Starred) for each in elements):
         raise _unpack_error(stager, target, str(len(elements)), count)
     rows = cast("Tensor | TensorSequence", value)
     return [rows[k] for k in range(count)]
+
+
+def _open_star() -> UnpackError:
+    return UnpackError(
+        "only the model knows how many values there are, so a starred variable cannot take the rest",
+        help="index it: x[0], x[1:]",
+    )
 
 
 def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:

@@ -11,7 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from types import CodeType
 
-from onnxsmith.source import PACKAGE_DIRECTORY
+from onnxsmith.errors import UnsupportedSyntaxError
+from onnxsmith.source import PACKAGE_DIRECTORY, Span
 
 #: Functions of ours that raise in the name of what they call: a statement `raise`, a function of a library.
 SPEAKING: set[CodeType] = set()
@@ -40,6 +41,15 @@ def catching(caught: Caught) -> Generator[None]:
 def is_caught(*kinds: type[BaseException]) -> bool:
     """Whether a `try` around what is staged now would catch an error of one of some classes."""
     return any(issubclass(kind, each.kinds) for each in _OPEN.get() for kind in kinds)
+
+
+def refuse_caught(kind: type[BaseException], span: Span | None) -> None:
+    """Refuse an error that only the model knows to be raised, where a `try` would catch it."""
+    if is_caught(kind):
+        raise UnsupportedSyntaxError(
+            "only the model knows whether this is raised, and a 'try' around it would catch it",
+            help="decide with 'if' what is done instead",
+        ).locate(span)
 
 
 def is_of_user(error: BaseException) -> bool:

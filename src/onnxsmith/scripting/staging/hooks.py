@@ -30,6 +30,7 @@ from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
+from onnxsmith.scripting.staging.comprehensions import Position, comprehended
 from onnxsmith.scripting.staging.introspection import (
     class_of,
     is_one_object,
@@ -264,13 +265,17 @@ class Hooks:
             refuse_unknown(item)
         if is_symbolic(container) and isinstance(container, Tensor):
             return number(cast(Tensor, container == item).any())
+        if isinstance(container, Carrier) and (container.is_symbolic or has_symbolic([item], 0)):
+            matches: Any = container == item
+            return number(truth(cast(Value, asked(matches.any()))))
         if isinstance(container, tuple | list | range | set | frozenset | dict):
             options = list(cast("Iterable[UserValue]", container))
-            if is_symbolic(item) or has_symbolic(options, 0):
+            if has_symbolic((item, *options), 0):
                 if isinstance(container, set | frozenset):
                     options.sort(key=repr)  # the order of a set is not the same in every run
                 equal = [functools.partial(_is_or_equals, item, each) for each in options]
-                return self._truth_of((), False, tuple(equal), stops_at=True)
+                found = self._truth_of((), False, tuple(equal), stops_at=True)
+                return number(truth(found)) if is_symbolic(found) else found
         return item in cast("Container[UserValue]", container)
 
     def lacks(self, item: UserValue, container: UserValue) -> bool | Number:
@@ -308,6 +313,12 @@ class Hooks:
     def assumed(self, value: T) -> T | bool:
         """What a generator asserts; a model does not check it."""
         return True if is_symbolic(value) else value
+
+    def comprehended(
+        self, position: Position, first: Thunk, make: Callable[[UserValue], UserValue]
+    ) -> UserValue:
+        """`[… for … in first]`, or a generator: `make` of what `first` gives, or a loop that the model performs."""
+        return comprehended(self._frame, position, first, make)
 
     # -- text ------------------------------------------------------------------------------------------
 

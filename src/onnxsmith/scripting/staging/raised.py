@@ -60,6 +60,19 @@ class Raises:
         else:
             self._cells[_NAME] = before or code
 
+    def note_unless(self, holds: TensorValue, error: BaseException, span: Span | None) -> None:
+        """The path that is staged now raises an error where a condition does not hold, and goes on where it does."""
+        self.errors.append(RaisedError(error, span))
+        op, before = current_graph().operators, self.which
+        none, code = np.array(0, np.int64), np.array(len(self.errors), np.int64)
+        found: TensorValue = op.Where(holds, none, code)
+        if isinstance(before, Number):
+            given = before.as_dtype(DType.INT64)
+            found = op.Where(op.Equal(given, none), found, given)
+        elif before:
+            return
+        self._cells[_NAME] = number(found)
+
     def not_after(self, goes_on: Number | bool) -> Number | bool:
         """Whether a loop goes on: not after an error."""
         which = self.which

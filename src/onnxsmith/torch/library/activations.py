@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import torch
 
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Numeric, axis_of, rank_of
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast
+from onnxsmith.torch.library.values import Translated, cast, is_number
 from onnxsmith.types.dtypes import DType
 
 
@@ -60,15 +60,18 @@ def mish(call: Call, x: TensorValue) -> Translated:
 
 
 @translates("aten.leaky_relu.default")
-def leaky_relu(call: Call, x: TensorValue, negative_slope: float = 0.01) -> Translated:
-    return op.LeakyRelu(x, alpha=float(negative_slope))
+def leaky_relu(call: Call, x: TensorValue, negative_slope: float | Number = 0.01) -> Translated:
+    if not isinstance(negative_slope, Number):
+        return op.LeakyRelu(x, alpha=float(negative_slope))
+    below = op.Mul(x, cast(negative_slope, call.dtype))
+    return op.Where(op.Less(x, cast(0, call.dtype)), below, x)
 
 
 @translates("aten.elu.default")
 def elu(
-    call: Call, x: TensorValue, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
+    call: Call, x: TensorValue, alpha: Numeric = 1.0, scale: Numeric = 1.0, input_scale: Numeric = 1.0
 ) -> Translated:
-    if scale == 1 and input_scale == 1:
+    if is_number(scale, 1) and is_number(input_scale, 1) and isinstance(alpha, int | float):
         return op.Elu(x, alpha=float(alpha))
     below = op.Mul(
         op.Sub(op.Exp(op.Mul(x, cast(input_scale, call.dtype))), cast(1, call.dtype)), cast(alpha, call.dtype)
@@ -82,12 +85,16 @@ def selu(call: Call, x: TensorValue) -> Translated:
 
 
 @translates("aten.celu.default")
-def celu(call: Call, x: TensorValue, alpha: float = 1.0) -> Translated:
-    return op.Celu(x, alpha=float(alpha))
+def celu(call: Call, x: TensorValue, alpha: float | Number = 1.0) -> Translated:
+    if not isinstance(alpha, Number):
+        return op.Celu(x, alpha=float(alpha))
+    width = cast(alpha, call.dtype)
+    below = op.Mul(op.Sub(op.Exp(op.Div(x, width)), cast(1, call.dtype)), width)
+    return op.Where(op.Greater(x, cast(0, call.dtype)), x, below)
 
 
 @translates("aten.hardtanh.default")
-def hardtanh(call: Call, x: TensorValue, min_val: Any = -1, max_val: Any = 1) -> Translated:
+def hardtanh(call: Call, x: TensorValue, min_val: Numeric = -1, max_val: Numeric = 1) -> Translated:
     return op.Clip(x, cast(min_val, call.dtype), cast(max_val, call.dtype))
 
 
@@ -106,8 +113,8 @@ def hardswish(call: Call, x: TensorValue) -> Translated:
 
 
 @translates("aten.softplus.default")
-def softplus(call: Call, x: TensorValue, beta: Numeric = 1, threshold: Any = 20) -> Translated:
-    if beta == 1 and threshold >= 20:
+def softplus(call: Call, x: TensorValue, beta: Numeric = 1, threshold: Numeric = 20) -> Translated:
+    if is_number(beta, 1) and isinstance(threshold, int | float) and threshold >= 20:
         return op.Softplus(x)
     scaled = op.Mul(x, cast(beta, call.dtype))
     smooth = op.Div(op.Softplus(scaled), cast(beta, call.dtype))
@@ -117,7 +124,7 @@ def softplus(call: Call, x: TensorValue, beta: Numeric = 1, threshold: Any = 20)
 @translates(
     "aten.softmax.int", "aten._softmax.default", "aten._safe_softmax.default", "aten.special_softmax.int"
 )
-def softmax(call: Call, x: TensorValue, dim: int, dtype: Any = None) -> Translated:
+def softmax(call: Call, x: TensorValue, dim: int, dtype: torch.dtype | bool | None = None) -> Translated:
     x = cast(x, call.dtype)
     if rank_of(x) == 0:
         return op.Div(x, x)
@@ -130,7 +137,7 @@ def softmax(call: Call, x: TensorValue, dim: int, dtype: Any = None) -> Translat
 
 
 @translates("aten.log_softmax.int", "aten._log_softmax.default", "aten.special_log_softmax.int")
-def log_softmax(call: Call, x: TensorValue, dim: int, dtype: Any = None) -> Translated:
+def log_softmax(call: Call, x: TensorValue, dim: int, dtype: torch.dtype | bool | None = None) -> Translated:
     x = cast(x, call.dtype)
     if rank_of(x) == 0:
         return op.Sub(x, x)

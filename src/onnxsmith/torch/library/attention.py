@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.algorithms.attention import attention
 from onnxsmith.algorithms.values import converted
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
@@ -21,7 +22,7 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     *,
-    scale: float | None = None,
+    scale: float | Number | None = None,
     enable_gqa: bool = False,
 ) -> Translated:
     if call.dtype is DType.BFLOAT16 and not dropout_p:

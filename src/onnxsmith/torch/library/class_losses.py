@@ -10,7 +10,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.losses import MEAN, NONE, REDUCTIONS, SUM, reduced
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated
+from onnxsmith.torch.library.values import Translated, is_number
 
 
 @translates("aten.nll_loss_nd.default", "aten.nll_loss.default", "aten.nll_loss2d.default")
@@ -89,11 +89,11 @@ def multi_margin_loss(
     x: TensorValue,
     target: TensorValue,
     p: Numeric = 1,
-    margin: float = 1,
+    margin: Numeric = 1,
     weight: TensorValue | None = None,
     reduction: int = MEAN,
 ) -> Translated:
-    loss = class_losses.multi_margin(x, target, weight, margin=margin, is_squared=p == 2)
+    loss = class_losses.multi_margin(x, target, weight, margin=margin, is_squared=is_number(p, 2))
     return op.Squeeze(loss, [0]) if reduction == NONE and rank_of(target) == 0 else reduced(loss, reduction)
 
 

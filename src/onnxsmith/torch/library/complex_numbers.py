@@ -13,7 +13,7 @@ from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated
 from onnxsmith.torch.library.registry import find, translates, translates_complex
-from onnxsmith.torch.library.values import cast
+from onnxsmith.torch.library.values import cast, is_number
 from onnxsmith.types.dtypes import DType
 
 
@@ -220,7 +220,7 @@ def addcdiv(call: Call, x: Term, a: Term, b: Term, *, value: Term = 1) -> Comple
 
 
 def _scaled_field(call: Call, x: Field, value: Term) -> Field:
-    return x if isinstance(value, int | float) and value == 1 else x * operand(value, call.dtype)
+    return x if is_number(value, 1) else x * operand(value, call.dtype)
 
 
 @translates_complex("aten.lerp.Tensor", "aten.lerp.Scalar")

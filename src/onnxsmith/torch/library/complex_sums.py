@@ -24,7 +24,7 @@ from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
 from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated, schema_of
 from onnxsmith.torch.library.reductions import variance_and_mean
 from onnxsmith.torch.library.registry import Translation, find, translates_complex
-from onnxsmith.torch.library.values import axis_of, cast, filled
+from onnxsmith.torch.library.values import axis_of, cast, filled, is_number
 
 #: Linear in all their tensors: the translation of real tensors on each part.
 LINEAR = (
@@ -121,12 +121,12 @@ def sum_of_product(call: Call, x: Given, a: Given, b: Given, *, beta: Term = 1, 
         made = left @ right
     if SUMS[call.overload] == "batch":
         made = made.map(lambda part: op.ReduceSum(part, [0], keepdims=0))
-    if alpha != 1:
+    if not is_number(alpha, 1):
         made = made * operand(alpha, call.dtype)
-    if beta == 0:
+    if is_number(beta, 0):
         return pair(made)
     added = operand(x, call.dtype)
-    return pair((added if beta == 1 else added * operand(beta, call.dtype)) + made)
+    return pair((added if is_number(beta, 1) else added * operand(beta, call.dtype)) + made)
 
 
 # -- products along a dimension -------------------------------------------------------------------------------

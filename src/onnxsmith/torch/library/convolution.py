@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
 
 from onnxsmith.algorithms import convolution as convolutions
 from onnxsmith.algorithms.complex_numbers.pair import Complex
@@ -13,11 +12,9 @@ from onnxsmith.algorithms.windows import is_exact_only
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
+from onnxsmith.torch.library.kinds import Argument, Counts
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import Given, Translated
-
-#: A number for each dimension, or one for all.
-Counts: TypeAlias = int | Sequence[int]
 
 
 def repeated(value: int | Sequence[int], count: int) -> list[int]:
@@ -90,7 +87,7 @@ def convolution(
     transposed: bool,
     output_padding: Counts,
     groups: int,
-    *_: Any,
+    *_: Argument,
 ) -> Translated:
     if transposed:
         return transposed_convolution(
@@ -148,25 +145,27 @@ COMPLEX = (
 
 @translates_complex(*COMPLEX)
 def complex_convolution(
-    call: Call, x: Given, weight: Given, bias: Given | None = None, *rest: Any
+    call: Call, x: Given, weight: Given, bias: Given | None = None, *rest: Argument
 ) -> Translated:
     """As (a + bi)(c + di), with convolutions for products."""
+    function: Callable[..., Translated] = conv
     if "transpose" in call.overload:
         function = conv_transpose
-    else:
-        function = convolution if "convolution" in call.overload else conv
-    x, weight = parts_of(x), parts_of(weight)
+    elif "convolution" in call.overload:
+        function = convolution
+    z, kernel = parts_of(x), parts_of(weight)
 
-    def convolved(part: Any, kernel: Any) -> Any:
-        return function(call, part, kernel, None, *rest)
+    def convolved(part: TensorValue, kernel_part: TensorValue) -> TensorValue:
+        result = function(call, part, kernel_part, None, *rest)
+        assert isinstance(result, TensorValue)  # of tensors
+        return result
 
-    real = op.Sub(convolved(x.real, weight.real), convolved(x.imag, weight.imag))
-    imag = op.Add(convolved(x.real, weight.imag), convolved(x.imag, weight.real))
+    real = op.Sub(convolved(z.real, kernel.real), convolved(z.imag, kernel.imag))
+    imag = op.Add(convolved(z.real, kernel.imag), convolved(z.imag, kernel.real))
     if bias is None:
         return Complex(real, imag)
-    bias = parts_of(bias)
-    spatial = rank_of(weight.real) - 2
+    added, spatial = parts_of(bias), rank_of(kernel.real) - 2
     return Complex(
-        op.Add(real, convolutions.beside_channels(bias.real, spatial)),
-        op.Add(imag, convolutions.beside_channels(bias.imag, spatial)),
+        op.Add(real, convolutions.beside_channels(added.real, spatial)),
+        op.Add(imag, convolutions.beside_channels(added.imag, spatial)),
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
@@ -64,11 +62,11 @@ def embedding_bag(
     call: Call,
     weight: TensorValue,
     indices: TensorValue,
-    offsets: Any,
+    offsets: TensorValue,
     scale_grad_by_freq: bool = False,
     mode: int = 0,
     sparse: bool = False,
-    per_sample_weights: Any = None,
+    per_sample_weights: TensorValue | None = None,
     include_last_offset: bool = False,
     padding_idx: int | None = -1,
 ) -> Translated:
@@ -91,7 +89,7 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = op.Mul(rows, op.Unsqueeze(cast(per_sample_weights, dtype), [1]))
     start, reduction = (-np.inf, "max") if mode == 2 else (0, "add")
-    counts: Any = None
+    counts: TensorValue | None = None
     if padding is not None:
         is_padding = op.Unsqueeze(op.Equal(indices, cast(padding, DType.INT64)), [1])
         rows = op.Where(is_padding, cast(start, dtype), rows)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnxsmith.algorithms.special import gamma, incomplete_gamma
 from onnxsmith.algorithms.special import zeta as zeta_functions
-from onnxsmith.algorithms.values import constant
+from onnxsmith.algorithms.values import Numeric, as_tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
@@ -40,10 +38,8 @@ def digamma_of(call: Call, x: TensorValue) -> TensorValue:
     "aten.special_zeta.self_scalar",
     "aten.special_zeta.other_scalar",
 )
-def zeta(call: Call, s: Any, q: Any) -> TensorValue:
-    s, q = (cast(each, DType.DOUBLE) for each in (s, q))
-    both = (each if isinstance(each, TensorValue) else constant(each) for each in (s, q))
-    return zeta_functions.hurwitz_zeta(*both)
+def zeta(call: Call, s: Numeric, q: Numeric) -> TensorValue:
+    return zeta_functions.hurwitz_zeta(as_tensor(s, DType.DOUBLE), as_tensor(q, DType.DOUBLE))
 
 
 @translates("aten.polygamma.default", "aten.special_polygamma.default")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from onnxsmith.algorithms import convolution
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import Size, counted, dtype_of, rank_of
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.pooling import window_counts
@@ -108,7 +107,7 @@ def _covers(starts: TensorValue, ends: TensorValue, size: Size) -> TensorValue:
     return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))
 
 
-def _spread_over(x: TensorValue, shares: Any, axis: int) -> TensorValue:
+def _spread_over(x: TensorValue, shares: TensorOrArray, axis: int) -> TensorValue:
     """One dimension of windows as one of elements, by a matrix of (window, element)."""
     order = list(range(rank_of(x)))
     order[axis], order[-1] = order[-1], order[axis]

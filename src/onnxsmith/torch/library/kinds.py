@@ -39,6 +39,8 @@ Argument: TypeAlias = (
 Many: TypeAlias = "Sequence[Argument] | dict[str, Argument]"
 Arguments: TypeAlias = tuple[Argument, ...]
 Keywords: TypeAlias = dict[str, Argument]
+#: How windows lie in a signal, an image, a volume: one number for all dimensions, or one for each.
+Counts: TypeAlias = int | Sequence[int]
 #: What a translation gives: tensors, and what becomes one.
 Translated: TypeAlias = (
     "Value | Complex | Array | np.generic[Any] | bool | int | float | complex | Sequence[Translated] | None"

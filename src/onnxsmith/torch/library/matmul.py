@@ -8,7 +8,7 @@ from onnxsmith.algorithms.values import Numeric, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import Translated, cast, tensors
+from onnxsmith.torch.library.values import Translated, cast, is_number, tensors
 
 
 @translates(
@@ -17,10 +17,6 @@ from onnxsmith.torch.library.values import Translated, cast, tensors
 )
 def matmul(call: Call, x: TensorValue, y: TensorValue) -> Translated:
     return product_of(*tensors(call, x, y))
-
-
-def _is_one(value: object) -> bool:
-    return isinstance(value, int | float) and value == 1
 
 
 @translates("aten.linear.default")
@@ -38,7 +34,7 @@ def addmm(
 ) -> Translated:
     # ONNX Runtime (1.31) leaves `beta` out of account where the inner dimension is 0.
     inner = call.size(x, 1)
-    is_safe = beta in (0, 1) if not isinstance(inner, int) or inner == 0 else True
+    is_safe = is_number(beta, 0) or is_number(beta, 1) or (isinstance(inner, int) and inner > 0)
     if call.dtype.is_float and isinstance(beta, int | float) and isinstance(alpha, int | float) and is_safe:
         # A bias that counts for nothing must not even pass on its NaN.
         given = () if beta == 0 else (bias,)
@@ -57,11 +53,11 @@ def baddbmm(
 
 
 def _sum(call: Call, bias: TensorValue, product: TensorValue, beta: Numeric, alpha: Numeric) -> TensorValue:
-    if not _is_one(alpha):
+    if not is_number(alpha, 1):
         product = op.Mul(product, cast(alpha, call.dtype))
-    if isinstance(beta, int | float) and beta == 0:
+    if is_number(beta, 0):
         return product
-    bias = bias if _is_one(beta) else op.Mul(bias, cast(beta, call.dtype))
+    bias = bias if is_number(beta, 1) else op.Mul(bias, cast(beta, call.dtype))
     return op.Add(bias, product)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from onnxsmith.torch.library.values import Translated, cast
 from onnxsmith.types.dtypes import DType
 
 
-def batched(x: TensorValue, spatial: int) -> tuple[Any, bool]:
+def batched(x: TensorValue, spatial: int) -> tuple[TensorValue, bool]:
     """A single sample as a batch of one, and whether it was single."""
     is_single = rank_of(x) == spatial + 1
     return (op.Unsqueeze(x, [0]) if is_single else x), is_single
@@ -56,10 +55,10 @@ def spatial_of(call: Call) -> int:
 def max_pool(
     call: Call,
     x: TensorValue,
-    kernel: Any,
-    stride: Any = (),
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel: Counts,
+    stride: Counts = (),
+    padding: Counts = 0,
+    dilation: Counts = 1,
     ceil_mode: bool = False,
 ) -> Translated:
     spatial = spatial_of(call)
@@ -97,7 +96,12 @@ class _Counting:
     """
 
     def __init__(
-        self, sizes: list[Any], outputs: list[Any], extents: list[int], stride: list[int], padding: list[int]
+        self,
+        sizes: Sequence[Size],
+        outputs: Sequence[Size],
+        extents: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
     ) -> None:
         self.sizes, self.outputs = sizes, outputs
         self.extents, self.stride, self.padding = extents, stride, padding
@@ -126,10 +130,11 @@ class _Counting:
             for size, out, extent, step, around in zip(
                 self.sizes, self.outputs, self.extents, self.stride, self.padding, strict=True
             )
+            if isinstance(size, int) and isinstance(out, int)  # all are known where this is asked
         ]
 
 
-def _is_given(stride: Any) -> bool:
+def _is_given(stride: Counts) -> bool:
     return isinstance(stride, int) or len(stride) > 0
 
 
@@ -137,9 +142,9 @@ def _is_given(stride: Any) -> bool:
 def avg_pool(
     call: Call,
     x: TensorValue,
-    kernel: Any,
-    stride: Any = (),
-    padding: Any = 0,
+    kernel: Counts,
+    stride: Counts = (),
+    padding: Counts = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -212,7 +217,9 @@ def window_counts(
 
 
 @translates("aten.max_unpool2d.default", "aten.max_unpool3d.default")
-def max_unpool(call: Call, x: TensorValue, places: Any, output_size: Any, *_: Argument) -> Translated:
+def max_unpool(
+    call: Call, x: TensorValue, places: TensorValue, output_size: Sequence[Size], *_: Argument
+) -> Translated:
     """Zeros, but for the values of `x` at their places."""
     spatial = spatial_of(call)
     sizes = call.output_shape()

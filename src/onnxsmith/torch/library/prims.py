@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import torch
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import double
-from onnxsmith.algorithms.values import Numeric, dtype_of, expand, int64s, rank_of, reshape
+from onnxsmith.algorithms.values import Numeric, Size, dtype_of, expand, int64s, rank_of, reshape
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument
@@ -111,7 +111,9 @@ def bitwise(call: Call, x: TensorValue, y: TensorValue) -> Translated:
 
 
 @translates(*REDUCTIONS)
-def reduction(call: Call, x: TensorValue, dims: Any, *, output_dtype: Any = None) -> Translated:
+def reduction(
+    call: Call, x: TensorValue, dims: Sequence[int] | None, *, output_dtype: torch.dtype | None = None
+) -> Translated:
     x = cast(x, call.dtype)
     axes = range(rank_of(x)) if dims is None else dims
     return (
@@ -137,13 +139,13 @@ def isfinite(call: Call, x: TensorValue) -> Translated:
 
 
 @translates("prims.where.default", lifts=("x", "y"))
-def where(call: Call, condition: Any, x: TensorValue, y: TensorValue) -> Translated:
+def where(call: Call, condition: Numeric, x: TensorValue, y: TensorValue) -> Translated:
     return op.Where(condition, cast(x, call.dtype), cast(y, call.dtype))
 
 
 @translates("prims.broadcast_in_dim.default", lifts=True)
 def broadcast_in_dim(
-    call: Call, x: TensorValue, shape: Sequence[Any], dimensions: Sequence[int]
+    call: Call, x: TensorValue, shape: Sequence[Size], dimensions: Sequence[int]
 ) -> Translated:
     missing = [k for k in range(call.rank) if k not in dimensions]
     return expand(op.Unsqueeze(x, missing) if missing else x, call.output_shape())
@@ -164,19 +166,25 @@ def transpose(call: Call, x: TensorValue, permutation: Sequence[int]) -> Transla
 
 
 @translates("prims.cat.default", lifts=("tensors",))
-def cat(call: Call, tensors: Sequence[Any], dim: int) -> Translated:
+def cat(call: Call, tensors: Sequence[TensorValue], dim: int) -> Translated:
     return tensors[0] if len(tensors) == 1 else op.Concat(*tensors, axis=dim)
 
 
 @translates("prims.slice.default", lifts=True)
 def slice_(
-    call: Call, x: TensorValue, starts: Sequence[Any], ends: Sequence[Any], strides: Any = None
+    call: Call,
+    x: TensorValue,
+    starts: Sequence[Size],
+    ends: Sequence[Size],
+    strides: Sequence[Size] | None = None,
 ) -> Translated:
     axes = np.arange(len(starts))
     return op.Slice(x, int64s(starts), int64s(ends), axes, int64s(strides or [1] * len(starts)))
 
 
 @translates("prims.iota.default")
-def iota(call: Call, length: Any, *, start: Numeric, step: Numeric, dtype: Any, **_: Argument) -> Translated:
+def iota(
+    call: Call, length: Size, *, start: Numeric, step: Numeric, dtype: torch.dtype, **_: Argument
+) -> Translated:
     counted = op.Range(np.int64(0), cast(length, DType.INT64), np.int64(1))
     return op.Add(op.Mul(counted, cast(step, DType.INT64)), cast(start, DType.INT64))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import dtype_of, int64s, product, rank_of, reshape
+from onnxsmith.algorithms.values import Size, dtype_of, int64s, product, rank_of, reshape
 from onnxsmith.algorithms.windows import padded, unfolded, window_places
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
@@ -42,7 +42,12 @@ def grid_sampler(
 
 @translates("aten.im2col.default", lifts=True)
 def im2col(
-    call: Call, x: TensorValue, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+    call: Call,
+    x: TensorValue,
+    kernel_size: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    stride: Sequence[int],
 ) -> Translated:
     """The windows of an image as columns."""
     x, is_single = batched(x, 2)
@@ -60,7 +65,13 @@ def im2col(
 
 @translates("aten.col2im.default", lifts=True)
 def col2im(
-    call: Call, x: TensorValue, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+    call: Call,
+    x: TensorValue,
+    output_size: Sequence[Size],
+    kernel_size: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    stride: Sequence[int],
 ) -> Translated:
     """Columns as windows of an image, summed where they overlap."""
     is_single = rank_of(x) == 2

@@ -26,6 +26,7 @@ from onnxsmith.algorithms.values import (
     reshape,
     sizes_of,
 )
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.registry import translates
@@ -72,7 +73,7 @@ def _scatter(
         return x  # an empty index may have any number of dimensions
     is_scalar = rank_of(x) == 0
     x, index = at_least_vector(x), at_least_vector(index)
-    if isinstance(source, TensorValue):
+    if isinstance(source, TensorValue) and not isinstance(source, Number):
         written = at_least_vector(converted(source, dtype_of(x)))
     else:
         written = filled(sizes_of(index), source, dtype_of(x))

@@ -11,6 +11,7 @@ from typing import overload
 import torch
 
 from onnxsmith.algorithms import values
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.values import as_size as as_size
 from onnxsmith.algorithms.values import axes_of as axes_of
 from onnxsmith.algorithms.values import axis_of as axis_of
@@ -41,6 +42,11 @@ def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrA
 def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrArray:
     """A tensor, number or literal in an element type; a literal becomes a scalar array."""
     return values.cast(value, onnx_dtype(dtype) if isinstance(dtype, torch.dtype) else dtype)
+
+
+def is_number(value: values.Numeric | Complex, number: float) -> bool:
+    """Whether a value is known to be a number; of a tensor, and of what only the model knows, nothing is."""
+    return isinstance(value, int | float | complex) and value == number
 
 
 def promoted(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
@@ -16,7 +14,7 @@ from onnxsmith.types.dtypes import DType
 
 
 @translates("torchvision.nms.default")
-def nms(call: Call, boxes: TensorValue, scores: Any, iou_threshold: float) -> Translated:
+def nms(call: Call, boxes: TensorValue, scores: TensorValue, iou_threshold: float) -> Translated:
     """The places of boxes that no better one overlaps, the best first."""
     found = op.NonMaxSuppression(
         op.Unsqueeze(cast(boxes, DType.FLOAT), [0]),

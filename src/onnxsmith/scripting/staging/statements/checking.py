@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.kinds import Root
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.caught import SPEAKING, refuse_caught
+from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
-from onnxsmith.scripting.staging.truth import asked, is_symbolic
+from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 
 
 @statement_kind(ast.Assert)
@@ -23,11 +27,27 @@ class Assertion(PlainKind):
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.Assert)
-        value = stager.frame.evaluate(statement.test)
-        if is_symbolic(asked(value)) or value:
-            return  # a model has no assertions; the eager run checks it
-        message = () if statement.msg is None else (stager.frame.evaluate(statement.msg),)
-        raise AssertionError(*message)
+        frame, raises = stager.frame, open_raises()
+        value = frame.evaluate(statement.test)
+        tested = asked(value)
+        if is_symbolic(tested):
+            if raises is not None:
+                refuse_caught(AssertionError, frame.span(statement))
+                with stager.telling(), located(frame.span(statement)):
+                    raises.note_unless(
+                        truth(tested),
+                        AssertionError(*self._message(stager, statement)),
+                        frame.span(statement),
+                    )
+            return  # else a model has no assertions; the eager run checks it
+        if not value:
+            raise AssertionError(*self._message(stager, statement))
+
+    def _message(self, stager: Stager, statement: ast.Assert) -> tuple[UserValue, ...]:
+        return () if statement.msg is None else (stager.frame.evaluate(statement.msg),)
+
+
+SPEAKING.add(Assertion.perform.__code__)
 
 
 @statement_kind(ast.Pass, ast.Nonlocal)

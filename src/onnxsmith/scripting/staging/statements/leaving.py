@@ -8,7 +8,7 @@ from typing import cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
-from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
+from onnxsmith.scripting.staging.caught import SPEAKING, refuse_caught
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.stager import Stager
@@ -92,16 +92,26 @@ class Raising(PlainKind):
         if statement.exc is None:
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
         with stager.telling():
-            found: object = frame.evaluate(statement.exc)
+            found = self._made(stager, statement.exc)
         error = (
             cast("type[BaseException]", found)() if isinstance(found, type) else cast(BaseException, found)
         )
-        if is_caught(type(error)):
-            raise UnsupportedSyntaxError(
-                "only the model knows whether this is raised, and a 'try' around it would catch it",
-                help="decide with 'if' what is done instead",
-            ).locate(frame.span(statement))
+        refuse_caught(type(error), frame.span(statement))
         return error
+
+    def _made(self, stager: Stager, error: ast.expr) -> object:
+        """The error; where its text cannot be made of what only the model knows, as it is written."""
+        try:
+            return stager.frame.evaluate(error)
+        except Exception:
+            kind: object = stager.frame.evaluate(error.func) if isinstance(error, ast.Call) else None
+            if (
+                not isinstance(error, ast.Call)
+                or not isinstance(kind, type)
+                or not issubclass(kind, Exception)
+            ):
+                raise
+            return kind(", ".join(map(ast.unparse, error.args)))
 
 
 SPEAKING.add(Raising.perform.__code__)

@@ -1,0 +1,50 @@
+"""Functions that are written in C and that numpy code hands arrays to: they see no elements when a model is made."""
+
+from __future__ import annotations
+
+import types
+
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.errors import OnnxsmithError, TracedValueError
+from onnxsmith.numpy.staging.callees import as_ours, holds_open
+from onnxsmith.scripting.staging.caught import SPEAKING
+from onnxsmith.scripting.staging.script_values import Function
+
+_CYTHON = ("cython_function_or_method", "fused_cython_function")
+
+
+def compiled(function: Function) -> Function | None:
+    """What is called in the place of a function of a module that is written in C; None for all others."""
+    owner: object = getattr(function, "__self__", None)
+    is_of_module = isinstance(function, types.BuiltinFunctionType) and (
+        owner is None or isinstance(owner, types.ModuleType)
+    )
+    if not is_of_module and type(function).__name__ not in _CYTHON:
+        return None
+
+    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        given = (*args, *kwargs.values())
+        if not any(map(holds_open, given)):
+            return as_ours(function(*args, **kwargs), given)
+        try:
+            return function(*args, **kwargs)
+        except OnnxsmithError as error:
+            error.help = _help(function) if error.help is None else f"{_help(function)};\n{error.help}"
+            raise
+        except Exception as error:  # whatever it says of an object that it does not know
+            raise TracedValueError(
+                f"{_shown(function)} takes no array that only the model knows: {error}", help=_help(function)
+            ).locate_at_caller() from None
+
+    SPEAKING.add(call.__code__)
+    return call
+
+
+def _shown(function: Function) -> str:
+    module: str | None = getattr(function, "__module__", None)
+    name: str = getattr(function, "__name__", repr(function))
+    return name if module in (None, "builtins") else f"{module}.{name}"
+
+
+def _help(function: Function) -> str:
+    return f"{_shown(function)} is written in C: write what it computes with functions of numpy"

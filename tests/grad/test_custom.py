@@ -1,0 +1,75 @@
+"""`stop_gradient`, `custom_gradient` and `checkpoint`, also after a model was saved and loaded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, load, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import CallError
+from onnxsmith.grad import checkpoint, custom_gradient, grad, jvp, stop_gradient
+
+X = np.float32([1.25, -2.5])
+straight_through = custom_gradient(lambda x: op.Round(x))(lambda g, x: g)
+
+
+def test_no_gradient_goes_through_what_is_stopped() -> None:
+    np.testing.assert_array_equal(grad(lambda x: (x * stop_gradient(x)).sum())(X), X)
+    np.testing.assert_array_equal(jvp(lambda x: x * stop_gradient(x))(X, tangent=X)[1], X * X)
+
+
+def test_a_stopped_value_in_a_script() -> None:
+    @script
+    def loss(x: FLOAT["N"]):
+        return op.ReduceSum(x * stop_gradient(x), keepdims=0)
+
+    np.testing.assert_array_equal(grad(loss)(X), X)
+    np.testing.assert_allclose(loss(X), (X * X).sum())
+
+
+def test_a_gradient_of_its_own(tmp_path: Any) -> None:
+    np.testing.assert_array_equal(grad(lambda x: (straight_through(x) * x).sum())(X), np.round(X) + X)
+    model = trace(lambda x: op.ReduceSum(straight_through(x * 3.0), keepdims=0), FLOAT["N"])
+    model.save(tmp_path / "model.onnx")
+    for each in (model, load(tmp_path / "model.onnx")):
+        each.check()
+        np.testing.assert_array_equal(each.gradient(wrt=["x"])(X)[1], [3, 3])
+
+
+def test_several_arguments_and_one_without_a_cotangent() -> None:
+    product = custom_gradient(lambda x, y: x * y)(lambda g, x, y: (g * 100.0, None))
+    by_x, by_y = grad(lambda x, y: product(x, y).sum(), wrt=(0, 1))(X, X)
+    np.testing.assert_array_equal(by_x, [100, 100])
+    np.testing.assert_array_equal(by_y, [0, 0])
+
+
+def test_it_runs_on_arrays_as_it_is() -> None:
+    np.testing.assert_array_equal(straight_through(X), np.round(X))
+
+
+def test_a_backward_function_of_another_number_of_cotangents() -> None:
+    wrong = custom_gradient(lambda x, y: x * y)(lambda g, x, y: g)
+    with pytest.raises(CallError, match="returns 1 cotangents, and the function has 2 arguments"):
+        trace(lambda x: wrong(x, x), FLOAT["N"])
+
+
+def test_what_is_computed_again_gives_the_same(tmp_path: Any) -> None:
+    weight = np.float32([[0.5, -1.0], [2.0, 0.25]])
+
+    def block(x):
+        return op.Tanh(op.Tanh(x @ weight) @ weight)
+
+    def loss(layer):
+        return lambda x: (layer(layer(x)) ** 2.0).sum()
+
+    x = np.float32([[1.0, 2.0], [-0.5, 0.1]])
+    np.testing.assert_allclose(grad(loss(checkpoint(block)))(x), grad(loss(block))(x), rtol=1e-5)
+
+
+def test_what_is_computed_again_is_not_kept() -> None:
+    block = checkpoint(lambda x: op.Sin(op.Exp(op.Cos(x))))
+    model = trace(lambda x: op.ReduceSum(block(x), keepdims=0), FLOAT[3]).gradient(wrt=["x"])
+    assert [node.op_type for node in model.ir.graph].count("Exp") == 2
