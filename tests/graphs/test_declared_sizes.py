@@ -8,7 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, Dim, Model, trace
+from onnxsmith import FLOAT, Dim, Model, jit, script, trace
+from onnxsmith import opset21 as op
 from onnxsmith.errors import AnnotationError, ModelInputError, TracedValueError
 
 
@@ -91,3 +92,64 @@ def test_a_type_keeps_the_declaration():
 def test_limits_are_sizes(limits: dict[str, int]):
     with pytest.raises(AnnotationError):
         Dim("N", **limits)
+
+
+# -- scripts, and what is listed ---------------------------------------------------------------------------
+
+
+@script
+def grown(x: FLOAT[Dim("N", min=1)]):
+    if x.shape[0] > 0:
+        y = x + 1.0
+    else:
+        y = op.Concat(x, [7.0], axis=0)
+    return y
+
+
+@script
+def filled(x: FLOAT["N"]):
+    if x.shape[0] > 0:
+        y = x + 1.0
+    else:
+        y = op.Concat(x, [7.0], axis=0)
+    return y
+
+
+@pytest.mark.parametrize("make", [lambda: grown.to_model(), lambda: jit(grown)], ids=["to_model", "jit"])
+def test_scripts_decide_by_declared_sizes(make):
+    made = make()
+    np.testing.assert_array_equal(made(np.ones(2, np.float32)), [2, 2])
+    with pytest.raises(ModelInputError, match="N >= 1"):
+        made(np.ones(0, np.float32))
+
+
+def test_no_branch_is_left_of_what_is_decided():
+    assert "If" not in [each.operator for each in grown.to_model().nodes]
+    assert "If" in [each.operator for each in filled.to_model().nodes]
+
+
+def test_a_function_has_names_of_its_own():
+    """The `N` of a script that is called is not the `N` of who calls it."""
+    model = trace(lambda a, b: (a, filled(b)), FLOAT[Dim("N", min=1)], FLOAT["M"])
+    _, found = model(np.ones(1, np.float32), np.ones(0, np.float32))
+    np.testing.assert_array_equal(found, [7])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: trace(lambda x: x + 1 if x.shape[0] > 0 else x, FLOAT[Dim("N", min=1)]),
+        lambda: grown.to_model(),
+    ],
+    ids=["trace", "script"],
+)
+def test_answers_are_listed(make):
+    (condition,) = make().summary().sizes
+    assert condition.text == "N >= 1"
+    assert condition.because.startswith("Dim('N', min=1), which decides: 0 < N (test_declared_sizes.py:")
+    assert "only for N >= 1: Dim('N', min=1), which decides" in str(make().summary())
+
+
+def test_what_needs_no_declaration_is_no_answer():
+    (condition,) = trace(lambda x: x + 1 if x.shape[0] >= 0 else x, FLOAT[Dim("N", min=1)]).summary().sizes
+    assert condition.because == "Dim('N', min=1)"

@@ -18,7 +18,8 @@ OWN = ("b", "e")
 MATRICES = ("d", "f")
 NUMBERS = ("s", "t")
 #: What all programs return.
-RESULTS = (*VECTORS, *PARTS, *MATRICES, *NUMBERS)
+RESULTS = (*VECTORS, *PARTS, *MATRICES, *NUMBERS, "out")
+_RETURN = f"return {', '.join(RESULTS[:-1])}, m.asarray(out)"
 DTYPES = ("float64", "float64", "float32", "int64", "complex128")
 
 
@@ -232,6 +233,14 @@ def _alias(making: Making) -> None:
     )
 
 
+def _append(making: Making) -> None:
+    """In a loop, a list gets longer."""
+    if not making.loops:
+        _number(making)
+        return
+    making.put(f"out.append({making.vector}[{making.place}])")
+
+
 def _call(making: Making) -> None:
     shared = [f"{making.vector} = put({making.vector}, {making.number})"]
     shared += [f"{making.vector} = chosen({making.vector}, {making.vector})"]
@@ -271,7 +280,7 @@ def _jump(making: Making) -> None:
     if rng.random() < 0.5:
         rng.choice((_write, _rebinding, _number))(making)
     options = ["break", "continue"] if making.loops else []
-    making.put(rng.choice([*options, *options, f"return {', '.join(RESULTS)}"]))
+    making.put(rng.choice([*options, *options, _RETURN]))
     making.depth -= 1
 
 
@@ -334,6 +343,7 @@ _PLAIN = (
     *(_number,) * 3,
     _alias,
     _call,
+    _append,
 )
 
 
@@ -381,6 +391,7 @@ def program({parameters}):
     t = {t}
     pair = [a, c]
     held = {{"v": {held}}}
+    out = []
 
     def touch():
         c[0] = c[0] + 1
@@ -406,7 +417,7 @@ def make(seed: int) -> tuple[str, str]:
     )
     for _ in range(rng.randint(3, 6)):
         statement(making)
-    making.put(f"return {', '.join(RESULTS)}")
+    making.put(_RETURN)
     return head + "\n".join(making.lines) + "\n", dtype
 
 

@@ -14,7 +14,13 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import BOOL, DOUBLE, FLOAT, INT64, script
 from onnxsmith import opset21 as op
-from onnxsmith.errors import BranchTypeError, LoopTypeError, OnnxsmithError, TensorAssignmentError
+from onnxsmith.errors import (
+    BranchTypeError,
+    LoopTypeError,
+    MutationError,
+    OnnxsmithError,
+    TensorAssignmentError,
+)
 
 SIZES = (4, 1, 7)
 
@@ -259,6 +265,47 @@ def printed(x):
     return a
 
 
+def numbers_in_a_list(x):
+    out, places = [], []
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            out.append(x[i] * 2)
+            places.append(i)
+    return np.array(out), len(out), sum(out), np.array(places) * 1.0, out
+
+
+def a_list_that_is_read_where_it_grows(x):
+    out = [x[0]]
+    while len(out) < 9 and out[-1] < 40:
+        out.append(out[-1] * 2 + 0.1)
+    return np.array(out), out[1], max(out)
+
+
+def arrays_in_a_list(x):
+    out, rows = [], []
+    place = np.zeros(2)
+    for value in x:
+        place = place + value
+        out.append(place)
+        rows.append(x + value)
+    total = 0.0
+    for each in out:
+        total = total + each[0]
+    if out:
+        total = total + 1
+    return np.array(out), np.stack(out, axis=1), np.vstack(out), np.concatenate(rows), np.hstack(rows), total
+
+
+def pairs_in_a_list(x):
+    out = []
+    for i in range(len(x)):
+        for j in range(i):
+            if x[i] == 0.25:
+                return np.array(out)
+            out.append(x[i] * x[j])
+    return np.array(out)
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     each
     for each in list(globals().values())
@@ -345,6 +392,31 @@ def changes_its_rank_in_a_loop(x: FLOAT["N"]):
     return y
 
 
+def writes_to_what_was_appended(x: DOUBLE["N"]):
+    out = []
+    place = xp.zeros(2)
+    for value in xp.asarray(x):
+        place += value  # here
+        out.append(place)
+    return xp.stack(out)
+
+
+def appends_on_one_path(x: DOUBLE["N"]):
+    out = [xp.asarray(x)[0]]
+    if out[0] > 0:  # here
+        for value in xp.asarray(x):
+            out.append(value * 2)
+    return xp.stack(out)
+
+
+def appends_tensors_on_one_path(x: FLOAT["N"]):
+    out = [x]
+    if op.ReduceMax(x, keepdims=0) > 0:  # here
+        for i in range(x.shape[0]):
+            out.append(x[i : i + 1])
+    return op.ConcatFromSequence(out, axis=0)
+
+
 def writes_from_a_body(x: FLOAT["N"]):
     y = xp.array(x)
 
@@ -369,6 +441,9 @@ REFUSED: list[tuple[Callable[..., Any], type[OnnxsmithError], str]] = [
     ),
     (changes_its_rank_in_a_loop, LoopTypeError, "another number of dimensions"),
     (writes_from_a_body, TensorAssignmentError, "made outside the function"),
+    (writes_to_what_was_appended, TensorAssignmentError, "it was appended to a list"),
+    (appends_on_one_path, MutationError, "'out' is changed inside this"),
+    (appends_tensors_on_one_path, MutationError, "'out' is changed inside this"),
 ]
 
 

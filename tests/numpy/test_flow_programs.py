@@ -81,6 +81,9 @@ def check(seed: int) -> bool:
             continue
         got = model(as_fed(x), k)
         for name, ours, theirs in zip(flow_programs.RESULTS, got, wanted, strict=True):
+            if name == "out" and not np.size(theirs):
+                assert not np.size(ours)  # of no elements numpy knows no type
+                continue
             np.testing.assert_allclose(
                 ours,
                 as_fed(np.asarray(theirs)),

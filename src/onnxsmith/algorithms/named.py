@@ -24,6 +24,7 @@ from onnxsmith.graphs.function import FORM_SEPARATOR, body_of
 from onnxsmith.graphs.named_functions import is_same, named_functions
 from onnxsmith.graphs.records import FunctionRecord
 from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.value_types import Dimension, TensorType
 
@@ -177,7 +178,12 @@ class _Algorithm:
     ) -> _Form:
         """The body for types, as a function."""
         body, inputs = _begun(scope, leaves, types)
-        result, values = self._run(body, inputs, form)
+        # Its dimensions have names of their own: what a program declares is not said of them.
+        declared = symbolic.DECLARED.set(None)
+        try:
+            result, values = self._run(body, inputs, form)
+        finally:
+            symbolic.DECLARED.reset(declared)
         active = ACTIVE.set(body)  # an input that is given back gets a node
         try:
             outputs = body.outputs_of(values)

@@ -8,7 +8,7 @@ that are changed in place. All that it knows of them stands here: `Carrier` says
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextvars import ContextVar, Token
 from typing import Any, NamedTuple, TypeAlias
 
@@ -83,6 +83,13 @@ class Carrier:
         """Another value as an object like this one, in the active graph; None where it would not be the same."""
         raise NotImplementedError
 
+    def grown(self, items: Sequence[object]) -> Carrier | None:
+        """A list of these items that only the model knows the length of, if they are all like this object.
+
+        It has `append`, and is a carrier that is written to in place.
+        """
+        return None
+
     def rewrite(self, parts: CarriedParts) -> None:
         """Let an owner hold other values, whatever forbids the user to write to it."""
         raise NotImplementedError
@@ -109,10 +116,6 @@ class Carrier:
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
         """How many elements a loop over it has, and the one at a position."""
-        raise NotImplementedError
-
-    def of_length(self, count: int) -> Carrier:
-        """The same, where only the model knows how many elements there are: it fails where there are not so many."""
         raise NotImplementedError
 
 

@@ -13,3 +13,8 @@ from onnxsmith.grad.functions import jvp as jvp
 from onnxsmith.grad.functions import value_and_grad as value_and_grad
 from onnxsmith.grad.functions import vjp as vjp
 from onnxsmith.grad.models import gradient as gradient
+from onnxsmith.grad.optimizers import Optimizer as Optimizer
+from onnxsmith.grad.optimizers import adam as adam
+from onnxsmith.grad.optimizers import sgd as sgd
+from onnxsmith.grad.training import initial_state as initial_state
+from onnxsmith.grad.training import training_step as training_step

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from onnxsmith.algorithms.named import unused
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
@@ -24,11 +24,10 @@ from onnxsmith.graphs.value import made_value
 
 #: Under which a model remembers the names of its functions that say something.
 _NAMES = "functions of gradients"
-T = TypeVar("T")
 
 
 @boundary
-def stop_gradient(x: T) -> T:
+def stop_gradient(x: Any) -> Any:
     """The value itself, as a constant for all gradients: none goes through it.
 
     >>> import numpy as np
@@ -40,7 +39,7 @@ def stop_gradient(x: T) -> T:
     if scope is None or not isinstance(x, Value):
         return x
     (made,) = _call(scope, "stop_gradient", _same, [x])
-    return cast(T, made)
+    return made
 
 
 def _same(value: Value) -> Value:

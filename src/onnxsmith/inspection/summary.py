@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.size_conditions import SizeCondition
+from onnxsmith.graphs.size_conditions import read as read_conditions
 from onnxsmith.inspection.activations import peak_activation_bytes
 from onnxsmith.inspection.counts import Count
 from onnxsmith.inspection.flops import flops_of, has_formula, is_control_flow
@@ -60,6 +62,8 @@ class Summary:
     activation_bytes: int | None = None
     #: The value whose size is not known, and its type, in words.
     activation_unknown: str = ""
+    #: What is asked of the sizes that it is run with, and why.
+    sizes: tuple[SizeCondition, ...] = ()
 
     def __str__(self) -> str:
         rows = [("operator", "nodes", "flops"), *_rows(self.operators[:_SHOWN_OPERATORS])]
@@ -77,6 +81,10 @@ class Summary:
         if self.uncounted:
             names = ", ".join(f"{name} ({count})" for name, count in self.uncounted.items())
             lines.append(f"not counted: {clipped(names, 300)}")
+        lines += [
+            clipped(f"only for {each.text}" + (f": {each.because}" if each.because else ""), 1000)
+            for each in self.sizes
+        ]
         if self.has_loops:
             lines.append("a loop counts as one turn")
         lines += ["", *_columns(rows)]
@@ -143,6 +151,7 @@ def summary(model: Model, **sizes: int) -> Summary:
         has_loops=any(is_control_flow(each) and each.op_type != "If" for each in nodes),
         activation_bytes=peak if isinstance(peak, int) else None,
         activation_unknown=peak if isinstance(peak, str) else "",
+        sizes=read_conditions(model.ir.metadata_props),
     )
 
 

@@ -18,6 +18,7 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsErr
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.runtime.tensor import EagerTensor
@@ -31,6 +32,8 @@ def array_of(value: object) -> Array:
         return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtypes.default_of(type(value.sample))))))
     if isinstance(value, Value):
         raise tensor_given(value)
+    if isinstance(value, GrownList):
+        return cast(Array, value.stacked)
     given: Any = value
     if _holds_array(given):
         return _stacked(given)

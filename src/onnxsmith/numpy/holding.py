@@ -6,7 +6,7 @@ to them. What arrays compute stands in `array`, how views share their elements i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -153,6 +153,10 @@ class Holding(Carrier):
         """A number, or an array of numpy's, as an array of this element type, where nothing is lost by it."""
         return cast("Holding | None", FUNCTIONS["_adopted"](self, value))
 
+    def grown(self, items: Sequence[object]) -> Carrier | None:
+        """A list of arrays like this one."""
+        return cast("Carrier | None", FUNCTIONS["_grown"](self, items))
+
     def rewrite(self, parts: CarriedParts) -> None:
         """Hold other elements."""
         note_change(self)
@@ -191,11 +195,6 @@ class Holding(Carrier):
                 "an array without dimensions cannot be looped over", help="loop over range(n)"
             )
         return items.shape[0], lambda position: items[position]
-
-    def of_length(self, count: int) -> Carrier:
-        """In a shape that begins with this size, which the runtime refuses for any other."""
-        items: Any = self
-        return items.reshape((count, *items.shape[1:]))
 
 
 def _held_of(parts: CarriedParts) -> Held:

@@ -18,11 +18,12 @@ from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
+from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis, reshape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of
 from onnxsmith.types.dtypes import DType
@@ -30,7 +31,7 @@ from onnxsmith.types.dtypes import DType
 #: numpy's rules for conversions.
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
-Arrays = Sequence[ArrayLike] | Array
+Arrays = Sequence[ArrayLike] | Array | GrownList
 
 
 def _given(arrays: Arrays) -> list[Array]:
@@ -39,6 +40,21 @@ def _given(arrays: Arrays) -> list[Array]:
     if not given:
         raise InputTypeError("at least one array is needed")
     return given
+
+
+def _one_after_the_other(arrays: GrownList, axis: int | None) -> Array:
+    """The elements of a list that only the model knows the length of, joined along their first axis."""
+    whole = cast(Array, arrays.stacked)
+    if whole.ndim == 1:
+        raise ShapeError("numbers have no dimension to be joined along", help="use xp.stack")
+    if axis is None:
+        return whole.reshape(-1)
+    if axis_of(axis, whole.ndim - 1):
+        raise ShapeError(
+            "the arrays of a list that only the model knows the length of are joined along their first axis alone",
+            help="use xp.stack(arrays, axis=…), and reshape",
+        )
+    return whole.reshape((-1, *whole.shape[2:]))
 
 
 def _common(arrays: Sequence[Array], dtype: DTypeLike | None, casting: str) -> list[Array]:
@@ -78,7 +94,7 @@ def concat(
     >>> xp.concat([xp.asarray([1, 2]), xp.asarray([0.5])])
     Array([1. , 2. , 0.5])
     """
-    given = _given(arrays)
+    given = _given([_one_after_the_other(arrays, axis)] if isinstance(arrays, GrownList) else arrays)
     if axis is None:
         given = [reshape(each, -1) for each in given]
         axis = 0
@@ -113,6 +129,9 @@ def stack(
     casting: str = "same_kind",
 ) -> Array:
     """Arrays of one shape along a new axis."""
+    if isinstance(arrays, GrownList):
+        whole = cast(Array, arrays.stacked)
+        return concat([moveaxis(whole, 0, axis)], axis=0, out=out, dtype=dtype, casting=casting)
     given = _given(arrays)
     rank = given[0].ndim
     if any(each.ndim != rank for each in given):
@@ -126,6 +145,11 @@ def stack(
 @public("vstack")
 def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays below each other; vectors are rows."""
+    if isinstance(arrays, GrownList):
+        whole = cast(Array, arrays.stacked)
+        whole = whole.reshape((-1, 1)) if whole.ndim == 1 else whole
+        rows_of_all = whole if whole.ndim == 2 else whole.reshape((-1, *whole.shape[2:]))
+        return concat([rows_of_all], dtype=dtype, casting=casting)
     rows = [cast(Array, atleast_2d(each)) for each in arrays]
     return concat(rows, axis=0, dtype=dtype, casting=casting)
 
@@ -133,6 +157,11 @@ def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "sa
 @public("hstack")
 def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays beside each other: along the second axis, vectors along the first."""
+    if isinstance(arrays, GrownList):
+        whole = cast(Array, arrays.stacked)
+        if whole.ndim <= 2:
+            return concat([whole.reshape(-1)], dtype=dtype, casting=casting)
+        return concat(arrays, axis=1, dtype=dtype, casting=casting)
     given = [cast(Array, atleast_1d(each)) for each in arrays]
     return concat(given, axis=0 if given and given[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 

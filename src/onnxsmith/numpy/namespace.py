@@ -17,6 +17,7 @@ from onnxsmith.numpy import element_types as element_types
 from onnxsmith.numpy import elementwise as elementwise
 from onnxsmith.numpy import filling as filling
 from onnxsmith.numpy import fourier as fourier
+from onnxsmith.numpy import growing as growing
 from onnxsmith.numpy import histograms as histograms
 from onnxsmith.numpy import indexing as indexing
 from onnxsmith.numpy import inserting as inserting

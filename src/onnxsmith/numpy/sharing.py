@@ -98,7 +98,7 @@ def layout_of(array: Array) -> Layout | None:
 
 def replace(array: Array, new: Array) -> None:
     """Give an array other elements, of the same type and shape; what shares them sees the change."""
-    _check_writable(array)
+    check_writable(array)
     part = cast("View | None", array._view)
     if part is None:
         note_change(array)
@@ -115,7 +115,8 @@ def replace(array: Array, new: Array) -> None:
     part.seen = part.base._version
 
 
-def _check_writable(array: Array) -> None:
+def check_writable(array: Holding) -> None:
+    """Refuse to write to an array that is locked, or that belongs to another recording."""
     if array._locked is not None:
         raise TensorAssignmentError(
             f"this array cannot be written to: {array._locked}",

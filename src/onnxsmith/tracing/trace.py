@@ -85,14 +85,15 @@ def trace(
     definition = definition_span(function)
     arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
     sizes = declared_in(kinds)
-    carry(program.shared, conditions_of(sizes), {each.name: each.name for each in sizes})
-    token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges_of(sizes))
+    ranges = ranges_of(sizes)
+    token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges)
     try:
         result = _called(function, arguments)
         outputs = _outputs(scope, tensors_of_arrays(result), definition)
     finally:
         symbolic.DECLARED.reset(declared)
         ACTIVE.reset(token)
+    carry(program.shared, conditions_of(sizes, ranges), {each.name: each.name for each in sizes})
     graph = scope.finish(outputs, name or _graph_name(function))
     if output_names is not None:
         current = [each.name for each in graph.outputs]

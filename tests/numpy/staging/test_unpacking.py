@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from onnxsmith import DOUBLE, script
-from onnxsmith.errors import OnnxsmithError, UnpackError
+from onnxsmith.errors import UnpackError
 from tests.numpy.same_results import difference
 
 
@@ -46,7 +45,7 @@ def test_as_many_as_there_are(function):
 def test_another_number_fails():
     fast = xp.jit(columns)
     for count in (1, 3):
-        with pytest.raises((OnnxsmithError, ValueError)):
+        with pytest.raises((ValueError, IndexError)):
             fast(np.ones((4, count)))
     np.testing.assert_array_equal(fast(np.ones((4, 2))), np.full(4, 3.0))
 
@@ -56,16 +55,5 @@ def test_a_star_is_refused():
         first, *_others = x
         return first
 
-    with pytest.raises(UnpackError, match="only the model knows how many values there are"):
+    with pytest.raises(UnpackError, match="only the model knows how many elements there are"):
         xp.jit(rest)(np.ones(3))
-
-
-def test_in_a_script():
-    @script
-    def added(t: DOUBLE["N", "M"]):
-        first, second = xp.asarray(t).T
-        return (first + second * 2).tensor
-
-    model = added.to_model(name="added")
-    points = np.arange(6.0).reshape(3, 2)
-    np.testing.assert_array_equal(model(points), points[:, 0] + points[:, 1] * 2)

@@ -21,6 +21,7 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import settled
@@ -49,6 +50,8 @@ def _is_open(value: UserValue) -> bool:
 
 def _length(usual: Function) -> Function:
     def length(value: UserValue) -> UserValue:
+        if isinstance(value, GrownList):
+            return value.stacked.shape[0]
         if not isinstance(value, Array) or not value.is_symbolic:
             return usual(value)
         if not value.ndim:
@@ -122,6 +125,7 @@ def _extreme(is_greater: bool) -> Maker:
 
     def make(usual: Function) -> Function:
         def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
+            args = tuple(_of_list(each) for each in args)
             if len(args) == 1 and _is_open(args[0]) and not kwargs:
                 return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
             values = _items(args[0]) if len(args) == 1 else list(args)
@@ -147,12 +151,18 @@ def _extreme(is_greater: bool) -> Maker:
     return make
 
 
+def _of_list(value: UserValue) -> UserValue:
+    """An array of the elements of a list that only the model knows the length of."""
+    return value.stacked if isinstance(value, GrownList) else value
+
+
 def _items(values: UserValue) -> list[UserValue]:
     return list(cast("Iterable[UserValue]", values))
 
 
 def _total(usual: Function) -> Function:
     def total(values: UserValue, start: UserValue = 0) -> UserValue:
+        values = _of_list(values)
         if not _is_open(values):
             return usual(values, start)
         array = cast(Array, values)
@@ -183,6 +193,8 @@ def class_of(value: Array) -> type:
 
 def _is_instance(usual: Function) -> Function:
     def is_instance(value: UserValue, kinds: _Kinds) -> bool:
+        if isinstance(value, GrownList):
+            return issubclass(list, kinds)
         if not isinstance(value, Array):
             return usual(value, kinds)
         return issubclass(class_of(value), kinds) or isinstance(value, kinds)
@@ -192,6 +204,8 @@ def _is_instance(usual: Function) -> Function:
 
 def _type(usual: Function) -> Function:
     def type_of(*args: UserValue, **kwargs: UserValue) -> type:
+        if len(args) == 1 and isinstance(args[0], GrownList):
+            return list
         is_asked = len(args) == 1 and isinstance(args[0], Array)
         return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)
 

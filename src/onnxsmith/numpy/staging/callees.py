@@ -25,6 +25,7 @@ from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.staging.compiled import internal_functions
@@ -38,7 +39,7 @@ _OUTSIDE = "it lives outside the function, and a model has no memory from one ca
 
 def holds_open(value: UserValue, depth: int = 4) -> bool:
     """Whether a value is an array of ours, or has one or a number of the model in it."""
-    if isinstance(value, Array | Value):
+    if isinstance(value, Array | GrownList | Value):
         return True
     if not depth:
         return False

@@ -7,13 +7,15 @@ import builtins
 import functools
 import sysconfig
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.growing import list_of_numbers
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.numpy.staging.in_c import compiled
@@ -86,6 +88,9 @@ class NumpyDialect:
         is_array = value.__class__ is np.ndarray
         made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
+
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+        return list_of_numbers(items, taken)
 
 
 SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say

@@ -15,6 +15,7 @@ from onnxsmith.errors import MissingReturnError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 
@@ -37,6 +38,9 @@ class Outputs:
         """Enter what a result has of the model; gives who puts it together."""
         if isinstance(result, Array):
             return self._array(result, name)
+        if isinstance(result, GrownList):
+            stacked = self._array(result.stacked, name)
+            return lambda given: list(stacked(given))
         if isinstance(result, Number):
             self._enter(result.as_dtype(NUMBER_DTYPES[result.kind]), name)
             make = _PYTHON[result.kind]

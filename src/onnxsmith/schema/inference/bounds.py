@@ -6,7 +6,7 @@ it may have declared more (`Ranges`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from onnxsmith.schema.inference.polynomial import (
@@ -28,6 +28,8 @@ class Ranges:
     """The smallest and the largest sizes that names were declared with; all others are at least 0."""
 
     declared: tuple[tuple[str, int, int | None], ...]
+    #: What they have decided that was open without them: comparisons, and the places in the program that asked.
+    answers: dict[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
 
     def of(self, name: str) -> tuple[int, int | None]:
         """The smallest and the largest size that a name stands for."""

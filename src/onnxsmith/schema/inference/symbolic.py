@@ -7,6 +7,7 @@ ONNX's operators do with dimensions is said elsewhere.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import lru_cache
@@ -15,6 +16,7 @@ from onnxsmith.schema.inference import polynomial
 from onnxsmith.schema.inference.bounds import Least, Ranges, bounds, extremum
 from onnxsmith.schema.inference.expression import parse
 from onnxsmith.schema.inference.polynomial import Polynomial, TooLarge
+from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import Dimension
 
 #: The sizes that the program which is being recorded declares for its dimensions.
@@ -178,10 +180,7 @@ def compare_less(left: Dimension, right: Dimension) -> bool | None:
     """
     if isinstance(left, int) and isinstance(right, int):
         return left < right
-    low, high = _bounds(sub(right, left), DECLARED.get() or 0)
-    if low is not None and low > 0:
-        return True
-    return False if high is not None and high <= 0 else None
+    return _decided(left, "<", right, _is_positive)
 
 
 def compare_equal(left: Dimension, right: Dimension) -> bool | None:
@@ -194,8 +193,36 @@ def compare_equal(left: Dimension, right: Dimension) -> bool | None:
         return left == right
     if is_same(left, right):
         return True
-    low, high = _bounds(sub(right, left), DECLARED.get() or 0)
+    return _decided(left, "==", right, _is_zero)
+
+
+def _is_positive(low: int | None, high: int | None) -> bool | None:
+    """What bounds say of a difference."""
+    if low is not None and low > 0:
+        return True
+    return False if high is not None and high <= 0 else None
+
+
+def _is_zero(low: int | None, high: int | None) -> bool | None:
     return False if (low is not None and low > 0) or (high is not None and high < 0) else None
+
+
+def _decided(
+    left: Dimension, sign: str, right: Dimension, verdict: Callable[[int | None, int | None], bool | None]
+) -> bool | None:
+    """What is certain of a difference, with the sizes that are declared; what these decide is noted with them."""
+    difference = sub(right, left)
+    found = verdict(*_bounds(difference, 0))
+    declared = DECLARED.get()
+    if found is not None or declared is None:
+        return found
+    found = verdict(*_bounds(difference, declared))
+    if found is not None:
+        text = f"{left} {sign} {right}" if found else f"not {left} {sign} {right}"
+        if text not in declared.answers:
+            span = caller_span()
+            declared.answers[text] = "" if span is None else f"{os.path.basename(span.file)}:{span.line}"
+    return found
 
 
 def compare_greater(left: Dimension, right: Dimension) -> bool | None:

@@ -12,7 +12,8 @@ from onnxsmith.core.recording import OpsetChoice
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AnnotationError, CallError, ModelWarning, OnnxsmithError, ReturnTypeError
 from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.carried_conditions import put_into
+from onnxsmith.graphs.carried_conditions import carry, put_into
+from onnxsmith.graphs.declared_sizes import conditions_of, declared_in
 from onnxsmith.graphs.function import FunctionBody, body_of
 from onnxsmith.graphs.function_forms import GivenFunction, as_function, as_proto, dissolved
 from onnxsmith.graphs.interface import describe, read_names, rename
@@ -136,6 +137,8 @@ def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
         held.setdefault(function.identifier(), function)
     producer = options.get("producer_name", PRODUCER)
     model = ModelRecord(graph, list(held.values()), producer)
+    sizes = declared_in(types.values())
+    carry(staged.scope.shared, conditions_of(sizes, staged.ranges), {each.name: each.name for each in sizes})
     put_into(model, staged.scope.shared)
     describe(model, options.get("doc_string"), options.get("metadata"), CallError)
     for function in held.values():

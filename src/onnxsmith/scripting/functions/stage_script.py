@@ -7,7 +7,7 @@ Which it is, is said by the target that it is staged on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -21,7 +21,10 @@ from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, MissingReturnError, OpsetConflictError, ReturnTypeError
+from onnxsmith.graphs.declared_sizes import declared_in, ranges_of
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.inference import symbolic
+from onnxsmith.schema.inference.bounds import Ranges
 from onnxsmith.schema.promote import refuse_past_end
 from onnxsmith.scripting.functions.debuggers import unwatched
 from onnxsmith.scripting.functions.eager_call import input_argument
@@ -55,6 +58,8 @@ class Staged(Generic[ScopeT]):
     numbers: tuple[NumberKind | None, ...]
     #: Whether the script returned a tuple, so that one output in a tuple stays one.
     is_tuple: bool
+    #: The sizes that its types declare, and what these have decided.
+    ranges: Ranges | None = None
 
 
 def stage(
@@ -77,8 +82,15 @@ def stage(
         start = OpsetChoice(caller.version, is_named=caller.is_named)
     else:
         start = OpsetChoice(default_opset_version(), is_named=False)
-    with unwatched(script.function.__code__):
-        return _stage_by_opset(script, make_scope, types, attributes, start)
+    # The dimensions of a function have names of their own: what its caller declares is not said of them.
+    ranges = ranges_of(declared_in(types.values())) if caller is None else None
+    declared = symbolic.DECLARED.set(ranges)
+    try:
+        with unwatched(script.function.__code__):
+            staged = _stage_by_opset(script, make_scope, types, attributes, start)
+    finally:
+        symbolic.DECLARED.reset(declared)
+    return staged if ranges is None else replace(staged, ranges=ranges)
 
 
 def _stage_by_opset(

@@ -122,12 +122,12 @@ def _carried_elements(
     count, element = value.gone_through()
     if isinstance(count, int):
         return [element(k) for k in range(count)]
-    if any(isinstance(each, ast.Starred) for each in elements):
-        raise _open_star()
     raises = open_raises()
-    if raises is None:
-        _, element = value.of_length(len(elements)).gone_through()
-        return [element(k) for k in range(len(elements))]
+    if raises is None or any(isinstance(each, ast.Starred) for each in elements):
+        raise UnpackError(
+            f"only the model knows how many elements there are for {len(elements)} variables",
+            help="index it: x[0], x[1:]",
+        )
     span = stager.frame.span(target)
     refuse_caught(ValueError, span)
     wanted = len(elements)
@@ -152,19 +152,15 @@ def _tensor_elements(
         raise UnpackError(f"a scalar tensor cannot be unpacked into {len(elements)} variables")
     if not isinstance(count, int):
         if any(isinstance(each, ast.Starred) for each in elements):
-            raise _open_star()
+            raise UnpackError(
+                "only the model knows how many values there are, so a starred variable cannot take the rest",
+                help="index it: x[0], x[1:]",
+            )
         count = len(elements)
     elif count < len(elements) and not any(isinstance(each, ast.Starred) for each in elements):
         raise _unpack_error(stager, target, str(len(elements)), count)
     rows = cast("Tensor | TensorSequence", value)
     return [rows[k] for k in range(count)]
-
-
-def _open_star() -> UnpackError:
-    return UnpackError(
-        "only the model knows how many values there are, so a starred variable cannot take the rest",
-        help="index it: x[0], x[1:]",
-    )
 
 
 def _unpack_error(stager: Stager, target: ast.expr, wanted: str, got: int) -> UnpackError:

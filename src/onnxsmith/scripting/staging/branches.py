@@ -21,7 +21,7 @@ from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
-from onnxsmith.scripting.staging.growing import grown_names
+from onnxsmith.scripting.staging.growing import grown_names, refuse_lost
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import (
     LOOP_PATHS,
@@ -30,7 +30,7 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
-from onnxsmith.scripting.staging.ownership import Owners
+from onnxsmith.scripting.staging.ownership import Owners, live_after
 from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.raised import PathEnded
 from onnxsmith.scripting.staging.script_values import Held
@@ -218,6 +218,9 @@ def dynamic_if(
                 side, is_ended = _to_its_end(run)
                 ended.append(is_ended)
                 after = CellValues()
+                if not name and isinstance(place, ast.stmt):  # else what follows is on the path, too
+                    with located(span):
+                        refuse_lost(frame, before, side.variables, live_after(stager, place))
                 in_cells = [after.get(cell, MISSING) for cell in after.changed(cells)]
                 ends.append(PathEnd(journal, (side.value, *side.variables.values(), *in_cells)))
             sides.append(side)

@@ -7,9 +7,10 @@ comes before what scripts say of them; what it leaves to others is as in every s
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.source.user_code import is_user_code
@@ -55,6 +56,10 @@ class Dialect(Protocol):
         """What is indexed in the place of a value; None where it says nothing of it."""
         ...
 
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+        """A list of numbers that a loop of the model goes on with, appending what was taken; None for all else."""
+        ...
+
 
 class _Scripts:
     """The dialect of scripts: Python, tensors and operators."""
@@ -77,6 +82,9 @@ class _Scripts:
         return False
 
     def container(self, value: T) -> T | None:
+        return None
+
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
         return None
 
 

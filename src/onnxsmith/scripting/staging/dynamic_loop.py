@@ -52,6 +52,7 @@ from onnxsmith.scripting.staging.merge import (
     needs_types,
     number_as,
 )
+from onnxsmith.scripting.staging.ownership import live_after
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
@@ -242,6 +243,7 @@ def _stage_body(
     place = frame.span(statement)
     flags = _flags(stager, statement)
     tangles.begin(states)
+    before = dict(frame.variables)
     with (
         active(scope),
         watch_path(frame, frame.analysis.facts.names([statement]), statement),
@@ -298,6 +300,9 @@ def _stage_body(
                 "every iteration of this loop raises an error, and only the model knows whether there is one",
                 help="ask before the loop: if n > 0: raise …",
             ).locate(place) from None
+        with located(place):
+            merged = [each.name for each in states]
+            growing.refuse_lost(frame, before, merged, live_after(stager, statement))
         assigned = CellValues()
         raw = [_left(state, side, assigned) for state in states]
         told = _told(side, flags)

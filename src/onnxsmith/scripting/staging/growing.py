@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from onnxsmith.core.carried import Carrier
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.target import current_graph
@@ -139,12 +140,44 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
     if not lists:
         return False
     dtypes = {name: _common_dtype(each) for name, each in lists.items() if each}
-    dtypes |= _tried(stager, statement, [name for name, each in lists.items() if not each], trial)
+    taken: dict[str, list[UserValue]] = {}
+    dtypes |= _tried(stager, statement, [name for name, each in lists.items() if not each], taken, trial)
+    has_grown = False
+    for name, items in lists.items():
+        made = None if dtypes.get(name) is not None else _grown(stager, items, taken.get(name, []))
+        if made is not None:
+            stager.assign_name(name, cast(UserValue, made))
+            dtypes.pop(name, None)
+            has_grown = True
     for name, dtype in dtypes.items():
         if dtype is not None:
             with located(frame.span(statement)):
                 stager.assign_name(name, _sequence(dtype, lists[name]))
-    return any(dtypes.values())
+    return has_grown or any(dtypes.values())
+
+
+def _grown(stager: Stager, items: list[UserValue], taken: list[UserValue]) -> Carrier | None:
+    """A list of arrays or numbers that only the model knows the length of, if it is no sequence of tensors."""
+    sample = next((each for each in (*items, *taken) if isinstance(each, Carrier)), None)
+    return stager.frame.run.dialect.grown(items, taken) if sample is None else sample.grown(items)
+
+
+def refuse_lost(
+    frame: Frame, before: Mapping[str, Held], merged: Collection[str], live: Container[str]
+) -> None:
+    """Refuse that a list grows on a path which only the model knows to be taken, if it is read after the path.
+
+    Given are the variables before the path, and the names of those that are merged after it. A list that is there
+    before cannot become something else on one path alone.
+    """
+    for name, value in before.items():
+        now = frame.variables.get(name)
+        is_grown = _is_sequence(now) or (isinstance(now, Carrier) and hasattr(now, "append"))
+        if type(value) is list and is_grown and name not in merged and name in live:
+            raise MutationError(
+                f"'{name}' is changed inside this, and only the model knows whether and how often it runs",
+                help=f"append to '{name}' in one loop that is always reached, with the condition inside it",
+            )
 
 
 def _sequence(dtype: DType, items: list[UserValue]) -> Value:
@@ -158,15 +191,20 @@ def _common_dtype(items: Iterable[UserValue]) -> DType | None:
 
 
 def _tried(
-    stager: Stager, statement: ast.stmt, names: list[str], trial: Callable[[], object]
+    stager: Stager,
+    statement: ast.stmt,
+    names: list[str],
+    taken: dict[str, list[UserValue]],
+    trial: Callable[[], object],
 ) -> dict[str, DType | None]:
-    """The element types of what a loop appends to empty lists."""
+    """The element types of what a loop appends to empty lists, where they are tensors; `taken` gets what they are."""
     if not names:
         return {}
     probes = {name: _Probe() for name in names}
     is_staged = _is_staged_with(stager, probes, trial)
     found = {name: _common_dtype(each.taken) for name, each in probes.items()}
-    if is_staged:
+    taken |= {name: each.taken for name, each in probes.items()}
+    if is_staged or any(isinstance(item, Carrier) for each in probes.values() for item in each.taken):
         return found
     # The body reads a list, of which nothing was known: the element types that are there are tried in turn.
     types = _dtypes_in(stager.frame, [found[name] for name in names])

@@ -31,7 +31,7 @@ class Owners:
         self._frame = stager.frame
         self._variables = variables
         self._others = others
-        self._live = _live(stager, place) if isinstance(place, ast.stmt) else None
+        self._live = live_after(stager, place) if isinstance(place, ast.stmt) else None
         self._reach: Reach | None = None
 
     def is_alone(self, carrier: Carrier) -> bool:
@@ -45,7 +45,7 @@ class Owners:
         return carrier not in self._reach
 
 
-def _live(stager: Stager, place: ast.stmt) -> frozenset[str]:
+def live_after(stager: Stager, place: ast.stmt) -> frozenset[str]:
     """The variables that may still be read after a statement, wherever control goes from it."""
     flow = stager.flow
     kinds = ("next", "break", "continue")

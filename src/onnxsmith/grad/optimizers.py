@@ -1,0 +1,90 @@
+"""Optimisers: what becomes of a weight, given its gradient and what is kept from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import AttributeValueError, boundary
+from onnxsmith.grad.operators import op
+
+#: Given a weight, its gradient, the learning rate, the number of the step and what is kept: the next weight, and that.
+Update: TypeAlias = (
+    "Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Sequence[Tensor]], tuple[Tensor, list[Tensor]]]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Optimizer:
+    """How weights are moved; `sgd` and `adam` make one."""
+
+    #: None where it is an input of each step.
+    lr: float | None
+    #: What is kept for each weight, of its shape; all of it starts at zero.
+    slots: tuple[str, ...]
+    #: Whether steps are counted.
+    counts: bool
+    update: Update
+
+
+def _check(**numbers: float | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and not 0.0 <= number:
+            raise AttributeValueError(
+                f"{name} is a number from 0 on, not {number!r}", culprit=("attribute", name)
+            )
+
+
+@boundary
+def sgd(
+    lr: float | None, *, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0
+) -> Optimizer:
+    """Steps against the gradient, of the length `lr`; None makes it an input of each step.
+
+    `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
+    added to the gradient. All is as torch.optim.SGD has it.
+    """
+    _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
+
+    def update(
+        weight: Tensor, g: Tensor, rate: Tensor | float, step: Tensor | None, kept: Sequence[Tensor]
+    ) -> tuple[Tensor, list[Tensor]]:
+        if weight_decay:
+            g = g + weight * weight_decay
+        if not momentum:
+            return weight - g * rate, []
+        velocity = kept[0] * momentum + g
+        moved = g + velocity * momentum if nesterov else velocity
+        return weight - moved * rate, [velocity]
+
+    return Optimizer(lr, ("momentum",) if momentum else (), False, update)
+
+
+@boundary
+def adam(
+    lr: float | None,
+    *,
+    betas: tuple[float, float] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+) -> Optimizer:
+    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it."""
+    first, second = betas
+    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+
+    def update(
+        weight: Tensor, g: Tensor, rate: Tensor | float, step: Tensor | None, kept: Sequence[Tensor]
+    ) -> tuple[Tensor, list[Tensor]]:
+        assert step is not None  # it is counted
+        if weight_decay:
+            g = g + weight * weight_decay
+        mean = kept[0] * first + g * (1.0 - first)
+        square = kept[1] * second + g * g * (1.0 - second)
+        count = op.Cast(step, to=weight.dtype)
+        corrected = op.Sqrt(square / (1.0 - op.Pow(op.Cast(second, to=weight.dtype), count))) + eps
+        scale = rate / (1.0 - op.Pow(op.Cast(first, to=weight.dtype), count))
+        return weight - mean * scale / corrected, [mean, square]
+
+    return Optimizer(lr, ("mean", "square"), True, update)

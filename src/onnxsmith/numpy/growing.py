@@ -1,0 +1,144 @@
+"""Lists of arrays that only the model knows the length of: how they begin, grow, and become arrays."""
+
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.complex_numbers.field import Field
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import kind_of
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import InputTypeError, ShapeError
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
+from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.sharing import check_writable
+from onnxsmith.types.value_types import TensorType
+
+#: What numpy makes of Python's numbers.
+_DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+_APPENDED = "it was appended to a list that only the model knows the length of"
+
+
+@public("_grown")
+def grown(sample: Array, items: Sequence[object]) -> GrownList | None:
+    """A list of items that are like an array, which may grow; None where they are not."""
+    made = _empty(sample)
+    return _extended(made, items)
+
+
+def _empty(sample: Array) -> GrownList:
+    """A list without elements; sizes that are not known are 0, until there is one."""
+    held = tensors_of(sample).re if sample.is_symbolic else None
+    sizes = sample.shape if held is None else _sizes(held)
+    shape = (0, *(each if isinstance(each, int) else 0 for each in sizes))
+    is_number = sample.is_number or not sample.ndim
+    return GrownList(np.zeros(shape, sample.dtype), kind="number" if is_number else "array")
+
+
+def _extended(made: GrownList, items: Sequence[object]) -> GrownList | None:
+    try:
+        made.extend(items)
+    except (InputTypeError, ShapeError):
+        return None
+    return made
+
+
+def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownList | None:
+    """A list of Python numbers of one kind, known or of the model, which may grow."""
+    kinds = {kind_of(cast(Any, each)) for each in (*items, *taken)}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind is None:
+        return None
+    return _extended(GrownList(np.zeros(0, _DTYPES[kind]), kind="python"), items)
+
+
+@public("_adopted_list")
+def adopted(like: GrownList, value: object) -> GrownList | None:
+    """A Python list in the place of one that may grow."""
+    if not isinstance(value, list):
+        return None
+    items = cast("list[object]", value)
+    whole = like.stacked
+    shape = (0, *(each if isinstance(each, int) else 0 for each in _static_shape(whole)[1:]))
+    empty = GrownList(np.zeros(shape, whole.dtype), kind=like.kind)
+    return _extended(empty, items)
+
+
+@public("_stacked")
+def stacked(items: GrownList) -> Array:
+    """The elements of a list as one array."""
+    return Array(items.held, items._is_plain)
+
+
+@public("_has_elements")
+def has_elements(items: GrownList) -> TensorValue:
+    """Whether a list has elements, as a tensor."""
+    tensor = tensors_of(stacked(items)).re
+    return op.Greater(op.Gather(op.Shape(tensor), np.int64(0)), np.int64(0))
+
+
+@public("_longer")
+def longer(items: GrownList, item: object) -> Array:
+    """The elements of a list with another one at the end, which is not written to any more."""
+    check_writable(items)
+    whole = stacked(items)
+    if items.kind == "python" and kind_of(cast(Any, item)) is None:
+        raise InputTypeError(
+            "a list that a loop of the model appends to has elements of one kind, Python numbers, and this is an array",
+            help="collect it in a list of its own",
+        ).locate_at_caller()
+    given = item if isinstance(item, Array) else cast(Any, FUNCTIONS["_adopted"](whole, item))
+    if not isinstance(given, Array):
+        given = array_of(item)
+    if given.dtype != whole.dtype or given.ndim + 1 != whole.ndim:
+        raise InputTypeError(
+            f"a list that a loop of the model appends to has elements of one kind, {whole.dtype.name} with "
+            f"{whole.ndim - 1} dimensions, and this is {given.dtype.name} with {given.ndim}",
+            help="convert it with x.astype(…), or collect it in a list of its own",
+        ).locate_at_caller()
+    if not given.is_number and given.ndim:
+        given.owner.keep_unchanged(_APPENDED)
+    if not whole.is_symbolic and not given.is_symbolic and (not len(whole) or whole.shape[1:] == given.shape):
+        first = cast("np.ndarray[Any, Any]", whole.held).reshape(len(whole), *given.shape)
+        return Array(np.concatenate([first, cast("np.ndarray[Any, Any]", given.held)[None]]))
+    return array_from(_joined(tensors_of(whole), tensors_of(given)))
+
+
+def _joined(whole: Field, item: Field) -> Field:
+    real = _with_row(whole.re, item.re)
+    if whole.im is None or item.im is None:
+        return Field(real)
+    return Field(real, _with_row(whole.im, item.im))
+
+
+def _with_row(whole: TensorValue, item: TensorValue) -> TensorValue:
+    sizes = _sizes(item)
+    if not all(isinstance(each, int) for each in sizes):
+        if len(sizes) > 1:
+            raise ShapeError(
+                "a list that a loop of the model appends to takes arrays of a shape that is known, or of one dimension",
+                help="append x.reshape(-1)",
+            ).locate_at_caller()
+        # An empty list knows no size of its elements yet.
+        count = op.Slice(op.Shape(whole), np.array([0]), np.array([1]))
+        whole = op.Reshape(whole, op.Concat(count, op.Shape(item), axis=0), allowzero=1)
+    return op.Concat(whole, op.Unsqueeze(item, np.array([0])), axis=0)
+
+
+def _static_shape(array: Array) -> Sequence[object]:
+    return _sizes(tensors_of(array).re) if array.is_symbolic else array.shape
+
+
+def _sizes(tensor: TensorValue) -> Sequence[object]:
+    kind = tensor.known.type
+    assert isinstance(kind, TensorType)  # an array holds tensors
+    assert kind.shape is not None  # whose rank is known
+    return kind.shape
