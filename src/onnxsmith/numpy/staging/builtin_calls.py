@@ -17,7 +17,7 @@ import numpy as np
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
@@ -372,10 +372,10 @@ def _is_surely_equal(a: object, b: object) -> bool:
 
 
 def _set(usual: Function) -> Function:
-    def make(*args: object) -> object:
+    def make(*args: UserValue) -> UserValue:
         values = _items(args[0]) if args else []
         is_open = any(isinstance(each, Number | Dimensions) for each in values)
-        return Distinct(values) if is_open else usual(*([values] if args else []))
+        return cast(Opaque, Distinct(values)) if is_open else usual(*([values] if args else []))
 
     return make
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
@@ -30,8 +31,8 @@ class Joining:
         self._numpys = numpys
         self._name = name
 
-    def __getitem__(self, key: object) -> Any:
-        parts: Sequence[object] = cast("tuple[object, ...]", key) if isinstance(key, tuple) else (key,)
+    def __getitem__(self, key: UserValue) -> UserValue:
+        parts: Sequence[UserValue] = key if isinstance(key, tuple) else (key,)
         if not any(map(holds_open, parts)):
             return as_ours(self._numpys[key])
         if isinstance(parts[0], str):
@@ -44,9 +45,9 @@ class Joining:
         dtype = cast(dtypes.NumpyDType, FUNCTIONS["result_type"](*typed))
         arrays = [_typed(each, dtype) for each in made]
         if self._name == "r_":
-            return FUNCTIONS["concatenate"](arrays, axis=0)
+            return cast(Array, FUNCTIONS["concatenate"](arrays, axis=0))
         columns = [each.reshape((-1, 1)) if each.ndim == 1 else each for each in arrays]
-        return FUNCTIONS["concatenate"](columns, axis=-1)
+        return cast(Array, FUNCTIONS["concatenate"](columns, axis=-1))
 
 
 def joining(value: object) -> Joining | None:
@@ -55,17 +56,16 @@ def joining(value: object) -> Joining | None:
     return None if name is None else Joining(value, name)
 
 
-def _part(value: object) -> object:
+def _part(value: UserValue) -> UserValue:
     if not isinstance(value, slice):
         return value
-    part = cast("slice[Any, Any, Any]", value)
-    start, step = 0 if part.start is None else part.start, 1 if part.step is None else part.step
+    start, step = 0 if value.start is None else value.start, 1 if value.step is None else value.step
     if isinstance(step, complex):
-        return FUNCTIONS["linspace"](start, part.stop, int(abs(step)))
-    return FUNCTIONS["arange"](start, part.stop, step)
+        return cast(Array, FUNCTIONS["linspace"](start, value.stop, int(abs(step))))
+    return cast(Array, FUNCTIONS["arange"](start, value.stop, step))
 
 
-def _typed(value: object, dtype: dtypes.NumpyDType) -> Array:
+def _typed(value: UserValue, dtype: dtypes.NumpyDType) -> Array:
     """A part as an array with dimensions; numbers take the element type of the others."""
     if isinstance(value, Number):
         made = Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtype))))

@@ -179,6 +179,8 @@ class Recording:
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         self.model: Model = trace(body, *types_, **options)
         self._run: Callable[[Sequence[Any]], Any] | None = None
+        #: What computes the number of the error, and nothing else; made when the model has failed.
+        self._errors_alone: Model | None = None
 
     def _note_written(
         self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
@@ -188,6 +190,18 @@ class Recording:
                 self.written.append(position)
                 if not is_model:
                     outputs.tensors.append(value.tensor)
+
+    def _which_error(self, feeds: Sequence[Elements]) -> int:
+        """Which error the function raises, asked of a model that computes nothing else; 0 for none."""
+        names = [each.name for each in self.model.inputs]
+        whole: Any = self.model  # its `extract` is a capability, which checkers see in the stubs
+        try:
+            alone: Model = self._errors_alone or whole.extract(outputs=[self.model.outputs[-1].name])
+            self._errors_alone = alone
+            given = [feeds[names.index(each.name)] for each in alone.inputs]
+            return int(cast(Elements, alone(*given)))
+        except OnnxsmithError:
+            return 0
 
     def narrowed(self, dtype: NumpyDType) -> NumpyDType:
         """The element type that an array of a type has in the model."""
@@ -204,7 +218,14 @@ class Recording:
         """What the function gives, and the new elements of the inputs that it writes to."""
         if not self._count:
             return self._rebuild(iter(())), []
-        every = self.outputs(feeds)
+        try:
+            every = self.outputs(feeds)
+        except OnnxsmithError:
+            # After an error the model computes on with whatever is there, and may fail where the code never comes.
+            which = self._which_error(feeds) if self._errors else 0
+            if which:
+                raise again(self._errors, which) from None
+            raise
         if self._errors:
             *every, which = every
             if which:

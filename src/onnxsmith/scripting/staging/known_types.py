@@ -11,6 +11,7 @@ import io
 import sys
 import threading
 import types
+from typing import cast
 
 import numpy as np
 
@@ -121,7 +122,7 @@ _CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defa
 @functools.lru_cache(maxsize=2048)
 def _home(kind: type) -> str:
     """The module of a class; a class written in C may have something else than text there."""
-    name: object = kind.__module__
+    name = cast(object, kind.__module__)
     return name if isinstance(name, str) else ""
 
 
