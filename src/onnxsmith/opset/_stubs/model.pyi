@@ -596,6 +596,19 @@ class OperatorSummary:
     uncounted: int = ...
 
 @dataclass(frozen=True, slots=True)
+class SizeCondition:
+    """One comparison that sizes have to pass: `batch <= 4`, `width % 2 == 0`."""
+    text: str
+    because: str = ...
+    def holds(self, sizes: Mapping[str, int]) -> bool | None:
+        """Whether sizes pass; None where that cannot be said, as one of them is not known."""
+    @property
+    def names(self) -> frozenset[str]:
+        """The dimensions that it is about; none where it has no meaning."""
+    def with_sizes(self, sizes: Mapping[str, int | str]) -> SizeCondition:
+        """The same condition where its dimensions have other names, or sizes that are known."""
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """What a model consists of, and what one run of it takes.
 
@@ -612,6 +625,7 @@ class Summary:
     has_loops: bool = ...
     activation_bytes: int | None = ...
     activation_unknown: str = ...
+    sizes: tuple[SizeCondition, ...] = ...
     def _repr_html_(self) -> str: ...
 
 Joints: TypeAlias = Mapping[str, str | Sequence[str]]
