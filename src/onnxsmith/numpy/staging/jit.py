@@ -20,6 +20,7 @@ from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.dialect import StandsFor
+from onnxsmith.numpy.staging.outside import Outside
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
 
 P = ParamSpec("P")
@@ -41,11 +42,17 @@ class Jitted(StandsFor):
         self._inputs: set[str] = set()
         #: Numbers that the code needs known when the model is made, and why.
         self._needed: dict[str, str] = {}
+        #: What the function takes from around it, as it was when the sessions were made.
+        self._outside: Outside | None = None
+        #: What was seen to be another one since, the first time.
+        self._changed: dict[str, int] = {}
         self._bound: weakref.WeakKeyDictionary[object, Jitted] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
+            if self._outside is not None:
+                self._look_outside(self._outside)
             if not kwargs:
                 key: list[Hashable] = []
                 for value in args:
@@ -87,6 +94,14 @@ class Jitted(StandsFor):
 
     # -- what a session is made for ----------------------------------------------------------------------
 
+    def _look_outside(self, outside: Outside) -> None:
+        """Forget the sessions where something around the function is another one than they were made with."""
+        changed = outside.changed()
+        if changed is not None:
+            self._changed[changed] = self._changed.get(changed, 0) + 1
+            self._runs.clear()
+            self._outside = None
+
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = bound_arguments(self._plain.signature, args, kwargs)
         call, template = self._taken_apart(given)
@@ -100,6 +115,8 @@ class Jitted(StandsFor):
             call, template = self._taken_apart(given)
         found = self._runs.get(self._key(given, call))
         if found is None:
+            if self._outside is None:
+                self._outside = Outside(self.__wrapped__)
             call, found = self._recorded(given, call, template)
             self._keep(self._key(given, call), found)
             self._keep_for_arrays(args, kwargs, found)
@@ -186,6 +203,10 @@ class Jitted(StandsFor):
         lines = [f"{self._plain.name}: {count} session{'s' * (count != 1)}{each_shape}"]
         lines += [f"  ({each})" for each in self.sessions]
         lines += [f"  '{name}' is known when a model is made: {why}" for name, why in self._needed.items()]
+        lines += [
+            f"  made anew {count} time{'s' * (count != 1)}: {name} was changed"
+            for name, count in self._changed.items()
+        ]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -217,8 +238,10 @@ def jit(function: Callable[..., Any] | None = None, /, *, static: Literal["shape
 
     The code may do what numpy code does: make arrays, write to them, decide by sizes and elements, loop, call helpers
     of any module. Results are numpy's, and so is what is written to arguments. A session is made for the element types
-    and ranks of a call, and for the values of what is no number; sizes and numbers are left open. Code that needs
-    sizes known runs with `static="shapes"`: then there is a session for each shape. `f.report` tells which there are.
+    and ranks of a call, and for the values of what is no number; sizes and numbers are left open. Globals, attributes
+    and arrays that the code finds around it are looked at in each call: where they are changed, sessions are made anew.
+    Code that needs sizes known runs with `static="shapes"`: then there is a session for each shape. `f.report` tells
+    which there are.
 
     >>> import numpy as np
     >>> import onnxsmith.numpy as xp

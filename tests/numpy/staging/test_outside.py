@@ -1,0 +1,103 @@
+"""A function that jit made sees what changes around it, as the function itself does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import onnxsmith.numpy as xp
+
+X = np.array([1.0, -2.0, 3.0])
+WEIGHTS = np.ones(3)
+FACTOR = 2.0
+OPTIONS = {"shift": 1.0, "steps": [1, 2]}
+
+
+def helper(x):
+    return x * FACTOR
+
+
+def weighted(x):
+    return helper(x) * WEIGHTS + OPTIONS["shift"] * len(OPTIONS["steps"])
+
+
+class Layer:
+    scale = 1.0
+
+    def __init__(self) -> None:
+        self.weights = np.arange(3.0)
+        self.calls = 0
+
+    def predict(self, x):
+        return x * self.weights * self.scale
+
+
+def check(function: Callable[..., Any], jitted: Any, changes: list[Callable[[], object]]) -> None:
+    np.testing.assert_array_equal(jitted(X), function(X))
+    for change in changes:
+        change()
+        np.testing.assert_array_equal(jitted(X), function(X))
+        np.testing.assert_array_equal(jitted(X), function(X))
+
+
+def test_globals_of_helpers_and_what_they_hold(monkeypatch):
+    here = sys.modules[__name__]
+    monkeypatch.setattr(here, "WEIGHTS", np.ones(3))
+    monkeypatch.setattr(here, "FACTOR", 2.0)
+    monkeypatch.setattr(here, "OPTIONS", {"shift": 1.0, "steps": [1, 2]})
+    changes: list[Callable[[], object]] = [
+        lambda: WEIGHTS.__setitem__(1, 9.0),
+        lambda: setattr(here, "FACTOR", 5.0),
+        lambda: setattr(here, "WEIGHTS", np.zeros(3)),
+        lambda: OPTIONS.__setitem__("shift", 3.0),
+        lambda: OPTIONS["steps"].append(3),
+    ]
+    check(weighted, xp.jit(weighted), changes)
+
+
+def test_attributes_of_objects_and_classes(monkeypatch):
+    monkeypatch.setattr(Layer, "scale", 1.0)
+    layer = Layer()
+    changes: list[Callable[[], object]] = [
+        lambda: layer.weights.__setitem__(0, 7.0),
+        lambda: setattr(layer, "weights", np.ones(3)),
+        lambda: setattr(Layer, "scale", 4.0),
+        lambda: setattr(layer, "scale", 0.5),
+    ]
+    check(layer.predict, xp.jit(layer.predict), changes)
+
+
+def test_variables_of_functions_around():
+    kept, count = np.ones(3), 1
+
+    def around(x):
+        return x * kept + count
+
+    def count_on() -> None:
+        nonlocal count
+        count += 1
+
+    check(around, xp.jit(around), [count_on, lambda: kept.__setitem__(2, 8.0)])
+
+
+def test_what_the_code_does_not_name_makes_no_session_anew():
+    layer = Layer()
+    jitted: Any = xp.jit(layer.predict)
+    jitted(X)
+    layer.calls += 1
+    np.random.default_rng(0).normal()
+    np.random.seed(3)  # noqa: NPY002  # the generator that all share
+    jitted(X)
+    assert "anew" not in jitted.report
+
+
+def test_the_report_names_what_was_changed():
+    layer = Layer()
+    jitted: Any = xp.jit(layer.predict)
+    jitted(X)
+    layer.weights[0] = 7.0
+    jitted(X)
+    assert "made anew 1 time: 'predict.weights' was changed" in jitted.report
