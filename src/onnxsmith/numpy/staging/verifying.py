@@ -17,10 +17,13 @@ from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_to
 from onnxsmith.numpy.staging.raising import text_of
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording
 from onnxsmith.numpy.staging.reports import Comparison, ModelReport
+from onnxsmith.numpy.staging.time_limit import TooLongError, within
 from onnxsmith.scripting.staging.structure import parts
 
 #: Sizes that open dimensions have: each name its own, of these in turn.
 _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
+#: How long the function may run on arguments that were made up, each time.
+SECONDS = 10.0
 #: How many units in the last place of the largest number a result may be off: a sum of many is rounded in any order.
 _ULPS = 64
 
@@ -122,7 +125,10 @@ class Verification:
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return (self._function(*call.args, **call.kwargs),)
+                return (within(SECONDS, lambda: self._function(*call.args, **call.kwargs)),)
+        except TooLongError:
+            report.notes.append(f"{example.label}: left out, the function runs for more than {SECONDS:g} s")
+            return None
         except Exception as error:
             report.notes.append(f"{example.label}: left out, the function raises {text_of(error)}")
             return None
