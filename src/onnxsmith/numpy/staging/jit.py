@@ -15,6 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.numpy.registry import public
@@ -44,7 +45,7 @@ class Jitted(StandsFor):
         self._bound: weakref.WeakKeyDictionary[object, Jitted] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, function, updated=())
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> UserValue:
         try:
             if not kwargs:
                 key: list[Hashable] = []
@@ -87,7 +88,7 @@ class Jitted(StandsFor):
 
     # -- what a session is made for ----------------------------------------------------------------------
 
-    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
         given = bound_arguments(self._plain.signature, args, kwargs)
         call, template = self._taken_apart(given)
         changed = [
