@@ -64,3 +64,44 @@ def test_options() -> None:
     agrees("quantile", x, 0.5, method="middle")
     agrees("quantile", x.astype(complex), 0.5)
     agrees("quantile", x > 0, 0.3)
+
+
+@pytest.mark.skipif(int(np.__version__.partition(".")[0]) < 2, reason="numpy has weights since 2.0")
+@pytest.mark.parametrize("name", ["quantile", "percentile", "nanquantile", "nanpercentile"])
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+def test_weights(name: str, dtype: str) -> None:
+    scale = 100 if "percentile" in name else 1
+    x = sample(dtype, (3, 5), special=False)
+    holes = sample(dtype, (3, 5)) if dtype != "int64" else x
+    each = np.abs(sample("float64", (3, 5), 4, special=False))
+    along = np.array([0.0, 2, 1, 0, 3])
+
+    def with_all_weights(a: Any, q: Any, **options: Any) -> Any:
+        """numpy's functions without NaN fail where weights are given along an axis."""
+        options["weights"] = np.broadcast_to(options["weights"], a.shape)
+        return getattr(np, name)(a, q, **options)
+
+    for q in (0.3, np.array([0.0, 0.25, 0.5, 1.0])):
+        for data in (x, holes):
+            for axis in (None, 0, 1, (0, 1)):
+                agrees(name, data, q * scale, axis=axis, method="inverted_cdf", weights=each, exact=False)
+            for keepdims in (False, True):
+                agrees(
+                    name,
+                    data,
+                    q * scale,
+                    axis=1,
+                    method="inverted_cdf",
+                    keepdims=keepdims,
+                    weights=along,
+                    exact=False,
+                    theirs=with_all_weights,
+                )
+    turned = each.T.copy()
+    agrees(
+        name, x, 0.5 * scale, axis=(1, 0), method="inverted_cdf", weights=turned, exact=False, recorded=False
+    )
+    agrees(name, x, 0.5 * scale, axis=1, weights=along)
+    agrees(name, x, 0.5 * scale, method="inverted_cdf", weights=along)
+    agrees(name, x, 0.5 * scale, axis=0, method="inverted_cdf", weights=along)
+    agrees(name, x, 0.5 * scale, axis=1, method="inverted_cdf", weights=-along)

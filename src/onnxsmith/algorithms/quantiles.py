@@ -15,7 +15,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.reductions import wider
-from onnxsmith.algorithms.sorting import ordered
+from onnxsmith.algorithms.sorting import ordered, sort
 from onnxsmith.algorithms.values import as_tensor, converted, dtype_of, like, rank_of, size_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
@@ -160,6 +160,32 @@ def quantile(
         clipped = within(lower)
         weight = converted(_weight(method, place, clipped), dtype)
         result = _between(take(clipped), take(within(upper)), weight)
+    if has_nan and not ignores_nan:
+        end = op.Gather(rows, np.array([-1]), axis=axis)
+        result = op.Where(op.IsNaN(end), like(np.nan, result), result)
+    return result
+
+
+@algorithm
+def weighted_quantile(
+    x: TensorValue, q: TensorValue, weights: TensorValue, *, ignores_nan: bool = False
+) -> TensorValue:
+    """Quantiles along the last axis with a weight for each element: the first up to which a fraction of them stands.
+
+    `weights` has the shape of `x` and is in double precision, as the fractions `q`, a vector.
+    """
+    axis = rank_of(x) - 1
+    has_nan = dtype_of(x).is_float
+    if has_nan and ignores_nan:
+        weights = op.Where(op.IsNaN(x), like(0, weights), weights)
+    rows, places = sort(x, axis)
+    sums = op.CumSum(op.GatherElements(weights, places, axis=axis), np.int64(axis))
+    share = op.Unsqueeze(op.Div(sums, op.Gather(sums, np.array([-1]), axis=axis)), [axis])
+    # What has no weight before the first that has is never taken.
+    is_before = op.Or(op.Less(share, op.Unsqueeze(q, [1])), op.Equal(share, like(0, share)))
+    index = op.ReduceSum(converted(is_before, DType.INT64), [axis + 1], keepdims=0)
+    last = op.Sub(as_tensor(size_of(x, axis), DType.INT64), np.int64(1))
+    result = op.GatherElements(rows, op.Min(index, last), axis=axis)
     if has_nan and not ignores_nan:
         end = op.Gather(rows, np.array([-1]), axis=axis)
         result = op.Where(op.IsNaN(end), like(np.nan, result), result)

@@ -67,6 +67,11 @@ def _size(found: object) -> Size:
     return found
 
 
+def as_size(x: TensorValue) -> Size:
+    """A scalar of the model as a size."""
+    return _size(x.as_number())
+
+
 def sizes_of(x: TensorValue) -> list[Size]:
     """The shape: ints, and numbers of the model where they are not known."""
     return [size_of(x, axis) for axis in range(rank_of(x))]
@@ -83,7 +88,7 @@ def greatest(a: Size, b: Size) -> Size:
 
 
 def _extreme(operator: AnyOperator, a: Size, b: Size) -> Size:
-    return _size(operator(cast(a, DType.INT64), cast(b, DType.INT64)).as_number())
+    return as_size(operator(cast(a, DType.INT64), cast(b, DType.INT64)))
 
 
 def product(sizes: Sequence[Size]) -> Size:

@@ -118,10 +118,6 @@ class Carrier:
         """How many elements a loop over it has, and the one at a position."""
         raise NotImplementedError
 
-    def of_length(self, count: int) -> Carrier:
-        """The same, where only the model knows how many elements there are: it fails where there are not so many."""
-        raise NotImplementedError
-
 
 class Written(NamedTuple):
     """An object from before a path that the path wrote to, and what it holds at the end of it."""

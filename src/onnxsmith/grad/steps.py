@@ -46,10 +46,6 @@ class Step:
         """The operator's name."""
         return self.definition.name
 
-    def wants(self, position: int) -> bool:
-        """Whether the cotangent of an input is asked for."""
-        return position < len(self.active) and self.active[position]
-
     # -- inputs and outputs ----------------------------------------------------------------------------
 
     def has(self, position: int) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from onnxsmith.algorithms.values import Size, int64s, size_of
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import Array, TensorOrArray
+from onnxsmith.core.value import TensorOrArray
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.steps import Step
 
@@ -157,8 +157,3 @@ def kernel_of(weight: Tensor) -> tuple[int, ...] | None:
 def sum_of(parts: list[Tensor]) -> Tensor:
     """The sum of tensors of one shape."""
     return parts[0] if len(parts) == 1 else op.Sum(*parts)
-
-
-def as_array(values: tuple[int, ...]) -> Array:
-    """Integers as operators take them."""
-    return np.array(values, np.int64)

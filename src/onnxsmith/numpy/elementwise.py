@@ -18,7 +18,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
-from onnxsmith.numpy.sizes import check_broadcast
+from onnxsmith.numpy.sizes import check_broadcast, is_known
 from onnxsmith.types.dtypes import DType
 
 
@@ -212,10 +212,29 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     x, y = array_of(a1), array_of(a2)
     if x.ndim != y.ndim or not _same_sizes(x, y):
         return Array(np.array(False))
+    fits: Array | None = None
+    if not is_known((*x.shape, *y.shape)):
+        fits, x, y = _in_rows(x, y)
     equal = _ufunc("equal", x, y)
     if equal_nan and x.dtype.kind in "fc" and y.dtype.kind in "fc":
         equal = equal | (_ufunc("isnan", x) & _ufunc("isnan", y))
-    return cast(Array, equal.all())
+    return cast(Array, equal.all() if fits is None else equal.all() & fits)
+
+
+@recorded()
+def _in_rows(x: Array, y: Array) -> tuple[Array, Array, Array]:
+    """Whether two arrays have one shape, and the elements of both in a row, as many as the one with fewer has."""
+    a, b = tensors_of(x), tensors_of(y)
+    shapes = op.Equal(op.Shape(a.re), op.Shape(b.re))
+    fits = op.Equal(
+        op.ReduceSum(values.converted(shapes, DType.INT64), keepdims=0), np.int64(values.rank_of(a.re))
+    )
+    count = op.Reshape(op.Min(op.Size(a.re), op.Size(b.re)), [1])
+    rows = [
+        array_from(each.map(lambda part: op.Slice(op.Reshape(part, [-1]), [0], count, [0])))
+        for each in (a, b)
+    ]
+    return array_from(fits), rows[0], rows[1]
 
 
 def _same_sizes(x: Array, y: Array) -> bool:

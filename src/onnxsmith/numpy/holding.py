@@ -196,11 +196,6 @@ class Holding(Carrier):
             )
         return items.shape[0], lambda position: items[position]
 
-    def of_length(self, count: int) -> Carrier:
-        """In a shape that begins with this size, which the runtime refuses for any other."""
-        items: Any = self
-        return items.reshape((count, *items.shape[1:]))
-
 
 def _held_of(parts: CarriedParts) -> Held:
     if _WHOLE in parts:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from onnxsmith.algorithms import quantiles, reductions, values
 from onnxsmith.algorithms.operators import op
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError, TensorIndexError
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    InputTypeError,
+    ShapeError,
+    TensorIndexError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.outputs import written
+from onnxsmith.numpy.outputs import fitted, written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.reshaping import broadcast_to, expand_dims, transpose
+from onnxsmith.numpy.sizes import is_known
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.without_nan import nanmean
+from onnxsmith.types.dtypes import DType
 
 
 @recorded()
@@ -87,6 +99,28 @@ def _quantile(
     if is_percent:
         parts = op.Div(parts, values.like(100, parts))
     found = quantiles.quantile(rows, parts, method, dtypes.onnx_type(dtype), ignores_nan=ignores_nan)
+    return _placed(found, q, axes, keepdims)
+
+
+@recorded()
+def _weighted(
+    x: Array,
+    q: Array,
+    weights: Array,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    is_percent: bool,
+    ignores_nan: bool,
+) -> Array:
+    rows, counted = (reductions.collected(tensor_of(each), axes) for each in (x, weights))
+    parts = op.Reshape(tensor_of(q), [-1])
+    if is_percent:
+        parts = op.Div(parts, values.like(100, parts))
+    wide, many = (values.converted(each, DType.DOUBLE) for each in (parts, counted))
+    return _placed(quantiles.weighted_quantile(rows, wide, many, ignores_nan=ignores_nan), q, axes, keepdims)
+
+
+def _placed(found: TensorValue, q: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     # The quantiles stand along the last axis, and are to be first.
     last = values.rank_of(found) - 1
     found = op.Transpose(found, perm=[last, *range(last)])
@@ -115,8 +149,12 @@ def _found(
     x = array_of(a)
     if x.dtype.kind == "c":
         raise AttributeTypeError("complex numbers have no quantiles")
-    if weights is not None:
-        raise AttributeValueError("quantiles with weights are not there", culprit=("attribute", "weights"))
+    if weights is not None and method != "inverted_cdf":
+        raise AttributeValueError(
+            f"the method {method!r} takes no weights",
+            help='say method="inverted_cdf"',
+            culprit=("attribute", "weights"),
+        )
     if method not in quantiles.METHODS:
         raise AttributeValueError(
             f"there is no method {method!r}",
@@ -139,6 +177,12 @@ def _found(
         return nanmean(x, axis, None, out, keepdims)  # as numpy, whatever q is
     if not x.is_symbolic and any(x.shape[each] == 0 for each in axes):
         raise TensorIndexError("no elements have no quantiles")
+    if weights is not None:
+        many = _weights_of(x, array_of(weights), axes, axis is None)
+        work = mean_type(part.dtype)
+        return written(
+            _weighted(x, as_type(part, work), many, axes, bool(keepdims), is_percent, ignores_nan), out
+        )
     is_whole = part.dtype.kind in "biu" and not is_percent and method == "linear"
     if is_whole:
         method = "lower"  # a whole fraction is at an end, and takes what stands there
@@ -155,6 +199,38 @@ def _found(
         part = Array(np.asarray(part).astype(work))  # no session for a number
     made = _quantile(x, as_type(part, work), axes, dtype, method, bool(keepdims), is_percent, ignores_nan)
     return written(made, out)
+
+
+def _weights_of(x: Array, weights: Array, axes: tuple[int, ...], is_all: bool) -> Array:
+    """A weight for each element: given for each, or along the axes."""
+    if weights.dtype.kind == "c":
+        raise InputTypeError("weights are real numbers")
+    if not weights.is_symbolic and (np.asarray(weights) < 0).any():
+        raise AttributeValueError("weights are not negative", culprit=("attribute", "weights"))
+    is_open = not is_known((*weights.shape, *x.shape))
+    if is_open and weights.ndim == x.ndim and axes != tuple(sorted(axes)):
+        raise ShapeError(
+            "whether there is a weight for each element, or for each along the axes, is known only when the model runs",
+            help="name the axes in order",
+        )
+    if weights.ndim == x.ndim and _is_alike(weights.shape, x.shape):
+        return fitted(weights, x)
+    if is_all:
+        raise InputTypeError("weights of another shape need an axis")
+    if weights.ndim != len(axes) or not _is_alike(weights.shape, [x.shape[each] for each in axes]):
+        raise ShapeError(
+            f"weights of the shape {weights.shape} do not fit an array of {x.shape} along {axes}"
+        )
+    turned = transpose(weights, [axes.index(each) for each in sorted(axes)])
+    others = tuple(k for k in range(x.ndim) if k not in axes)
+    return broadcast_to(expand_dims(turned, others) if others else turned, tuple(x.shape))
+
+
+def _is_alike(given: Sequence[object], wanted: Sequence[object]) -> bool:
+    """Whether sizes are the same, as far as they are known."""
+    return all(
+        a == b for a, b in zip(given, wanted, strict=True) if isinstance(a, int) and isinstance(b, int)
+    )
 
 
 @public("quantile")

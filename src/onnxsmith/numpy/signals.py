@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxsmith.algorithms import convolving, reductions, sorting, values
+from onnxsmith.algorithms import reductions, signals, sorting, values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -27,7 +27,7 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
     x, y = (_working(tensors_of(as_type(each, dtype))) for each in (a, v))
     if is_correlation:
         y = y.conj().map(lambda part: op.Slice(part, [-1], [np.iinfo(np.int64).min], [0], [-1]))
-    full = convolving.convolved(x, y)
+    full = signals.convolved(x, y)
     if dtype.kind == "b":
         full = Field(op.Not(op.Equal(full.re, values.like(0, full.re))))
     start, length = _part(op.Shape(x.re), op.Shape(y.re), mode, is_correlation)
@@ -39,9 +39,7 @@ def _convolved(a: Array, v: Array, dtype: NumpyDType, mode: str, is_correlation:
 
 def _working(x: Field) -> Field:
     return (
-        convolving.wide_whole(x).cast(reductions.wider(x.dtype))
-        if x.dtype.is_float
-        else convolving.wide_whole(x)
+        signals.wide_whole(x).cast(reductions.wider(x.dtype)) if x.dtype.is_float else signals.wide_whole(x)
     )
 
 
@@ -115,7 +113,7 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Array:
 @recorded()
 def _interpolated(x: Array, points: Array, heights: Array, left: Array | None, right: Array | None) -> Array:
     ends = [None if each is None else tensors_of(each) for each in (left, right)]
-    return array_from(convolving.between_points(tensor_of(x), tensor_of(points), tensors_of(heights), *ends))
+    return array_from(signals.between_points(tensor_of(x), tensor_of(points), tensors_of(heights), *ends))
 
 
 @recorded()

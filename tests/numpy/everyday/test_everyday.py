@@ -18,8 +18,6 @@ from tests.numpy.same_results import TOLERANCE, difference
 REFUSED: dict[str, str] = {
     # float32 in gives float64 where nothing varies: np.zeros(n) is of another type than the other path's result.
     "autocorrelation": "the result is float64 when the condition is true and float32 when it is not",
-    # A list that grows in a loop.
-    "non_maximum_suppression": "'keep' is changed inside this",
 }
 
 

@@ -42,14 +42,6 @@ def level(x):
     return x / x.max()
 
 
-def positives(x):
-    found = []
-    for v in x:
-        if v > 0:
-            found.append(v)
-    return np.array(found)
-
-
 def inverse(x):
     return 1 / x
 
@@ -84,12 +76,6 @@ DIFFERENCES = (
         level,
         (np.zeros(2, np.float32),),
         "an output of a model has one element type: write `np.zeros(len(x), x.dtype)`",
-    ),
-    Difference(
-        "a list that grows in a loop",
-        positives,
-        (np.array([1.0, -1.0]),),
-        "write `x[x > 0]`, or fill an array that is large enough",
     ),
     Difference("a division by zero", inverse, (np.array([0.0]),), "a model gives no warnings"),
     Difference(

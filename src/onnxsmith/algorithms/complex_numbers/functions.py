@@ -10,14 +10,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms import elementary
 from onnxsmith.algorithms.angles import atan2
 from onnxsmith.algorithms.complex_numbers.field import Field, imaginary, real, where
 from onnxsmith.algorithms.complex_numbers.pair import zeros_like
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.double import log1p
 from onnxsmith.algorithms.values import constant, like
 from onnxsmith.core.value import TensorValue
-from onnxsmith.types.dtypes import DType
 
 Function: TypeAlias = Callable[[Field], Field]
 
@@ -37,36 +38,13 @@ def _clipped(part: TensorValue, limit: float) -> TensorValue:
 
 
 def hyperbolic(x: TensorValue) -> tuple[TensorValue, TensorValue]:
-    """cosh and sinh of a real tensor; in double precision ONNX Runtime has exponentials only."""
-    if x.dtype is not DType.DOUBLE:
-        return op.Cosh(x), op.Sinh(x)
-    up, down = op.Exp(x), op.Exp(op.Neg(x))
-    cubic = op.Mul(x, op.Add(np.float64(1), _times(1 / 6, op.Mul(x, x))))
-    is_tiny = op.Less(op.Abs(x), np.float64(1e-4))
-    return _times(0.5, op.Add(up, down)), op.Where(is_tiny, cubic, _times(0.5, op.Sub(up, down)))
+    """cosh and sinh of a real tensor."""
+    return elementary.function_of("Cosh", x), elementary.function_of("Sinh", x)
 
 
 def arsinh(x: TensorValue) -> TensorValue:
     """asinh of a real tensor."""
-    if x.dtype is not DType.DOUBLE:
-        return op.Asinh(x)
-    size = op.Abs(x)
-    square = op.Mul(size, size)
-    root = op.Sqrt(op.Add(np.float64(1), square))
-    # log1p(|x| + x² / (1 + root)), with log1p from the logarithm by the correction of its rounding
-    more = op.Add(size, op.Div(square, op.Add(np.float64(1), root)))
-    return op.Mul(op.Sign(x), log1p(more))
-
-
-def log1p(x: TensorValue) -> TensorValue:
-    """log(1 + x) of a real tensor that is not negative enough to matter, right for small x."""
-    unit = like(1, x)
-    total = op.Add(unit, x)
-    rounded = op.Sub(total, unit)
-    is_same = op.Equal(rounded, like(0, x))
-    scaled = op.Mul(op.Log(total), op.Div(x, op.Where(is_same, unit, rounded)))
-    plain = op.Where(is_same, x, scaled)
-    return op.Where(op.IsInf(total), total, plain)
+    return elementary.function_of("Asinh", x)
 
 
 @algorithm(name="complex_exp")

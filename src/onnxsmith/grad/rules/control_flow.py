@@ -293,7 +293,7 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
 
     def back(turn: Tensor, goes_on: Tensor, *carried: Tensor) -> list[Tensor]:
         k = trips - turn - np.int64(1)
-        states = [_at(each, k, step.inputs[2 + position]) for position, each in enumerate(tape)]
+        states = [_at(each, k) for each in tape]
         seeds: list[Value | None] = [None] * (1 + count + outputs)
         for position, seed in zip(real, carried, strict=False):
             seeds[1 + position] = seed
@@ -320,7 +320,7 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
     return found
 
 
-def _at(kept: Value, turn: Tensor, initial: Value | None) -> Tensor:
+def _at(kept: Value, turn: Tensor) -> Tensor:
     """A state as it was at a turn; a sequence has those whose shapes change."""
     if not isinstance(kept, Tensor):
         return op.SequenceAt(kept, turn)

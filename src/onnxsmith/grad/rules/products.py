@@ -6,17 +6,26 @@ import string
 
 import numpy as np
 
+from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.broadcasting import as_type_of, have_same_shape, summed_to
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.steps import Cotangents, Step, shape_of
 from onnxsmith.grad.table import rule
 
+#: Where a tensor remembers itself with the last two axes exchanged.
+_SWAPPED = "last axes swapped"
+
 
 def swapped(x: Tensor, rank: int) -> Tensor:
     """The last two axes in each other's place."""
-    axes = [*range(rank - 2), rank - 1, rank - 2]
-    return op.Transpose(x, perm=axes)
+    # A weight is often multiplied with at many places: what is the same is made once where it can be seen.
+    known: object = x.memory().get(_SWAPPED)
+    if isinstance(known, Tensor) and current_graph().sees(known):
+        return known
+    made = op.Transpose(x, perm=[*range(rank - 2), rank - 1, rank - 2])
+    x.memory()[_SWAPPED] = made
+    return made
 
 
 @rule("MatMul")

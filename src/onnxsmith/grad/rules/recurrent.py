@@ -65,7 +65,7 @@ class _Layer:
         """The part of one direction: weights have it as their first dimension."""
         return op.Squeeze(op.Slice(tensor, [k], [k + 1], [0]), [0])
 
-    def biases(self, k: int, gates: int) -> tuple[Tensor | None, Tensor | None]:
+    def biases(self, k: int) -> tuple[Tensor | None, Tensor | None]:
         """Those of the input and of the recurrence."""
         if self.bias is None:
             return None, None
@@ -180,7 +180,7 @@ def plain(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
             _turned(layer.direction(layer.weight, k)),
             _turned(layer.direction(layer.recurrence, k)),
         )
-        of_input, of_state = layer.biases(k, 1)
+        of_input, of_state = layer.biases(k)
 
         def cell(
             before: Sequence[Tensor],
@@ -205,7 +205,7 @@ def gated(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
             _turned(layer.direction(layer.weight, k)),
             _turned(layer.direction(layer.recurrence, k)),
         )
-        of_input, of_state = layer.biases(k, 3)
+        of_input, of_state = layer.biases(k)
         thirds = several(op.Split(recurrence, axis=1, num_outputs=3, outputs=3))
         shifts: tuple[Tensor | None, ...] = (None,) * 3
         if of_state is not None:
@@ -243,7 +243,7 @@ def with_memory(step: Step, *inputs: Tensor | None) -> Sequence[Tensor]:
             _turned(layer.direction(layer.weight, k)),
             _turned(layer.direction(layer.recurrence, k)),
         )
-        of_input, of_state = layer.biases(k, 4)
+        of_input, of_state = layer.biases(k)
         peepholes: tuple[Tensor | None, ...] = (None,) * 3
         given = inputs[7]
         if given is not None:

@@ -130,19 +130,24 @@ class Verification:
             return None
 
     def _compare(self, example: Example, expected: UserValue, report: ModelReport) -> None:
-        theirs = dict(_outputs(expected, ""))
         try:
             found = self._recording.outputs(example.feeds)
         except OnnxsmithError as error:
             first = str(error).partition("\n")[0]
             raise self._error(f"for {example.label} the function gives a result, and {first}") from None
         names = [each.name for each in self._recording.model.outputs]
-        for name, mine, other in zip(names, found, theirs.values(), strict=True):
+        theirs = [each for _, each in _outputs(expected, "")]
+        if [np.shape(cast(Elements, each)) for each in theirs] != [each.shape for each in found]:
+            # A list that only the model knows the length of is one output.
+            theirs = [each for _, each in _outputs(expected, "", joins_lists=True)]
+        for name, mine, other in zip(names, found, theirs, strict=True):
             report.rows.append(self._compared(example.label, name, mine, _like(mine, other)))
 
     def _compared(self, label: str, name: str, mine: Elements, theirs: Elements) -> Comparison:
         if theirs.dtype.kind == "c":
             theirs = fed(theirs)
+        if theirs.shape == (0,) and theirs.dtype == np.float64 and not mine.size:
+            theirs = mine  # of an empty list numpy knows neither the shape of its elements nor their type
         if mine.shape != theirs.shape:
             raise self._error(
                 f"for {label} output '{name}' has shape {mine.shape}, and the function gives {theirs.shape}"
@@ -204,14 +209,17 @@ def _collect(template: Held, value: Held, values: dict[int, Elements]) -> None:
         _collect(each, given[key], values)
 
 
-def _outputs(result: Held, name: str) -> Iterator[tuple[str, Held]]:
-    """What a function gives, one by one, in the order of the model's outputs."""
+def _outputs(result: Held, name: str, *, joins_lists: bool = False) -> Iterator[tuple[str, Held]]:
+    """What a function gives, one by one, in the order of the model's outputs; a list may be one of them."""
+    if joins_lists and isinstance(result, list):
+        yield name, np.asarray(cast("list[Any]", result))
+        return
     inner = None if isinstance(result, np.ndarray | np.generic) else parts(result)
     if inner is None:
         yield name, result
         return
     for key, each in inner:
-        yield from _outputs(each, f"{name}.{key}")
+        yield from _outputs(each, f"{name}.{key}", joins_lists=joins_lists)
 
 
 def _difference(label: str, name: str, mine: Elements, theirs: Elements) -> Comparison:

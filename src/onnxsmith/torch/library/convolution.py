@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
+from onnxsmith.algorithms import convolution as convolutions
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Size, dtype_of, product, rank_of, reshape
-from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
+from onnxsmith.algorithms.values import Size, dtype_of, rank_of
+from onnxsmith.algorithms.windows import is_exact_only
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_pair import parts_of
@@ -40,42 +39,9 @@ def convolve(
         x = op.Unsqueeze(x, [0])
     stride, dilation = repeated(stride, spatial), repeated(dilation, spatial)
     pads = _pads(call, padding, weight, dilation)
-    if is_exact_only(dtype_of(x)):
-        result = _exact(call, x, weight, bias, stride, pads, dilation, groups)
-    else:
-        given = () if bias is None else (bias,)
-        known = [each for each in pads if isinstance(each, int)]
-        if len(known) < len(pads):
-            x, known = padded(x, pads[:spatial], pads[spatial:]), [0] * len(pads)
-        result = op.Conv(x, weight, *given, strides=stride, dilations=dilation, group=groups, pads=known)
+    outputs = call.output_shape()[-spatial:] if is_exact_only(dtype_of(x)) else None
+    result = convolutions.convolve(x, weight, bias, stride, pads, dilation, groups, outputs)
     return op.Squeeze(result, [0]) if is_single else result
-
-
-def _exact(
-    call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
-    stride: Sequence[int],
-    pads: Sequence[Size],
-    dilation: Sequence[int],
-    groups: int,
-) -> TensorValue:
-    """A convolution as a product of matrices, which ONNX Runtime has for double and integers too."""
-    kernel = call.shape_of(weight)[2:]
-    spatial = len(kernel)
-    outputs = call.output_shape()[-spatial:]
-    windows = unfolded(padded(x, pads[:spatial], pads[spatial:]), kernel, outputs, stride, dilation)
-    batch, features = call.size(x, 0), call.size(weight, 0)
-    inner = call.size(weight, 1) * product(kernel)
-    columns = reshape(windows, [batch, groups, inner, product(outputs)])
-    rows = reshape(weight, [groups, features // groups, inner])
-    result = reshape(op.MatMul(rows, columns), [batch, features, *outputs])
-    return result if bias is None else op.Add(result, _beside_channels(bias, spatial))
-
-
-def _beside_channels(bias: TensorValue, spatial: int) -> TensorValue:
-    return op.Reshape(bias, [-1] + [1] * spatial)
 
 
 def _pads(call: Call, padding: Counts | str, weight: TensorValue, dilation: Sequence[int]) -> list[Size]:
@@ -163,71 +129,9 @@ def transposed_convolution(
     stride, padding, more, dilation = (
         repeated(each, spatial) for each in (stride, padding, output_padding, dilation)
     )
-    if is_exact_only(dtype_of(x)):
-        result = exact_transposed(call, x, weight, bias, stride, padding, more, groups, dilation)
-    elif all(a < b for a, b in zip(more, stride, strict=True)):
-        result = op.ConvTranspose(
-            x,
-            weight,
-            *(() if bias is None else (bias,)),
-            strides=stride,
-            dilations=dilation,
-            group=groups,
-            pads=padding * 2,
-            output_padding=more,
-        )
-    else:
-        # ONNX Runtime wants less output padding than stride. What is cut off behind is less by it, and where that
-        # is not enough, zeros follow.
-        cut = [max(a - b, 0) for a, b in zip(padding, more, strict=True)]
-        zeros = [max(b - a, 0) for a, b in zip(padding, more, strict=True)]
-        result = op.ConvTranspose(
-            x, weight, strides=stride, dilations=dilation, group=groups, pads=[*padding, *cut]
-        )
-        result = padded(result, [0] * spatial, zeros)
-        result = result if bias is None else op.Add(result, _beside_channels(bias, spatial))
+    outputs = call.output_shape()[-spatial:] if is_exact_only(dtype_of(x)) else None
+    result = convolutions.transposed(x, weight, bias, stride, padding, more, dilation, groups, outputs)
     return op.Squeeze(result, [0]) if is_single else result
-
-
-def exact_transposed(
-    call: Call,
-    x: TensorValue,
-    weight: TensorValue,
-    bias: TensorValue | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    more: Sequence[Size],
-    groups: int,
-    dilation: Sequence[int],
-) -> TensorValue:
-    """A plain convolution, with the kernel turned around, of the input with zeros between its elements."""
-    kernel = call.shape_of(weight)[2:]
-    spatial = len(kernel)
-    before = [(k - 1) * d - p for d, k, p in zip(dilation, kernel, padding, strict=True)]
-    after = [a + b for a, b in zip(before, more, strict=True)]
-    for k in range(spatial):
-        x = _spread(call, x, 2 + k, stride[k])
-    width, features = call.size(weight, 0) // groups, call.size(weight, 1)
-    turned = reshape(weight, [groups, width, features, *kernel])
-    turned = op.Transpose(turned, perm=[0, 2, 1, *range(3, 3 + spatial)])
-    turned = reshape(turned, [groups * features, width, *kernel])
-    axes = np.arange(2, 2 + spatial)
-    ends = np.full(spatial, np.iinfo(np.int64).min)
-    turned = op.Slice(turned, np.full(spatial, -1), ends, axes, np.full(spatial, -1))
-    return _exact(call, x, turned, bias, [1] * spatial, [*before, *after], dilation, groups)
-
-
-def _spread(call: Call, x: TensorValue, axis: int, stride: int) -> TensorValue:
-    """Zeros between the elements along a dimension."""
-    if stride == 1:
-        return x
-    sizes = call.shape_of(x)
-    rank = len(sizes)
-    pads = np.zeros(2 * (rank + 1), np.int64)
-    pads[rank + 1 + axis + 1] = stride - 1
-    wide = op.Pad(op.Unsqueeze(x, [axis + 1]), pads)
-    wide = reshape(wide, [*sizes[:axis], sizes[axis] * stride, *sizes[axis + 1 :]])
-    return op.Slice(wide, [0], np.array([1 - stride]), [axis])
 
 
 COMPLEX = (
@@ -261,6 +165,6 @@ def complex_convolution(
         return Complex(real, imag)
     added, spatial = parts_of(bias), rank_of(kernel.real) - 2
     return Complex(
-        op.Add(real, _beside_channels(added.real, spatial)),
-        op.Add(imag, _beside_channels(added.imag, spatial)),
+        op.Add(real, convolutions.beside_channels(added.real, spatial)),
+        op.Add(imag, convolutions.beside_channels(added.imag, spatial)),
     )

@@ -9,10 +9,9 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Numeric, Size, constant, expand, filled, reshape
+from onnxsmith.algorithms.values import Numeric, Size, constant, counted, expand, filled, reshape
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.indexing import counted
 from onnxsmith.torch.library.kinds import Argument, Given, Translated
 from onnxsmith.torch.library.registry import translates, translates_complex
 from onnxsmith.torch.library.values import cast

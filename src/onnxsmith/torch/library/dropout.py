@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.dropout import dropped
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Size, constant, dtype_of, filled
+from onnxsmith.algorithms.values import Size, dtype_of, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
@@ -23,23 +21,14 @@ _ALPHA = 1.7580993408473766
 
 @translates("aten.dropout.default")
 def dropout(call: Call, x: TensorValue, p: float, train: bool) -> Translated:
-    return dropped(call, x, p)[0] if train and p else x
+    return dropped(x, p)[0] if train and p else x
 
 
 @translates("aten.native_dropout.default")
 def native_dropout(call: Call, x: TensorValue, p: float, train: bool | None) -> Translated:
     if train is False or not p:
         return [x, filled(call.shape_of(x), True, DType.BOOL)]
-    return dropped(call, x, p)
-
-
-def dropped(call: Call, x: TensorValue, p: float) -> list[TensorValue]:
-    """The elements that stay, scaled up, and which they are."""
-    if p == 1:
-        # ONNX Runtime takes no ratio of one.
-        return [op.Mul(x, cast(0, dtype_of(x))), filled(call.shape_of(x), False, DType.BOOL)]
-    ratio, is_training = constant(np.float32(p)), constant(np.bool_(True))
-    return list(several(op.Dropout, x, ratio, is_training, outputs=2))
+    return list(dropped(x, p))
 
 
 def _kept(call: Call, sizes: Sequence[Size], p: float) -> TensorValue:

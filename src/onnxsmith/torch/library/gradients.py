@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onnxsmith.algorithms import convolution
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Size, counted, dtype_of, int64s, product, rank_of, reshape
-from onnxsmith.algorithms.windows import is_exact_only, padded, unfolded
+from onnxsmith.algorithms.values import Size, counted, dtype_of, rank_of
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.convolution import convolve, exact_transposed, repeated
+from onnxsmith.torch.library.convolution import repeated
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.pooling import window_counts
 from onnxsmith.torch.library.registry import translates
@@ -40,78 +40,16 @@ def convolution_backward(
     stride, padding, dilation = (repeated(each, spatial) for each in (stride, padding, dilation))
     results: list[TensorValue | None] = [None, None, None]
     if output_mask[0]:
-        of_input = _of_transposed_input if transposed else _of_input
-        results[0] = of_input(call, gradient, x, weight, stride, padding, dilation, groups)
+        of_input = convolution.gradient_of_input
+        if transposed:
+            of_input = convolution.gradient_of_transposed_input
+        results[0] = of_input(gradient, x, weight, stride, padding, dilation, groups)
     if output_mask[1]:
         wide, narrow = (gradient, x) if transposed else (x, gradient)
-        results[1] = _of_weight(call, wide, narrow, weight, stride, padding, dilation, groups)
+        results[1] = convolution.gradient_of_weight(wide, narrow, weight, stride, padding, dilation, groups)
     if output_mask[2]:
         results[2] = op.ReduceSum(gradient, np.array([0, *range(2, 2 + spatial)]), keepdims=0)
     return results
-
-
-def _of_input(
-    call: Call,
-    gradient: TensorValue,
-    x: TensorValue,
-    weight: TensorValue,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-) -> TensorValue:
-    kernel = call.shape_of(weight)[2:]
-    inputs, outputs = call.shape_of(x)[2:], call.shape_of(gradient)[2:]
-    reached = [
-        (out - 1) * step + (width - 1) * apart + 1
-        for out, step, width, apart in zip(outputs, stride, kernel, dilation, strict=True)
-    ]
-    # What no window reaches, behind the last of them, has no gradient; what was padded has no place.
-    after = [size - full + pad for size, full, pad in zip(inputs, reached, padding, strict=True)]
-    if is_exact_only(dtype_of(gradient)):
-        more = [a + pad for a, pad in zip(after, padding, strict=True)]
-        return exact_transposed(call, gradient, weight, None, stride, padding, more, groups, dilation)
-    full = op.ConvTranspose(gradient, weight, strides=stride, dilations=dilation, group=groups)
-    return padded(full, [-each for each in padding], after)
-
-
-def _of_transposed_input(
-    call: Call,
-    gradient: TensorValue,
-    x: TensorValue,
-    weight: TensorValue,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-) -> TensorValue:
-    made = convolve(call, gradient, weight, None, stride, padding, dilation, groups)
-    spatial = len(stride)
-    # Output padding can make room for more windows than the input has elements.
-    return op.Slice(
-        made, np.zeros(spatial, np.int64), int64s(call.shape_of(x)[2:]), np.arange(2, 2 + spatial)
-    )
-
-
-def _of_weight(
-    call: Call,
-    wide: TensorValue,
-    narrow: TensorValue,
-    weight: TensorValue,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-) -> TensorValue:
-    """What each window of the wider side, times the element of the narrower one, adds to the weights."""
-    kernel, outputs = call.shape_of(weight)[2:], call.shape_of(narrow)[2:]
-    windows = unfolded(padded(wide, padding, padding), kernel, outputs, stride, dilation)
-    batch, features = call.size(narrow, 0), call.size(narrow, 1)
-    inner = call.size(weight, 1) * product(kernel)
-    columns = op.Transpose(reshape(windows, [batch, groups, inner, product(outputs)]), perm=[0, 1, 3, 2])
-    rows = reshape(narrow, [batch, groups, features // groups, product(outputs)])
-    total = op.ReduceSum(op.MatMul(rows, columns), np.array([0]), keepdims=0)
-    return reshape(total, call.shape_of(weight))
 
 
 @translates("aten.avg_pool2d_backward.default", "aten.avg_pool3d_backward.default")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms import losses
+from onnxsmith.algorithms.losses import Reduction
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Numeric, dtype_of, rank_of
+from onnxsmith.algorithms.values import Numeric, converted, dtype_of
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, common, common_torch_dtype
@@ -15,59 +18,41 @@ from onnxsmith.types.dtypes import DType
 
 #: torch's numbers for how the losses of elements become one.
 NONE, MEAN, SUM = 0, 1, 2
+REDUCTIONS: tuple[Reduction, ...] = ("none", "mean", "sum")
 
 
 def reduced(loss: TensorValue, reduction: int) -> TensorValue:
     """The losses of elements as they are, or their mean or sum."""
-    if reduction == NONE or rank_of(loss) == 0:
-        return loss
-    name = "ReduceMean" if reduction == MEAN else "ReduceSum"
-    # The axes are written out: without any, ONNX Runtime takes an empty tensor for one that needs no reduction.
-    return getattr(op, name)(loss, np.arange(rank_of(loss)), keepdims=0)
+    return losses.reduced(loss, REDUCTIONS[reduction])
 
 
 def _pair(call: Call, x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
-    dtype = common_torch_dtype(call)
-    return cast(x, dtype), cast(y, dtype)
+    dtype = onnx_dtype(common_torch_dtype(call))
+    return converted(x, dtype), converted(y, dtype)
 
 
 @translates("aten.mse_loss.default")
 def mse_loss(call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN) -> Translated:
-    x, target = _pair(call, x, target)
-    difference = op.Sub(x, target)
-    return reduced(op.Mul(difference, difference), reduction)
+    return reduced(losses.squared_error(*_pair(call, x, target)), reduction)
 
 
 @translates("aten.l1_loss.default")
 def l1_loss(call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN) -> Translated:
-    x, target = _pair(call, x, target)
-    return reduced(cast(op.Abs(op.Sub(x, target)), call.dtype), reduction)
+    return reduced(converted(losses.absolute_error(*_pair(call, x, target)), call.dtype), reduction)
 
 
 @translates("aten.smooth_l1_loss.default")
 def smooth_l1_loss(
     call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN, beta: float = 1.0
 ) -> Translated:
-    x, target = _pair(call, x, target)
-    distance = op.Abs(op.Sub(x, target))
-    if beta == 0:
-        return reduced(distance, reduction)
-    dtype = dtype_of(distance)
-    square = op.Mul(op.Mul(distance, distance), cast(0.5 / beta, dtype))
-    line = op.Sub(distance, cast(0.5 * beta, dtype))
-    return reduced(op.Where(op.Less(distance, cast(beta, dtype)), square, line), reduction)
+    return reduced(losses.smooth_l1(*_pair(call, x, target), beta), reduction)
 
 
 @translates("aten.huber_loss.default")
 def huber_loss(
     call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN, delta: float = 1.0
 ) -> Translated:
-    x, target = _pair(call, x, target)
-    distance = op.Abs(op.Sub(x, target))
-    dtype = dtype_of(distance)
-    square = op.Mul(op.Mul(distance, distance), cast(0.5, dtype))
-    line = op.Mul(op.Sub(distance, cast(0.5 * delta, dtype)), cast(delta, dtype))
-    return reduced(op.Where(op.LessOrEqual(distance, cast(delta, dtype)), square, line), reduction)
+    return reduced(losses.huber(*_pair(call, x, target), delta), reduction)
 
 
 @translates("aten.binary_cross_entropy.default")
@@ -75,12 +60,8 @@ def binary_cross_entropy(
     call: Call, x: TensorValue, target: TensorValue, weight: TensorValue | None = None, reduction: int = MEAN
 ) -> Translated:
     dtype = dtype_of(x)
-    one, floor = cast(1, dtype), cast(-100, dtype)
-    yes = op.Max(op.Log(x), floor)
-    no = op.Max(op.Log(op.Sub(one, x)), floor)
-    target = cast(target, dtype)
-    loss = op.Sub(op.Mul(op.Sub(target, one), no), op.Mul(target, yes))
-    return reduced(loss if weight is None else op.Mul(loss, cast(weight, dtype)), reduction)
+    weight = None if weight is None else converted(weight, dtype)
+    return reduced(losses.binary_cross_entropy(x, converted(target, dtype), weight), reduction)
 
 
 @translates("aten.binary_cross_entropy_with_logits.default")
@@ -93,27 +74,14 @@ def binary_cross_entropy_with_logits(
     reduction: int = MEAN,
 ) -> Translated:
     dtype = call.dtype
-    x, target, one = cast(x, dtype), cast(target, dtype), cast(1, dtype)
-    # log(sigmoid(x)) is min(x, 0) - log(1 + exp(-|x|)), which never overflows.
-    small = op.Log(op.Add(op.Exp(op.Neg(op.Abs(x))), one))
-    log_sigmoid = op.Sub(op.Min(x, cast(0, dtype)), small)
-    if pos_weight is not None:
-        factor = op.Add(op.Mul(op.Sub(cast(pos_weight, dtype), one), target), one)
-        log_sigmoid = op.Mul(factor, log_sigmoid)
-    loss = op.Sub(op.Mul(op.Sub(one, target), x), log_sigmoid)
-    return reduced(loss if weight is None else op.Mul(loss, cast(weight, dtype)), reduction)
+    weights = [None if each is None else converted(each, dtype) for each in (weight, pos_weight)]
+    loss = losses.binary_cross_entropy_with_logits(converted(x, dtype), converted(target, dtype), *weights)
+    return reduced(loss, reduction)
 
 
 @translates("aten.soft_margin_loss.default")
 def soft_margin_loss(call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN) -> Translated:
-    x, target = _pair(call, x, target)
-    exponent = op.Neg(op.Mul(x, target))
-    loss = op.Log(op.Add(op.Exp(exponent), cast(1, dtype_of(x))))
-    if dtype_of(x) is DType.FLOAT16:
-        # torch's exponential is infinite beyond the type's range; ONNX Runtime's, computed as float, is not.
-        overflows = op.Greater(exponent, cast(np.log(65520.0), dtype_of(x)))
-        loss = op.Where(overflows, cast(np.inf, dtype_of(x)), loss)
-    return reduced(loss, reduction)
+    return reduced(losses.soft_margin(*_pair(call, x, target)), reduction)
 
 
 @translates("aten.hinge_embedding_loss.default")
@@ -148,31 +116,16 @@ def margin_ranking_loss(
 def kl_div(
     call: Call, x: TensorValue, target: TensorValue, reduction: int = MEAN, *, log_target: bool = False
 ) -> Translated:
-    dtype = call.dtype
-    x, target = cast(x, dtype), cast(target, dtype)
-    if log_target:
-        return reduced(op.Mul(op.Exp(target), op.Sub(target, x)), reduction)
-    # Where the target is zero, so is its logarithm times it.
-    entropy = op.Where(op.Equal(target, cast(0, dtype)), cast(0, dtype), op.Mul(target, op.Log(target)))
-    return reduced(op.Sub(entropy, op.Mul(target, x)), reduction)
+    pair = converted(x, call.dtype), converted(target, call.dtype)
+    return reduced(losses.divergence(*pair, is_log_target=log_target), reduction)
 
 
 @translates("aten.poisson_nll_loss.default")
 def poisson_nll_loss(
     call: Call, x: TensorValue, target: TensorValue, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Translated:
-    dtype = call.dtype
-    x, target = cast(x, dtype), cast(target, dtype)
-    if log_input:
-        loss = op.Sub(op.Exp(x), op.Mul(target, x))
-    else:
-        loss = op.Sub(x, op.Mul(target, op.Log(op.Add(x, cast(eps, dtype)))))
-    if full:
-        # Stirling's approximation of log(target!), for targets greater than one.
-        circle = op.Log(op.Mul(target, cast(2 * np.pi, dtype)))
-        stirling = op.Add(op.Sub(op.Mul(target, op.Log(target)), target), op.Mul(circle, cast(0.5, dtype)))
-        stirling = op.Where(op.LessOrEqual(target, cast(1, dtype)), cast(0, dtype), stirling)
-        loss = op.Add(loss, stirling)
+    pair = converted(x, call.dtype), converted(target, call.dtype)
+    loss = losses.poisson_likelihood(*pair, is_log=log_input, with_factorial=full, epsilon=eps)
     return reduced(loss, reduction)
 
 

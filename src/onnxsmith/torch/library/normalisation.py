@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from onnxsmith.algorithms import normalisation
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, dtype_of, expand, filled, int64s, product, rank_of, reshape
+from onnxsmith.algorithms.values import constant, dtype_of, expand, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 
@@ -44,10 +45,7 @@ def rms_norm(
 ) -> Translated:
     dtype = call.dtype
     eps = float(np.finfo(dtype.numpy if dtype.is_native else np.float32).eps) if eps is None else eps
-    axes = np.arange(-len(normalized_shape), 0)
-    mean = op.ReduceMean(op.Mul(x, x), axes, keepdims=1)
-    result = op.Mul(x, op.Reciprocal(op.Sqrt(op.Add(mean, cast(eps, dtype)))))
-    return result if weight is None else op.Mul(result, weight)
+    return normalisation.rms_norm(x, len(normalized_shape), weight, eps)
 
 
 def _is_empty(call: Call, x: TensorValue) -> bool:
@@ -70,7 +68,7 @@ def batch_norm(
     if _is_empty(call, x):
         return x
     if training or running_mean is None or running_var is None:
-        return _trained(call, x, weight, bias, float(eps))[0]
+        return normalisation.batch_norm(x, weight, bias, float(eps)).result
     return _batch_norm(call, x, weight, bias, running_mean, running_var, float(eps))
 
 
@@ -108,12 +106,12 @@ def native_batch_norm(
         result = _batch_norm(call, x, weight, bias, running_mean, running_var, float(eps))
         saved = [filled(call.output_shape(k), 0, DType.FLOAT) for k in (1, 2)]
         return [result, *saved, running_mean, running_var]
-    result, mean, variance, inverse = _trained(call, x, weight, bias, float(eps))
-    results = [result, mean, inverse]
+    made = normalisation.batch_norm(x, weight, bias, float(eps))
+    results = [made.result, made.mean, made.inverse]
     if "functional" in call.overload:
         assert running_mean is not None  # torch's schema has no None there
         assert running_var is not None
-        results += _running(call, x, running_mean, running_var, mean, variance, float(momentum))
+        results += normalisation.running_statistics(x, running_mean, running_var, made, float(momentum))
     return results
 
 
@@ -127,47 +125,8 @@ def native_batch_norm_of_batch(
     momentum: float,
     eps: float,
 ) -> Translated:
-    result, mean, _, inverse = _trained(call, x, weight, bias, float(eps))
-    return [result, mean, inverse]
-
-
-def _trained(
-    call: Call, x: TensorValue, weight: TensorValue | None, bias: TensorValue | None, eps: float
-) -> list[TensorValue]:
-    """Normalised by the batch's own mean and variance; and these, and the inverse deviation, for each channel."""
-    dtype = dtype_of(x) if dtype_of(x) is DType.DOUBLE else DType.FLOAT
-    wide = cast(x, dtype)
-    axes = np.array([0, *range(2, rank_of(x))])
-    mean = op.ReduceMean(wide, axes, keepdims=1)
-    spread = op.Sub(wide, mean)
-    variance = op.ReduceMean(op.Mul(spread, spread), axes, keepdims=1)
-    inverse = op.Reciprocal(op.Sqrt(op.Add(variance, cast(eps, dtype))))
-    result = op.Mul(spread, inverse)
-    given = [None if each is None else cast(each, dtype) for each in (weight, bias)]
-    result = cast(_scaled(call, result, *given), dtype_of(x))
-    return [result, *(op.Reshape(each, [-1]) for each in (mean, variance, inverse))]
-
-
-def _running(
-    call: Call,
-    x: TensorValue,
-    mean: TensorValue,
-    variance: TensorValue,
-    new: TensorValue,
-    spread: TensorValue,
-    momentum: float,
-) -> list[TensorValue]:
-    """The running mean and variance after this batch; the variance that goes in is divided by the count less one."""
-    count = product([size for k, size in enumerate(call.shape_of(x)) if k != 1])
-    dtype = dtype_of(spread)
-    spread = op.Mul(spread, op.Div(cast(count, dtype), op.Sub(cast(count, dtype), cast(1, dtype))))
-    return [
-        cast(
-            op.Add(op.Mul(cast(old, dtype), cast(1 - momentum, dtype)), op.Mul(now, cast(momentum, dtype))),
-            dtype_of(old),
-        )
-        for old, now in ((mean, new), (variance, spread))
-    ]
+    made = normalisation.batch_norm(x, weight, bias, float(eps))
+    return [made.result, made.mean, made.inverse]
 
 
 @translates("aten._batch_norm_with_update_functional.default", "aten._batch_norm_with_update.default")
@@ -181,10 +140,10 @@ def batch_norm_with_update(
     momentum: float,
     eps: float,
 ) -> Translated:
-    result, mean, variance, inverse = _trained(call, x, weight, bias, float(eps))
+    made = normalisation.batch_norm(x, weight, bias, float(eps))
     reserve = filled(call.output_shape(3), 0, DType.UINT8)
-    after = _running(call, x, running_mean, running_var, mean, variance, float(momentum))
-    return [result, mean, inverse, reserve, *after]
+    after = normalisation.running_statistics(x, running_mean, running_var, made, float(momentum))
+    return [made.result, made.mean, made.inverse, reserve, *after]
 
 
 def _batch_norm(
@@ -193,7 +152,7 @@ def _batch_norm(
     weight: TensorValue | None,
     bias: TensorValue | None,
     mean: TensorValue,
-    variance: TensorValue,
+    variance: Any,
     eps: float,
 ) -> TensorValue:
     if _is_empty(call, x):
@@ -214,17 +173,8 @@ def native_layer_norm(
     eps: float,
 ) -> Translated:
     """The result, the mean and the inverse deviation."""
-    dtype = dtype_of(x) if dtype_of(x) is DType.DOUBLE else DType.FLOAT
-    wide = cast(x, dtype)
-    axes = np.arange(-len(normalized_shape), 0)
-    mean = op.ReduceMean(wide, axes, keepdims=1)
-    spread = op.Sub(wide, mean)
-    variance = op.ReduceMean(op.Mul(spread, spread), axes, keepdims=1)
-    inverse = op.Reciprocal(op.Sqrt(op.Add(variance, cast(eps, dtype))))
-    result = op.Mul(spread, inverse)
-    result = result if weight is None else op.Mul(result, cast(weight, dtype))
-    result = result if bias is None else op.Add(result, cast(bias, dtype))
-    return [result, mean, inverse]
+    made = normalisation.layer_norm(x, len(normalized_shape), weight, bias, eps)
+    return [made.result, made.mean, made.inverse]
 
 
 @translates("aten.group_norm.default")
@@ -239,11 +189,7 @@ def group_norm(
 ) -> Translated:
     if _is_empty(call, x):
         return x
-    sizes = call.shape_of(x)
-    flat = reshape(x, [sizes[0], num_groups, -1])
-    ones, zeros = (constant(np.full(num_groups, each, dtype_of(x).numpy)) for each in (1, 0))
-    normal = op.InstanceNormalization(flat, ones, zeros, epsilon=float(eps))
-    return _scaled(call, reshape(normal, sizes), weight, bias)
+    return normalisation.group_norm(x, num_groups, weight, bias, float(eps))
 
 
 @translates("aten.instance_norm.default")
@@ -267,11 +213,3 @@ def instance_norm(
     weight = filled(channels, 1, dtype_of(x)) if weight is None else weight
     bias = filled(channels, 0, dtype_of(x)) if bias is None else bias
     return op.InstanceNormalization(x, weight, bias, epsilon=float(eps))
-
-
-def _scaled(call: Call, x: TensorValue, weight: TensorValue | None, bias: TensorValue | None) -> TensorValue:
-    """Each channel times its weight, plus its bias."""
-    shape = int64s([-1] + [1] * (rank_of(x) - 2))
-    if weight is not None:
-        x = op.Mul(x, op.Reshape(weight, shape))
-    return x if bias is None else op.Add(x, op.Reshape(bias, shape))

@@ -2,139 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from onnxsmith.algorithms import scattering
+from onnxsmith.algorithms.indexing import at_least_vector, masked_positions
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.scattering import Reduction
 from onnxsmith.algorithms.values import (
     Numeric,
     Size,
     axis_of,
+    cast,
+    converted,
+    counted,
     dimensions_of,
     dtype_of,
     expand,
     filled,
-    has_zero,
     int64s,
     rank_of,
     reshape,
+    sizes_of,
 )
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.indexing import (
-    at_least_vector,
-    counted,
-    dimensions_before,
-    flattened,
-    index_tuples,
-    is_mask,
-    masked_positions,
-    without_masks,
-)
 from onnxsmith.torch.library.kinds import Translated
 from onnxsmith.torch.library.registry import translates
-from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
 NO_END = 9223372036854775807
-#: torch's words for reductions -> ONNX's.
-REDUCTIONS = {
-    "add": "add",
-    "sum": "add",
-    "mean": "add",
-    "multiply": "mul",
-    "prod": "mul",
-    "amax": "max",
-    "amin": "min",
+#: torch's words for reductions, some of which are two for one.
+REDUCTIONS: dict[str, Reduction] = {
+    "add": "sum",
+    "sum": "sum",
+    "mean": "mean",
+    "multiply": "prod",
+    "prod": "prod",
+    "amax": "amax",
+    "amin": "amin",
 }
-#: The same on truth values, of which ONNX Runtime knows no order.
-ON_TRUTH = {"max": "add", "min": "mul"}
-HALVES = (DType.FLOAT16, DType.BFLOAT16)
-
-#: Data, what is written, and a reduction -> the data with that written.
-Write = Callable[[TensorValue, TensorValue, str], TensorValue]
 
 
-def _reducing(x: TensorValue, source: TensorValue, reduction: str, write: Write) -> TensorValue:
-    """A write in an element type that ONNX Runtime reduces in; NaN is the greatest and the least, as in torch."""
-    dtype = dtype_of(x)
-    if reduction == "none":
-        return write(x, source, reduction)
-    if dtype is DType.BOOL:
-        return write(x, source, ON_TRUTH.get(reduction, reduction))
-    if dtype in HALVES:
-        return cast(_reducing(cast(x, DType.FLOAT), cast(source, DType.FLOAT), reduction, write), dtype)
-    result = write(x, source, reduction)
-    if reduction not in ("max", "min") or not dtype.is_float:
-        return result
-    is_missing = write(op.IsNaN(x), op.IsNaN(source), "add")
-    return op.Where(is_missing, cast(float("nan"), dtype), result)
-
-
-def by_elements(index: TensorValue, axis: int) -> Write:
-    """A writer for an index of as many dimensions as the data has, a position for each element written."""
-    return lambda x, source, reduction: op.ScatterElements(x, index, source, axis=axis, reduction=reduction)
-
-
-def by_tuples(tuples: TensorValue) -> Write:
-    """A writer for positions along the first dimensions, in the last dimension of one tensor."""
-    return lambda x, source, reduction: op.ScatterND(x, tuples, source, reduction=reduction)
-
-
-def along(call: Call, index: TensorValue, source: TensorValue, axis: int) -> Write:
-    """A writer for positions along one dimension, each for a whole slice of the source."""
-    index = at_least_vector(cast(index, DType.INT64))
-    rank = rank_of(source)
-    if axis == 0:
-        return by_tuples(op.Unsqueeze(index, [1]))
-    column = op.Unsqueeze(index, [k for k in range(rank) if k != axis])
-    return by_elements(expand(column, call.shape_of(source)), axis)
-
-
-def _reduced(
-    call: Call,
-    x: TensorValue,
-    source: TensorValue,
-    write: Write,
-    reduce: str,
-    include_self: bool,
-    neutral: float,
-) -> TensorValue:
-    """A write with one of torch's reductions; `neutral` is what is written first where the data does not count."""
-    if reduce in ("prod", "multiply", "amax", "amin") and call.is_complex:
+def _reduction(call: Call, reduce: str | None) -> Reduction | None:
+    if reduce is None:
+        return None
+    reduction = REDUCTIONS[reduce]
+    if reduction in ("prod", "amax", "amin") and call.is_complex:
         raise call.refuse("a product or an order of complex numbers that are written to one place")
-    dtype = dtype_of(x)
-    if dtype in HALVES:
-        x, source = cast(x, DType.FLOAT), cast(source, DType.FLOAT)
-    if not include_self:
-        x = write(x, filled(call.shape_of(source), neutral, dtype_of(x)), "none")
-    result = _reducing(x, source, REDUCTIONS[reduce], write)
-    if reduce == "mean":
-        ones = filled(call.shape_of(source), 1, dtype_of(x))
-        counts = write(filled(call.shape_of(x), int(include_self), dtype_of(x)), ones, "add")
-        result = _quotient(result, op.Max(counts, cast(1, dtype_of(x))))
-    return cast(result, dtype)
-
-
-def _quotient(total: TensorValue, count: TensorValue) -> TensorValue:
-    if dtype_of(total).is_float:
-        return op.Div(total, count)
-    return op.Div(op.Sub(total, op.Mod(total, count)), count)  # rounds down, also below zero
-
-
-def _neutral(reduce: str, dtype: DType) -> bool | int | float:
-    """What changes nothing in a reduction."""
-    if reduce in ("amax", "amin"):
-        if dtype is DType.BOOL:
-            return reduce == "amin"
-        if dtype.is_float:
-            return float("-inf" if reduce == "amax" else "inf")
-        limits = np.iinfo(dtype.numpy)
-        return limits.min if reduce == "amax" else limits.max
-    return 1 if reduce in ("prod", "multiply") else 0
+    return reduction
 
 
 # -- scatter ---------------------------------------------------------------------------------------------
@@ -153,29 +72,14 @@ def _scatter(
     if 0 in dimensions_of(index):
         return x  # an empty index may have any number of dimensions
     is_scalar = rank_of(x) == 0
-    dtype = dtype_of(x)
-    x, index = at_least_vector(x), at_least_vector(cast(index, DType.INT64))
-    axis = axis_of(dim, rank_of(x))
+    x, index = at_least_vector(x), at_least_vector(index)
     if isinstance(source, TensorValue) and not isinstance(source, Number):
-        written = _cropped(call, at_least_vector(cast(source, dtype)), index)
+        written = at_least_vector(converted(source, dtype_of(x)))
     else:
-        written = filled(call.shape_of(index), source, dtype)
-    write = by_elements(index, axis)
-    if reduce is None:
-        result = write(x, written, "none")
-    else:
-        result = _reduced(call, x, written, write, reduce, include_self, _neutral(reduce, dtype))
+        written = filled(sizes_of(index), source, dtype_of(x))
+    axis = axis_of(dim, rank_of(x))
+    result = scattering.scatter(x, axis, index, written, _reduction(call, reduce), include_self)
     return reshape(result, []) if is_scalar else result
-
-
-def _cropped(call: Call, source: TensorValue, index: TensorValue) -> TensorValue:
-    """The part of a source that an index has positions for."""
-    sizes = list(zip(dimensions_of(source), dimensions_of(index), strict=True))
-    axes = [k for k, (mine, theirs) in enumerate(sizes) if mine is None or mine != theirs]
-    if not axes:
-        return source
-    ends = int64s([call.size(index, k) for k in axes])
-    return op.Slice(source, np.zeros(len(axes), np.int64), ends, np.array(axes))
 
 
 @translates("aten.scatter.src", "aten.scatter.value", lifts=("x", "source"))
@@ -223,14 +127,9 @@ def _index_write(
 ) -> TensorValue:
     """A write of whole slices, at positions along one dimension."""
     is_scalar = rank_of(x) == 0
-    dtype = dtype_of(x)
-    x, source = at_least_vector(x), at_least_vector(cast(source, dtype))
+    x, source = at_least_vector(x), at_least_vector(converted(source, dtype_of(x)))
     axis = axis_of(dim, rank_of(x))
-    write = along(call, index, source, axis)
-    if reduce is None:
-        result = write(x, source, "none")
-    else:
-        result = _reduced(call, x, source, write, reduce, include_self, _neutral(reduce, dtype))
+    result = scattering.index_write(x, axis, index, source, _reduction(call, reduce), include_self)
     return reshape(result, []) if is_scalar else result
 
 
@@ -241,7 +140,7 @@ def index_add(
     if isinstance(alpha, complex):
         raise call.refuse("a complex factor")
     if not (isinstance(alpha, int | float) and alpha == 1):
-        source = _scaled(cast(source, call.dtype), alpha)
+        source = _scaled(converted(source, call.dtype), alpha)
     return _index_write(call, x, dim, index, source, "add")
 
 
@@ -295,7 +194,7 @@ def slice_scatter(
     size = dimensions_of(x)[axis]
     is_open = end is None or (isinstance(end, int) and isinstance(size, int) and end >= size)
     if start in (None, 0) and step == 1 and isinstance(size, int) and is_open:
-        return expand(cast(source, call.dtype), call.output_shape())
+        return expand(converted(source, call.dtype), call.output_shape())
     first, last = 0 if start is None else start, NO_END if end is None else end
     positions = op.Slice(
         counted(call.size(x, axis)), int64s([first]), int64s([last]), np.array([0]), np.array([step])
@@ -306,7 +205,9 @@ def slice_scatter(
 @translates("aten.select_scatter.default", lifts=("x", "source"))
 def select_scatter(call: Call, x: TensorValue, source: TensorValue, dim: int, index: Size) -> Translated:
     axis = axis_of(dim, rank_of(x))
-    return _index_write(call, x, axis, _vector(index), op.Unsqueeze(cast(source, call.dtype), [axis]), None)
+    return _index_write(
+        call, x, axis, _vector(index), op.Unsqueeze(converted(source, call.dtype), [axis]), None
+    )
 
 
 def _vector(index: Size) -> TensorValue:
@@ -330,7 +231,7 @@ def index_put(
     accumulate: bool = False,
     unsafe: bool = False,
 ) -> Translated:
-    return _put(call, x, indices, cast(values, call.dtype), accumulate)
+    return scattering.put(x, indices, converted(values, call.dtype), accumulate)
 
 
 @translates("aten._unsafe_masked_index_put_accumulate.default", lifts=("x", "values"))
@@ -339,83 +240,17 @@ def masked_index_put(
 ) -> Translated:
     if 0 in dimensions_of(x):
         return x
-    counting = op.Where(mask, cast(values, call.dtype), cast(0, call.dtype))
-    return _put(call, x, masked_positions(call, x, indices), counting, True)
-
-
-def _put(
-    call: Call, x: TensorValue, indices: Sequence[TensorValue | None], values: TensorValue, accumulate: bool
-) -> TensorValue:
-    """What `x[indices] = values` makes of `x`."""
-    given = [k for k, each in enumerate(indices) if each is not None]
-    if not given:
-        values = expand(values, call.output_shape())
-        return op.Add(x, values) if accumulate else values
-    first_index = indices[given[0]]
-    if len(given) == 1 and first_index is not None and is_mask(first_index) and not accumulate:
-        chosen = _chosen(x, first_index, given[0], values)
-        if chosen is not None:
-            return chosen
-    by_axis = {k: each for k, each in enumerate(without_masks(indices)) if each is not None}
-    axes = list(by_axis)
-    rest = [k for k in range(rank_of(x)) if k not in axes]
-    order = [*axes, *rest]
-    tuples = index_tuples(call, list(by_axis.values()))
-    width = rank_of(tuples) - 1
-    updates = _in_front(values, width, dimensions_before(axes), len(rest))
-    sizes = [*call.shape_of(tuples)[:-1], *(call.size(x, k) for k in rest)]
-    is_in_order = order == sorted(order)
-    first = x if is_in_order else op.Transpose(x, perm=order)
-    reduction = "add" if accumulate else "none"
-    result = _reducing(first, expand(updates, sizes), reduction, by_tuples(tuples))
-    return result if is_in_order else op.Transpose(result, perm=[order.index(k) for k in range(len(order))])
-
-
-def _in_front(values: TensorValue, width: int, before: int, rest: int) -> TensorValue:
-    """Values whose dimensions of the index tensors stand first, not after `before` others."""
-    if not before:
-        return values
-    missing = width + rest - rank_of(values)
-    if missing > 0:
-        values = op.Unsqueeze(values, list(range(missing)))
-    order = [*range(before, before + width), *range(before), *range(before + width, width + rest)]
-    return op.Transpose(values, perm=order)
-
-
-def _chosen(x: TensorValue, mask: TensorValue, axis: int, values: TensorValue) -> TensorValue | None:
-    """What a mask makes of values that are the same for all its elements; None where they differ."""
-    after = rank_of(x) - axis - rank_of(mask)
-    rank = rank_of(values)
-    if rank > after:
-        place = rank - after - 1
-        if dimensions_of(values)[place] != 1:
-            return None
-        added = list(range(place, place + rank_of(mask) - 1))
-        values = op.Unsqueeze(values, added) if added else values
-    mask = cast(mask, DType.BOOL)
-    if after:
-        mask = op.Unsqueeze(mask, list(range(rank_of(mask), rank_of(mask) + after)))
-    return op.Where(mask, values, x)
+    counting = op.Where(mask, converted(values, call.dtype), cast(0, call.dtype))
+    return scattering.put(x, masked_positions(x, indices), counting, True)
 
 
 @translates("aten.put.default", lifts=("x", "source"))
 def put(
     call: Call, x: TensorValue, index: TensorValue, source: TensorValue, accumulate: bool = False
 ) -> Translated:
-    write = by_elements(flattened(cast(index, DType.INT64)), 0)
-    source = flattened(cast(source, call.dtype))
-    result = _reducing(flattened(x), source, "add" if accumulate else "none", write)
-    return reshape(result, call.output_shape())
+    return scattering.put_flat(x, index, converted(source, call.dtype), accumulate)
 
 
 @translates("aten.masked_scatter.default", lifts=("x", "source"))
 def masked_scatter(call: Call, x: TensorValue, mask: TensorValue, source: TensorValue) -> Translated:
-    shape = call.output_shape()
-    if 0 in dimensions_of(source) or has_zero(shape):
-        return expand(x, shape)
-    mask = expand(cast(mask, DType.BOOL), shape)
-    counts = op.CumSum(cast(flattened(mask), DType.INT64), np.array(0))
-    # Places before the first true one have no number; what they would read is not used.
-    numbers = reshape(op.Max(op.Sub(counts, np.array(1)), np.array(0)), shape)
-    # The source may have fewer elements than the mask has places, as long as the true ones are served.
-    return op.Where(mask, op.Gather(flattened(cast(source, call.dtype)), numbers, axis=0), x)
+    return scattering.masked_scatter(x, mask, converted(source, call.dtype))

@@ -12,18 +12,19 @@ import torch
 from torch._prims_common import is_contiguous_or_false
 
 from onnxsmith.algorithms import diagonals
+from onnxsmith.algorithms.indexing import at_least_vector, flattened
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
     Size,
     axis_of,
     constant,
     converted,
+    counted,
     rank_of,
     reshape,
 )
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
-from onnxsmith.torch.library.indexing import at_least_vector, counted, flattened
 from onnxsmith.torch.library.kinds import TorchSize, Translated
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates

@@ -12,8 +12,6 @@ import torch
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.pair import Complex
-from onnxsmith.algorithms.values import Size
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
@@ -33,13 +31,6 @@ def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrA
 def is_number(value: values.Numeric | Complex, number: float) -> bool:
     """Whether a value is known to be a number; of a tensor, and of what only the model knows, nothing is."""
     return isinstance(value, int | float | complex) and value == number
-
-
-def as_size(x: TensorValue) -> Size:
-    """A scalar as a size: an int, or a number of the model."""
-    found = x.as_number()
-    assert isinstance(found, int | Tensor)  # of a whole number
-    return found
 
 
 def promoted(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:

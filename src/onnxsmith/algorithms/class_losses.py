@@ -1,0 +1,162 @@
+"""Losses whose target says which class is right, for samples (batch, class, …) or a single one (class)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.losses import Reduction, reduced
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    Numeric,
+    cast,
+    converted,
+    counted,
+    dtype_of,
+    like,
+    product,
+    rank_of,
+    size_of,
+    sizes_of,
+)
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+
+def class_axis(x: TensorValue) -> int:
+    """The dimension of the classes."""
+    return 0 if rank_of(x) == 1 else 1
+
+
+@algorithm
+def likelihood(
+    x: TensorValue, target: TensorValue, weight: TensorValue | None = None, ignored: int = -100
+) -> tuple[TensorValue, TensorValue]:
+    """For each target: minus the weighted entry of its class, and its weight; both zero where it is ignored."""
+    axis = class_axis(x)
+    target = converted(target, DType.INT64)
+    counts = op.Not(op.Equal(target, np.int64(ignored)))
+    safe = op.Where(counts, target, np.int64(0))
+    picked = op.GatherElements(x, op.Unsqueeze(safe, [axis]), axis=axis)
+    loss = op.Neg(op.Squeeze(picked, [axis]))
+    zero = like(0, x)
+    if weight is None:
+        return op.Where(counts, loss, zero), converted(counts, dtype_of(x))
+    weights = op.Where(counts, op.Gather(converted(weight, dtype_of(x)), safe, axis=0), zero)
+    return op.Where(counts, op.Mul(loss, weights), zero), weights
+
+
+def settled(loss: TensorValue, weights: TensorValue, reduction: Reduction) -> TensorValue:
+    """The loss of all targets; the mean counts each with its weight."""
+    if reduction == "none":
+        return loss
+    total = reduced(loss, "sum")
+    return total if reduction == "sum" else op.Div(total, reduced(weights, "sum"))
+
+
+@algorithm(by_size=True)
+def cross_entropy(
+    x: TensorValue,
+    target: TensorValue,
+    weight: TensorValue | None = None,
+    reduction: Reduction = "mean",
+    ignored: int = -100,
+    smoothing: float = 0.0,
+) -> TensorValue:
+    """Of logits; targets are numbers of classes, or probabilities for each. `smoothing` of them go to all classes."""
+    axis = class_axis(x)
+    logarithms = op.LogSoftmax(x, axis=axis)
+    if dtype_of(target).is_float:
+        return _against_probabilities(
+            logarithms, converted(target, dtype_of(x)), weight, reduction, smoothing
+        )
+    loss, weights = likelihood(logarithms, target, weight, ignored)
+    result = settled(loss, weights, reduction)
+    if not smoothing:
+        return result
+    weighted = logarithms if weight is None else op.Mul(logarithms, _beside(weight, logarithms))
+    smooth = op.Neg(op.ReduceSum(weighted, np.array([axis]), keepdims=0))
+    counts = op.Not(op.Equal(converted(target, DType.INT64), np.int64(ignored)))
+    smooth = op.Where(counts, smooth, like(0, x))
+    share = op.Div(like(smoothing, x), cast(size_of(x, axis), dtype_of(x)))
+    return op.Add(op.Mul(result, like(1 - smoothing, x)), op.Mul(settled(smooth, weights, reduction), share))
+
+
+def _beside(weight: TensorValue, x: TensorValue) -> TensorValue:
+    """The weights of classes, shaped to stand beside a tensor."""
+    weight = converted(weight, dtype_of(x))
+    return weight if rank_of(x) <= 2 else op.Reshape(weight, [-1] + [1] * (rank_of(x) - 2))
+
+
+def _against_probabilities(
+    logarithms: TensorValue,
+    target: TensorValue,
+    weight: TensorValue | None,
+    reduction: Reduction,
+    smoothing: float,
+) -> TensorValue:
+    """The target holds a probability for each class."""
+    dtype, axis = dtype_of(logarithms), class_axis(logarithms)
+    if smoothing:
+        share = op.Div(like(smoothing, logarithms), cast(size_of(logarithms, axis), dtype))
+        target = op.Add(op.Mul(target, like(1 - smoothing, logarithms)), share)
+    products = op.Mul(logarithms, target)
+    if weight is not None:
+        products = op.Mul(products, _beside(weight, products))
+    if reduction == "none":
+        return op.Neg(op.ReduceSum(products, np.array([axis]), keepdims=0))
+    total = op.Neg(reduced(products, "sum"))
+    if reduction == "sum":
+        return total
+    others = [size for k, size in enumerate(sizes_of(logarithms)) if k != axis]
+    return op.Div(total, cast(product(others), dtype))
+
+
+# -- margins ---------------------------------------------------------------------------------------------
+
+
+def _rows(x: TensorValue) -> TensorValue:
+    """(sample, class), whatever the number of dimensions."""
+    return x if rank_of(x) == 2 else op.Reshape(x, [1, -1])
+
+
+@algorithm
+def multi_margin(
+    x: TensorValue,
+    target: TensorValue,
+    weight: TensorValue | None = None,
+    *,
+    margin: Numeric = 1.0,
+    is_squared: bool = False,
+) -> TensorValue:
+    """For each sample the mean of what other classes come too close to the right one, or of its square."""
+    rows = _rows(x)
+    targets = op.Reshape(target, [-1, 1])
+    picked = op.GatherElements(rows, targets, axis=1)
+    loss = op.Max(op.Add(op.Sub(cast(margin, dtype_of(x)), picked), rows), like(0, x))
+    if is_squared:
+        loss = op.Mul(loss, loss)
+    if weight is not None:
+        loss = op.Mul(loss, op.Gather(weight, targets, axis=0))
+    is_target = op.Equal(counted(size_of(rows, 1)), targets)
+    # The mean takes in the right class, with a loss of zero.
+    return op.ReduceMean(op.Where(is_target, like(0, x), loss), np.array([1]), keepdims=0)
+
+
+@algorithm
+def multilabel_margin(x: TensorValue, target: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """Each row of targets lists classes, up to the first negative one: the loss of each, and which classes it has."""
+    rows, targets = _rows(x), _rows(target)
+    zero = like(0, x)
+    is_end = converted(op.Less(targets, np.int64(0)), DType.INT64)
+    counts = op.Equal(op.CumSum(is_end, np.int64(1)), np.int64(0))
+    safe = op.Where(counts, targets, np.int64(0))
+    classes = size_of(rows, 1)
+    # (sample, listed class, class)
+    is_it = op.And(op.Equal(op.Unsqueeze(safe, [2]), counted(classes)), op.Unsqueeze(counts, [2]))
+    is_target = op.ReduceMax(converted(is_it, dtype_of(x)), np.array([1]), keepdims=1)
+    picked = op.Unsqueeze(op.GatherElements(rows, safe, axis=1), [2])
+    loss = op.Max(op.Add(op.Sub(like(1, x), picked), op.Unsqueeze(rows, [1])), zero)
+    matters = op.And(op.Unsqueeze(counts, [2]), op.Equal(is_target, zero))
+    loss = op.ReduceSum(op.Where(matters, loss, zero), np.array([1, 2]), keepdims=0)
+    return op.Div(loss, cast(classes, dtype_of(x))), op.Squeeze(is_target, [1])

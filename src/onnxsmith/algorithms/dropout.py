@@ -1,0 +1,21 @@
+"""Dropout in training: some elements become zero, at random, and the others larger."""
+
+from __future__ import annotations
+
+from onnxsmith.algorithms.loops import several
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import constant, filled, like, literal, sizes_of
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+
+def dropped(x: TensorValue, p: float) -> tuple[TensorValue, TensorValue]:
+    """The elements that stay, scaled up, and which they are."""
+    if p == 1:
+        # ONNX Runtime takes no ratio of one.
+        return op.Mul(x, like(0, x)), filled(sizes_of(x), False, DType.BOOL)
+    ratio, is_training = (
+        constant(literal(value, dtype)) for value, dtype in ((p, DType.FLOAT), (True, DType.BOOL))
+    )
+    result, kept = several(op.Dropout, x, ratio, is_training, outputs=2)
+    return result, kept

@@ -1,0 +1,116 @@
+"""Normalisation over a layer, a batch or groups of channels; tensors of channels are (batch, channel, …)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import (
+    cast,
+    constant,
+    converted,
+    dtype_of,
+    int64s,
+    like,
+    product,
+    rank_of,
+    reshape,
+    sizes_of,
+)
+from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
+
+
+class Normalised(NamedTuple):
+    """A result, and the mean, the variance and the inverse deviation that it was normalised by."""
+
+    result: TensorValue
+    mean: TensorValue
+    variance: TensorValue
+    inverse: TensorValue
+
+
+def _spread(x: TensorValue, axes: Sequence[int], epsilon: float) -> Normalised:
+    """Less its mean over axes, divided by the deviation; in single precision at least, with the axes kept."""
+    wide = x if dtype_of(x) is DType.DOUBLE else converted(x, DType.FLOAT)
+    mean = op.ReduceMean(wide, np.array(axes), keepdims=1)
+    spread = op.Sub(wide, mean)
+    variance = op.ReduceMean(op.Mul(spread, spread), np.array(axes), keepdims=1)
+    inverse = op.Reciprocal(op.Sqrt(op.Add(variance, like(epsilon, wide))))
+    return Normalised(op.Mul(spread, inverse), mean, variance, inverse)
+
+
+@algorithm
+def rms_norm(x: TensorValue, dimensions: int, weight: TensorValue | None, epsilon: float) -> TensorValue:
+    """Divided by the root of the mean square over the last dimensions."""
+    mean = op.ReduceMean(op.Mul(x, x), np.arange(-dimensions, 0), keepdims=1)
+    result = op.Mul(x, op.Reciprocal(op.Sqrt(op.Add(mean, like(epsilon, x)))))
+    return result if weight is None else op.Mul(result, weight)
+
+
+@algorithm
+def layer_norm(
+    x: TensorValue, dimensions: int, weight: TensorValue | None, bias: TensorValue | None, epsilon: float
+) -> Normalised:
+    """Over the last dimensions, which mean, variance and inverse deviation have with size 1."""
+    made = _spread(x, range(-dimensions, 0), epsilon)
+    result, dtype = made.result, dtype_of(made.result)
+    result = result if weight is None else op.Mul(result, converted(weight, dtype))
+    return made._replace(result=result if bias is None else op.Add(result, converted(bias, dtype)))
+
+
+@algorithm
+def batch_norm(
+    x: TensorValue, weight: TensorValue | None, bias: TensorValue | None, epsilon: float
+) -> Normalised:
+    """By the batch's own mean and variance for each channel, which come as vectors."""
+    made = _spread(x, [0, *range(2, rank_of(x))], epsilon)
+    dtype = dtype_of(made.result)
+    given = [None if each is None else converted(each, dtype) for each in (weight, bias)]
+    result = converted(scaled(made.result, *given), dtype_of(x))
+    return Normalised(result, *(op.Reshape(each, [-1]) for each in made[1:]))
+
+
+@algorithm(by_size=True)
+def running_statistics(
+    x: TensorValue, mean: TensorValue, variance: TensorValue, batch: Normalised, momentum: float
+) -> tuple[TensorValue, TensorValue]:
+    """The running mean and variance after a batch; the variance that goes in is divided by the count less one."""
+    dtype = dtype_of(batch.variance)
+    count = cast(product([size for k, size in enumerate(sizes_of(x)) if k != 1]), dtype)
+    spread = op.Mul(batch.variance, op.Div(count, op.Sub(count, like(1, batch.variance))))
+    after = [
+        converted(
+            op.Add(
+                op.Mul(converted(old, dtype), like(1 - momentum, spread)),
+                op.Mul(now, like(momentum, spread)),
+            ),
+            dtype_of(old),
+        )
+        for old, now in ((mean, batch.mean), (variance, spread))
+    ]
+    return after[0], after[1]
+
+
+@algorithm(by_size=True)
+def group_norm(
+    x: TensorValue, groups: int, weight: TensorValue | None, bias: TensorValue | None, epsilon: float
+) -> TensorValue:
+    """Over channels in groups, and all that is behind them."""
+    sizes = sizes_of(x)
+    flat = reshape(x, [sizes[0], groups, -1])
+    ones, zeros = (constant(np.full(groups, each, dtype_of(x).numpy)) for each in (1, 0))
+    normal = op.InstanceNormalization(flat, ones, zeros, epsilon=epsilon)
+    return scaled(reshape(normal, sizes), weight, bias)
+
+
+def scaled(x: TensorValue, weight: TensorValue | None, bias: TensorValue | None) -> TensorValue:
+    """Each channel times its weight, plus its bias."""
+    shape = int64s([-1] + [1] * (rank_of(x) - 2))
+    if weight is not None:
+        x = op.Mul(x, op.Reshape(weight, shape))
+    return x if bias is None else op.Add(x, op.Reshape(bias, shape))
