@@ -14,12 +14,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.core.semantics.number import number
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
+from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.types.value_types import Dimension, TensorType
 
@@ -46,7 +47,7 @@ class Leaf(NamedTuple):
         pair = (2,) if self.dtype.kind == "c" else ()
         return TensorType(dtypes.onnx_type(self.dtype), (*self.shape, *pair))
 
-    def met(self, tensor: Tensor) -> Any:
+    def met(self, tensor: Tensor) -> Array | Number:
         """What the function gets."""
         if self.role == "number":
             return number(tensor)
@@ -59,7 +60,7 @@ class Leaf(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Marker):
     """Stands for an input in the arguments of a call."""
 
     position: int
@@ -81,11 +82,12 @@ class Call:
         #: The arrays of the caller that are inputs, by position: a function may write to them.
         self.given: dict[int, Elements] = {}
 
-    def take_apart(self, value: Any, name: str) -> Any:
+    def take_apart(self, value: Held, name: str) -> Held:
         """An argument with a `Place` for each input in it."""
         kind = cast(type, value.__class__)
         if kind is np.ndarray:
-            return self._input(name, cast(Elements, value), "array", value)
+            array = cast(Elements, value)
+            return self._input(name, array, "array", array)
         if isinstance(value, Array):
             return self._array(name, value)
         if isinstance(value, np.ndarray | np.generic):
@@ -93,7 +95,7 @@ class Call:
         if self._is_input(kind, value, name):
             return self._input(name, np.array(value, np.float64 if kind is float else np.int64), "number")
         if kind is int:
-            self.fixed[name] = value
+            self.fixed[name] = cast(int, value)
         inner = parts(value)
         if inner is None:
             self.key += (kind, _identity(value))
@@ -101,7 +103,7 @@ class Call:
         self.key += (kind, tuple(key for key, _ in inner))
         return rebuilt(value, [self.take_apart(each, f"{name}_{key}") for key, each in inner])
 
-    def _is_input(self, kind: type, value: Any, name: str) -> bool:
+    def _is_input(self, kind: type, value: Held, name: str) -> bool:
         """Whether a Python number is an input."""
         if name in self._needed:
             return False
@@ -115,7 +117,7 @@ class Call:
             )
         return self._input(name, cast(Elements, value.held), "scalar" if value.is_number else "array")
 
-    def _numpys(self, name: str, value: np.ndarray[Any, Any] | np.generic) -> Any:
+    def _numpys(self, name: str, value: np.ndarray[Any, Any] | np.generic) -> Place | np.generic:
         if isinstance(value, np.generic):
             if value.dtype in dtypes.DTYPES:
                 return self._input(name, np.asarray(value), "scalar")
@@ -156,7 +158,7 @@ def fed(elements: Elements) -> Elements:
     return whole[..., None].view(dtypes.part(elements.dtype))
 
 
-def put_together(template: Any, inputs: Sequence[Any]) -> Any:
+def put_together(template: Held, inputs: Sequence[Held]) -> Held:
     """An argument as the function gets it: with values in the places of inputs."""
     if isinstance(template, Place):
         return inputs[template.position]
@@ -173,7 +175,7 @@ def bound_arguments(
     return dict(signature.bind(*args, **kwargs).arguments)
 
 
-def _identity(value: object) -> Hashable:
+def _identity(value: Held) -> Hashable:
     """What stands for a value in a key: itself if it has a hash, else the object."""
     if isinstance(value, float | complex):
         return repr(value)

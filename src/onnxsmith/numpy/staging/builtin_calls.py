@@ -325,7 +325,7 @@ def _of_floats(name: str) -> Maker:
     def make(usual: Function) -> Function:
         scripted = _of_tensors(usual)
 
-        def ask(value: object) -> object:
+        def ask(value: UserValue) -> UserValue:
             if isinstance(value, Number) and value.kind != "float":
                 return name == "isfinite"
             return scripted(value)
@@ -338,11 +338,11 @@ def _of_floats(name: str) -> Maker:
 # -- sets of sizes -----------------------------------------------------------------------------------------
 
 
-class Distinct(collections.abc.Set[object]):
+class Distinct(collections.abc.Set[UserValue]):
     """A set of numbers that only the model knows, and of which it is known which are equal."""
 
-    def __init__(self, values: Iterable[object]) -> None:
-        self._values: list[object] = []
+    def __init__(self, values: Iterable[UserValue]) -> None:
+        self._values: list[UserValue] = []
         for each in values:
             if not any(_is_surely_equal(each, other) for other in self._values):
                 self._values.append(each)
@@ -350,17 +350,17 @@ class Distinct(collections.abc.Set[object]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def __iter__(self) -> Iterator[object]:
+    def __iter__(self) -> Iterator[UserValue]:
         return iter(self._values)
 
     def __contains__(self, item: object) -> bool:
-        return any(_is_surely_equal(item, each) for each in self._values)
+        return any(_is_surely_equal(cast(UserValue, item), each) for each in self._values)
 
 
-def _is_surely_equal(a: object, b: object) -> bool:
+def _is_surely_equal(a: UserValue, b: UserValue) -> bool:
     """Whether two sizes or shapes are equal; refused where only the model knows."""
     if isinstance(a, tuple) and isinstance(b, tuple):
-        mine, theirs = tuple(cast("tuple[object, ...]", a)), tuple(cast("tuple[object, ...]", b))
+        mine, theirs = tuple(a), tuple(b)
         return len(mine) == len(theirs) and all(map(_is_surely_equal, mine, theirs))
     found = settled(cast(object, a == b))
     if isinstance(found, Number):

@@ -162,8 +162,13 @@ _OF_VARIABLES = frozenset(["cov", "corrcoef"])
 
 
 def _of_variables(
-    name: str, ours: Function, m: Any, y: Any = None, rowvar: bool = True, **options: Any
-) -> Any:
+    name: str,
+    ours: Function,
+    m: ArrayLike,
+    y: ArrayLike | None = None,
+    rowvar: bool = True,
+    **options: UserValue,
+) -> Array:
     array = array_of(m)
     count: Any = 1 if array.ndim < 2 else array.shape[0 if rowvar else 1]
     if y is None and not isinstance(count, int):

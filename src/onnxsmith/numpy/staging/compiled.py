@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import NotImplementedType
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike, SizeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.registry import FUNCTIONS as _REGISTERED
 from onnxsmith.numpy.registry import UFUNCS as _UNIVERSAL
 from onnxsmith.numpy.reshaping import broadcast_sizes
+from onnxsmith.numpy.sizes import Size
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -46,7 +49,7 @@ def internal_functions() -> Mapping[object, Function]:
 # -- linear algebra --------------------------------------------------------------------------------------------
 
 
-def _wide(x: Any, signature: str | None) -> Array:
+def _wide(x: ArrayLike, signature: str | None) -> Array:
     """An operand in the element type that a signature such as `DD->D` names."""
     array = array_of(x)
     if signature is None:
@@ -54,17 +57,19 @@ def _wide(x: Any, signature: str | None) -> Array:
     return as_type(array, dtypes.COMPLEX128 if signature.startswith("D") else dtypes.FLOAT64)
 
 
-def _of_matrices(name: str, **options: Any) -> Function:
+def _of_matrices(name: str, **options: bool | str) -> Function:
     """A function of matrices, in double precision, as one of `linalg`."""
 
-    def call(*operands: Any, signature: str | None = None) -> Any:
+    def call(*operands: ArrayLike, signature: str | None = None) -> Array | tuple[Array, ...]:
         found = FUNCTIONS[f"linalg.{name}"](*(_wide(each, signature) for each in operands), **options)
-        return tuple(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else found
+        return tuple(cast("tuple[Array, ...]", found)) if isinstance(found, tuple) else found
 
     return call
 
 
-def _least_squares(a: Any, b: Any, rcond: Any, *, signature: str | None = None) -> tuple[Array, ...]:
+def _least_squares(
+    a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None, *, signature: str | None = None
+) -> tuple[Array, ...]:
     return tuple(FUNCTIONS["linalg.lstsq"](_wide(a, signature), _wide(b, signature), rcond))
 
 
@@ -95,7 +100,13 @@ _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward"
 
 
 def _transform(
-    a: Any, n: Any, axis: int, is_real: bool, is_forward: bool, norm: str | None, out: Array | None = None
+    a: ArrayLike,
+    n: SizeLike | None,
+    axis: int,
+    is_real: bool,
+    is_forward: bool,
+    norm: str | None,
+    out: Array | None = None,
 ) -> Array:
     name = f"{'' if is_forward else 'i'}{'r' if is_real else ''}fft"
     made = FUNCTIONS[f"fft.{name}"](a, n, axis, norm)
@@ -107,29 +118,35 @@ def _transform(
 
 # -- sliding products ------------------------------------------------------------------------------------------
 
-_MODES = {0: "valid", 1: "same", 2: "full"}
+_MODES: dict[int | str, str] = {0: "valid", 1: "same", 2: "full"}
 
 
-def _correlate(a: Any, v: Any, mode: Any = 0) -> Array:
+def _correlate(a: ArrayLike, v: ArrayLike, mode: int | str = 0) -> Array:
     """Without conjugation, unlike `np.correlate`: what `np.convolve` reverses its second operand for."""
     reversed_ = array_of(v)[::-1]
     return FUNCTIONS["convolve"](a, reversed_, _MODES.get(mode, mode))
 
 
-def _correlate_conjugate(a: Any, v: Any, mode: Any = 0) -> Array:
+def _correlate_conjugate(a: ArrayLike, v: ArrayLike, mode: int | str = 0) -> Array:
     return FUNCTIONS["correlate"](a, v, _MODES.get(mode, mode))
 
 
-def _counted(a: Any) -> Any:
+def _counted(a: ArrayLike) -> Array:
     return FUNCTIONS["count_nonzero"](a)
 
 
-def _not_by_hash(array: Any, *, equal_nan: bool = True) -> Any:
+def _not_by_hash(array: ArrayLike, *, equal_nan: bool = True) -> NotImplementedType:
     """numpy sorts, then, as it does for other types."""
     return NotImplemented
 
 
-def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Array:
+def _interpolated(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: ArrayLike | None = None,
+    right: ArrayLike | None = None,
+) -> Array:
     return FUNCTIONS["interp"](x, xp, fp, left=left, right=right)
 
 
@@ -139,7 +156,7 @@ def _interpolated(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None)
 class Converter:
     """numpy's internal `_array_converter`: arguments as arrays, and results in their classes."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: ArrayLike) -> None:
         self._given = given
         self._arrays = tuple(array_of(each) for each in given)
         self.scalar_input = tuple(
@@ -156,7 +173,9 @@ class Converter:
     def __iter__(self) -> Iterator[Array]:
         return iter(self._arrays)
 
-    def as_arrays(self, *, subok: bool = True, pyscalars: str = "convert_if_no_array") -> tuple[Any, ...]:
+    def as_arrays(
+        self, *, subok: bool = True, pyscalars: str = "convert_if_no_array"
+    ) -> tuple[ArrayLike, ...]:
         """The arguments as arrays; Python's numbers may stay what they are."""
         has_array = not all(self.scalar_input)
         keeps = pyscalars == "preserve" or (pyscalars == "convert_if_no_array" and has_array)
@@ -165,9 +184,11 @@ class Converter:
             for given, array in zip(self._given, self._arrays, strict=True)
         )
 
-    def result_type(self, extra_dtype: Any = None, ensure_inexact: bool = False) -> Any:
+    def result_type(
+        self, extra_dtype: DTypeLike | None = None, ensure_inexact: bool = False
+    ) -> dtypes.NumpyDType:
         """The element type of what the arguments give together."""
-        parts = [
+        parts: list[ArrayLike | DTypeLike] = [
             each if dtypes.is_scalar(each) else array
             for each, array in zip(self._given, self._arrays, strict=True)
         ]
@@ -176,7 +197,7 @@ class Converter:
         found = FUNCTIONS["result_type"](*parts)
         return FUNCTIONS["result_type"](found, 1.0) if ensure_inexact else found
 
-    def wrap(self, array: Any, /, to_scalar: bool | None = None) -> Any:
+    def wrap(self, array: ArrayLike, /, to_scalar: bool | None = None) -> ArrayLike:
         """A result as numpy gives it: a number where there are no dimensions and no argument had any."""
         if not isinstance(array, Array) or array.ndim:
             return array
@@ -187,8 +208,8 @@ class Converter:
 class _Broadcast:
     """`np.broadcast(a, b)`, as far as its shape is asked for."""
 
-    def __init__(self, *arrays: Any) -> None:
-        self.shape: tuple[Any, ...] = tuple(broadcast_sizes([array_of(each).shape for each in arrays]))
+    def __init__(self, *arrays: ArrayLike) -> None:
+        self.shape: tuple[Size, ...] = tuple(broadcast_sizes([array_of(each).shape for each in arrays]))
 
     @property
     def ndim(self) -> int:
@@ -197,18 +218,18 @@ class _Broadcast:
     nd = ndim
 
     @property
-    def size(self) -> Any:
-        size: Any = 1
+    def size(self) -> Size:
+        size: Size = 1
         for each in self.shape:
-            size = size * each
+            size = cast(Size, size * each)
         return size
 
 
-def _broadcast_to(array: Any, shape: Any, subok: bool, readonly: bool) -> Array:
+def _broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool, readonly: bool) -> Array:
     return FUNCTIONS["broadcast_to"](array, shape)
 
 
-def _placed(array: Any, mask: Any, values: Any) -> None:
+def _placed(array: ArrayLike, mask: ArrayLike, values: ArrayLike) -> None:
     if not isinstance(array, Array):
         raise InputTypeError("place writes to arrays of onnxsmith.numpy alone here")
     value = array_of(values)
@@ -218,9 +239,9 @@ def _placed(array: Any, mask: Any, values: Any) -> None:
 
 
 def _strided(
-    x: Any,
-    shape: Any = None,
-    strides: Sequence[Any] | None = None,
+    x: ArrayLike,
+    shape: Sequence[Size] | None = None,
+    strides: Sequence[Size] | None = None,
     subok: bool = False,
     writeable: bool = True,
 ) -> Array:

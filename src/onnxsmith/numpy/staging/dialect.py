@@ -31,8 +31,8 @@ _DISPATCHER: type = type(cast(object, np.sum))
 
 
 def _applied(
-    function: Function, staged: Callable[[Function], Function], applied: Function, *values: Any
-) -> Any:
+    function: Function, staged: Callable[[Function], Function], applied: Function, *values: UserValue
+) -> UserValue:
     """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
     for each in values:
         if isinstance(each, Array):

@@ -17,6 +17,8 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
@@ -55,7 +57,7 @@ def over_elements(
     if len(kinds) != len(found):
         raise InputTypeError(f"the function gives {len(found)} results, and otypes has {len(kinds)}")
 
-    def turn(index: Any, go_on: Any) -> tuple[Any, ...]:
+    def turn(index: TensorValue, go_on: TensorValue) -> tuple[TensorValue, ...]:
         place = cast(int, number(index))
         elements = [each[place] for each in arrays]
         result = function(*(map(_as_python, elements) if as_python else elements))
@@ -91,11 +93,11 @@ def _as_python(element: Array) -> Array | Number:
     return number(as_type(element, wide).tensor)
 
 
-def _results(result: object) -> list[object]:
-    return list(cast("tuple[object, ...]", result)) if isinstance(result, tuple) else [result]
+def _results(result: UserValue) -> list[UserValue]:
+    return list(result) if isinstance(result, tuple) else [result]
 
 
-def _dtype_of(value: object) -> dtypes.NumpyDType:
+def _dtype_of(value: UserValue) -> dtypes.NumpyDType:
     if isinstance(value, Array):
         return value.dtype
     if isinstance(value, Number):
@@ -106,7 +108,7 @@ def _dtype_of(value: object) -> dtypes.NumpyDType:
     return found
 
 
-def _tensor(value: object, dtype: dtypes.NumpyDType) -> Tensor:
+def _tensor(value: UserValue, dtype: dtypes.NumpyDType) -> Tensor:
     if isinstance(value, Number):
         value = Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(_NUMBERS[value.kind]))))
     return as_type(array_of(value), dtype).tensor

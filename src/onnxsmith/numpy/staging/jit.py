@@ -15,6 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.numpy.registry import public
@@ -49,7 +50,7 @@ class Jitted(StandsFor):
         self._bound: weakref.WeakKeyDictionary[object, Jitted] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, function, updated=())
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> UserValue:
         try:
             if self._outside is not None:
                 self._look_outside(self._outside)
@@ -102,7 +103,7 @@ class Jitted(StandsFor):
             self._runs.clear()
             self._outside = None
 
-    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
         given = bound_arguments(self._plain.signature, args, kwargs)
         call, template = self._taken_apart(given)
         changed = [

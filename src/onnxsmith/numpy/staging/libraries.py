@@ -12,9 +12,12 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
+from onnxsmith.numpy.arguments import ArrayLike, ShapeLike, SizeLike
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes
 from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
@@ -62,7 +65,7 @@ def _extended(x: Array, axis: int, before: int, after: int, mode: int, cval: flo
     return _f("where")(is_outside.reshape(tuple(shape)), float(cval), taken)
 
 
-def _known(value: Any) -> np.ndarray[Any, Any]:
+def _known(value: ArrayLike) -> np.ndarray[Any, Any]:
     """Weights and footprints, which must be known when the model is made."""
     return np.asarray(value)
 
@@ -88,18 +91,20 @@ def _windows(
     return at
 
 
-def _wide(x: Any) -> Array:
+def _wide(x: ArrayLike) -> Array:
     array = array_of(x)
     return array if array.dtype.kind == "c" else as_type(array, dtypes.FLOAT64)
 
 
-def _write(output: Any, made: Array) -> None:
+def _write(output: ArrayLike, made: Array) -> None:
     if not isinstance(output, Array):
         raise InputTypeError("the result goes into an array of numpy's, which a model does not have")
     output[...] = as_type(made, output.dtype)
 
 
-def _correlate(x: Any, weights: Any, output: Any, mode: int, cval: float, origins: Sequence[int]) -> None:
+def _correlate(
+    x: ArrayLike, weights: ArrayLike, output: ArrayLike, mode: int, cval: float, origins: Sequence[int]
+) -> None:
     given = array_of(weights)
     shape = tuple(cast("Sequence[int]", given.shape))
     at = _windows(_wide(x), shape, origins, mode, cval)
@@ -120,19 +125,21 @@ def _along(axis: int, rank: int, value: int, other: int) -> tuple[int, ...]:
 
 
 def _correlate_along(
-    x: Any, weights: Any, axis: int, output: Any, mode: int, cval: float, origin: int
+    x: ArrayLike, weights: ArrayLike, axis: int, output: ArrayLike, mode: int, cval: float, origin: int
 ) -> None:
     array, given = array_of(x), array_of(weights)
     shape = _along(axis, array.ndim, -1, 1)
     _correlate(array, given.reshape(shape), output, mode, cval, _along(axis, array.ndim, origin, 0))
 
 
-def _uniform_along(x: Any, size: int, axis: int, output: Any, mode: int, cval: float, origin: int) -> None:
+def _uniform_along(
+    x: ArrayLike, size: int, axis: int, output: ArrayLike, mode: int, cval: float, origin: int
+) -> None:
     _correlate_along(x, np.full(size, 1 / size), axis, output, mode, cval, origin)
 
 
 def _extreme_along(
-    x: Any, size: int, axis: int, output: Any, mode: int, cval: float, origin: int, minimum: int
+    x: ArrayLike, size: int, axis: int, output: ArrayLike, mode: int, cval: float, origin: int, minimum: int
 ) -> None:
     rank = array_of(x).ndim
     footprint = np.ones(_along(axis, rank, size, 1), bool)
@@ -140,10 +147,10 @@ def _extreme_along(
 
 
 def _extreme(
-    x: Any,
-    footprint: Any,
-    structure: Any,
-    output: Any,
+    x: ArrayLike,
+    footprint: ArrayLike,
+    structure: ArrayLike | None,
+    output: ArrayLike,
     mode: int,
     cval: float,
     origins: Sequence[int],
@@ -164,7 +171,15 @@ def _extreme(
     _write(output, found)
 
 
-def _ranked(x: Any, rank: int, footprint: Any, output: Any, mode: int, cval: float, origins: Any) -> None:
+def _ranked(
+    x: ArrayLike,
+    rank: int,
+    footprint: ArrayLike,
+    output: ArrayLike,
+    mode: int,
+    cval: float,
+    origins: ArrayLike,
+) -> None:
     where = _known(footprint)
     at = _windows(_wide(x), where.shape, tuple(_known(origins).tolist()), mode, cval)
     places = [each for each in itertools.product(*map(range, where.shape)) if where[each]]
@@ -176,22 +191,22 @@ def _ranked(x: Any, rank: int, footprint: Any, output: Any, mode: int, cval: flo
 
 def _transform(name: str) -> Function:
     def call(
-        x: Any,
-        n: Any = None,
-        axis: Any = -1,
-        norm: Any = None,
+        x: ArrayLike,
+        n: SizeLike | None = None,
+        axis: int = -1,
+        norm: str | None = None,
         overwrite_x: bool = False,
-        workers: Any = None,
+        workers: int | None = None,
         *,
         plan: None = None,
-    ) -> Any:
+    ) -> Array:
         return _f(f"fft.{name}")(x, n, axis, norm)
 
     return call
 
 
 def _shifted(name: str) -> Function:
-    def call(x: Any, axes: Any = None) -> Any:
+    def call(x: ArrayLike, axes: Axes = None) -> Array:
         return _f(f"fft.{name}")(x, axes=axes)
 
     return call
@@ -202,18 +217,18 @@ _OF_SEVERAL = ("fft2", "ifft2", "rfft2", "irfft2", "fftn", "ifftn", "rfftn", "ir
 
 
 def _several(name: str) -> Function:
-    default: Any = (-2, -1) if name.endswith("2") else None
+    default: Axes = (-2, -1) if name.endswith("2") else None
 
     def call(
-        x: Any,
-        s: Any = None,
-        axes: Any = default,
-        norm: Any = None,
+        x: ArrayLike,
+        s: ShapeLike | None = None,
+        axes: Axes = default,
+        norm: str | None = None,
         overwrite_x: bool = False,
-        workers: Any = None,
+        workers: int | None = None,
         *,
         plan: None = None,
-    ) -> Any:
+    ) -> Array:
         return _f(f"fft.{name}")(x, s, axes, norm)
 
     return call
@@ -222,7 +237,7 @@ def _several(name: str) -> Function:
 # -- scikit-learn ------------------------------------------------------------------------------------------
 
 
-def _is_finite(x: Any, allow_nan: bool = False) -> Any:
+def _is_finite(x: ArrayLike, allow_nan: bool = False) -> Array:
     """0 for numbers that are all finite, 1 where one is NaN, 2 where one is infinite."""
     has_inf, has_nan = _f("any")(_u("isinf")(x)), _f("any")(_u("isnan")(x))
     found = _f("where")(has_inf, 2, 0)
@@ -244,7 +259,7 @@ _BY_NAME: dict[tuple[str, str], Function] = {
 }
 
 
-def of_library(function: object) -> Function | None:
+def of_library(function: UserValue) -> Function | None:
     """Ours in the place of a function of a library; None for all others."""
     home: object = getattr(function, "__module__", None)
     if not isinstance(home, str):

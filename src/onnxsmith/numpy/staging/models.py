@@ -17,11 +17,12 @@ from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_fu
 from onnxsmith.numpy.staging.reports import CodeModel, ModelReport
 from onnxsmith.numpy.staging.verifying import Verification
 from onnxsmith.scripting.functions.signature import with_evaluated_annotations
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.tracing.trace import definition_span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 _OPTIONS = (
     "verify",
@@ -202,7 +203,7 @@ class _Types:
     def __init__(self) -> None:
         self.leaves: list[Leaf] = []
 
-    def taken_apart(self, value: Any, name: str) -> Any:
+    def taken_apart(self, value: Held, name: str) -> Held:
         """What was given for a parameter, with a `Place` for each input in it."""
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
@@ -214,7 +215,7 @@ class _Types:
             return value
         return rebuilt(value, [self.taken_apart(each, f"{name}_{key}") for key, each in inner])
 
-    def _array(self, kind: object, name: str) -> Place:
+    def _array(self, kind: AnyValueType, name: str) -> Place:
         if not isinstance(kind, TensorType) or kind.dtype is None or kind.shape is None:
             raise AnnotationError(
                 f"the type of '{name}' is {kind!r}, and an array has an element type and a rank that are known",

@@ -16,6 +16,7 @@ from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
@@ -38,6 +39,7 @@ from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import own_signature, run_staged
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.source import PACKAGE_DIRECTORY, position_span
 from onnxsmith.tracing.trace import trace
@@ -112,7 +114,7 @@ def _no_function(function: object) -> Exception:
     )
 
 
-def _number_of(value: np.generic) -> object:
+def _number_of(value: np.generic) -> Array | np.generic:
     return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
 
 
@@ -167,7 +169,7 @@ class Recording:
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model and outputs.tensors:
-                    outputs.tensors[0] = guarded(raises, outputs.tensors[0])
+                    outputs.tensors[0] = guarded(raises, cast(Tensor, outputs.tensors[0]))
                 elif isinstance(raises.which, Number):
                     self._errors = raises.errors
                     outputs.tensors.append(raises.which.as_dtype(DType.INT64))
@@ -241,7 +243,7 @@ def _for_running(model: Model) -> Model:
     return optimize(model, opset="keep")
 
 
-def _shown(template: Any, leaves: Sequence[Leaf]) -> str:
+def _shown(template: Held, leaves: Sequence[Leaf]) -> str:
     """What a model is made for, of one argument."""
     if isinstance(template, Place):
         leaf = leaves[template.position]
@@ -279,7 +281,7 @@ def _only_numpys(error: Exception) -> InputTypeError | None:
     ).locate(span)
 
 
-def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Any]:
+def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], UserValue]:
     """What stages a function on its arguments, in the graph that is being recorded."""
     plain = function.function
     node = find_function(plain)
@@ -294,13 +296,13 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], An
         allowed=STAGING.dialect.syntax,
     )
 
-    def run(arguments: Mapping[str, Any]) -> Any:
+    def run(arguments: Mapping[str, Any]) -> UserValue:
         try:
             return staged(arguments)
         except (TypeError, AttributeError, ValueError) as error:
             raise _only_numpys(error) or error from None
 
-    def staged(arguments: Mapping[str, Any]) -> Any:
+    def staged(arguments: Mapping[str, Any]) -> UserValue:
         return run_staged(
             analysis,
             plain.__globals__,

@@ -17,6 +17,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -32,9 +33,9 @@ class Outputs:
     def __init__(self, *, has_known: bool) -> None:
         #: Whether what is known when the model is made is an output, too.
         self._has_known = has_known
-        self.tensors: list[Any] = []
+        self.tensors: list[Value] = []
 
-    def taken_from(self, result: Any, name: str) -> Rebuild:
+    def taken_from(self, result: Held, name: str) -> Rebuild:
         """Enter what a result has of the model; gives who puts it together."""
         if isinstance(result, Array):
             return self._array(result, name)
@@ -57,7 +58,7 @@ class Outputs:
         items = [self.taken_from(each, f"{separated}{key}") for key, each in inner]
         return lambda given: rebuilt(result, [each(given) for each in items])
 
-    def _enter(self, tensor: Any, name: str) -> None:
+    def _enter(self, tensor: Value, name: str) -> None:
         if name and not name.isdigit():
             graph = current_graph()
             if any(tensor is each for each in self.tensors) or graph.is_given(tensor):
@@ -80,7 +81,7 @@ class Outputs:
             return lambda given: next(given).view(dtype.type)[() if is_number else ...]
         return (lambda given: next(given)[()]) if is_number else next
 
-    def _known(self, value: Any, name: str) -> Rebuild:
+    def _known(self, value: np.ndarray[Any, Any] | np.generic | dtypes.PythonScalar, name: str) -> Rebuild:
         if not self._has_known:
             if isinstance(value, np.ndarray):
                 return lambda given: cast(Elements, value).copy()
@@ -91,7 +92,7 @@ class Outputs:
         made = array_from(tensors_of(Array(elements)))
         return self._array(made.as_number() if isinstance(value, np.generic) else made, name)
 
-    def _other(self, value: object, name: str) -> Rebuild:
+    def _other(self, value: Held, name: str) -> Rebuild:
         if self._has_known:
             which = f" as '{name}'" if name else ""
             what = "None" if value is None else described_type(type(value))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.numpy.array import Array
@@ -22,13 +23,13 @@ from onnxsmith.scripting.staging.closures import in_place
 class Vectorized(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # of its `__module__`
     """What `vectorize` makes of a function: a `np.vectorize` whose calls run as a model."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: UserValue, **kwargs: UserValue) -> Any:
         if any(isinstance(each, Array) and each.is_symbolic for each in (*args, *kwargs.values())):
             return Vectorizing.of_numpys(self).call(lambda each: in_place(each, STAGING), args, kwargs)
         return _session()(self, args, kwargs)
 
 
-def _called(vectorized: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _called(vectorized: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
     return vectorized(*args, **kwargs)
 
 
@@ -38,6 +39,24 @@ def _session() -> Jitted:
     return Jitted(_called)
 
 
+@overload
+def vectorize(
+    pyfunc: Callable[..., Any],
+    otypes: str | Sequence[Any] | None = None,
+    doc: str | None = None,
+    excluded: Iterable[int | str] | None = None,
+    cache: bool = False,
+    signature: str | None = None,
+) -> Vectorized: ...
+@overload
+def vectorize(
+    pyfunc: None = None,
+    otypes: str | Sequence[Any] | None = None,
+    doc: str | None = None,
+    excluded: Iterable[int | str] | None = None,
+    cache: bool = False,
+    signature: str | None = None,
+) -> Callable[[Callable[..., Any]], Vectorized]: ...
 @public("vectorize")
 @boundary
 def vectorize(
@@ -47,7 +66,7 @@ def vectorize(
     excluded: Iterable[int | str] | None = None,
     cache: bool = False,
     signature: str | None = None,
-) -> Any:
+) -> Vectorized | Callable[[Callable[..., Any]], Vectorized]:
     """A function of single numbers, control flow and all, as one of arrays that runs as a model.
 
     As `np.vectorize`; `otypes`, `excluded` and `signature` mean what they mean there.

@@ -17,11 +17,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
-from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.array import Array, ArrayLike
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_shapes, broadcast_to, moveaxis
+from onnxsmith.numpy.sizes import Size
 from onnxsmith.numpy.staging.callees import as_ours, holds_open
 from onnxsmith.numpy.staging.element_loops import Staged, over_elements
 
@@ -38,21 +40,23 @@ class Vectorizing:
     signature: str | None = None
 
     @classmethod
-    def of_numpys(cls, made: Any) -> Vectorizing:
+    def of_numpys(cls, made: np.vectorize) -> Vectorizing:
         """What a `np.vectorize` object asks for."""
         types = [np.dtype(each) for each in made.otypes] if made.otypes is not None else None
         return cls(
             made.pyfunc, _known_types(types), frozenset(made.excluded), _signature_text(made.signature)
         )
 
-    def call(self, stage: Callable[[Staged], Staged], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def call(
+        self, stage: Callable[[Staged], Staged], args: Sequence[UserValue], kwargs: Mapping[str, UserValue]
+    ) -> UserValue:
         """Record the function for all elements of its arguments."""
         names: list[int | str] = [*range(len(args)), *kwargs]
         given = dict(zip(names, [*args, *kwargs.values()], strict=True))
         taken = [each for each in names if each not in self.excluded]
         function = stage(self.function)
 
-        def called(*elements: Any) -> Any:
+        def called(*elements: UserValue) -> UserValue:
             whole = {**given, **dict(zip(taken, elements, strict=True))}
             named = {name: each for name, each in whole.items() if isinstance(name, str)}
             return function(*[whole[place] for place in range(len(args))], **named)
@@ -84,7 +88,7 @@ class Vectorizing:
                 help="return 0.0 for 0, or say it: otypes=[float]",
             )
 
-    def _by_signature(self, function: Staged, arrays: Sequence[Array]) -> Any:
+    def _by_signature(self, function: Staged, arrays: Sequence[Array]) -> Array | tuple[Array, ...]:
         cores = [_CORE.findall(side) for side in cast(str, self.signature).split("->")]
         if len(cores) != 2 or len(cores[0]) != len(arrays):
             raise AttributeValueError(
@@ -111,7 +115,12 @@ class Vectorizing:
 
 
 def apply_along_axis(
-    stage: Callable[[Staged], Staged], func1d: Staged, axis: int, arr: Any, *args: Any, **kwargs: Any
+    stage: Callable[[Staged], Staged],
+    func1d: Staged,
+    axis: int,
+    arr: ArrayLike,
+    *args: UserValue,
+    **kwargs: UserValue,
 ) -> Array:
     """`np.apply_along_axis` of arrays that record."""
     x = array_of(arr)
@@ -122,7 +131,7 @@ def apply_along_axis(
     shape, length = moved.shape[:-1], moved.shape[-1]
     rows = moved.reshape((_count(shape), length))
 
-    def applied(row: Array) -> Any:
+    def applied(row: Array) -> UserValue:
         return function(row, *args, **kwargs)
 
     found = over_elements(applied, [rows], None, as_python=False)
@@ -136,12 +145,12 @@ def apply_along_axis(
     return moveaxis(made, tuple(places), tuple(range(start, start + len(places)))) if places else made
 
 
-def element_loop(function: Any, stage: Callable[[Staged], Staged]) -> Staged | None:
+def element_loop(function: Staged, stage: Callable[[Staged], Staged]) -> Staged | None:
     """What is called in the place of a vectorized function or of `apply_along_axis`; None for all others."""
     if isinstance(function, np.vectorize):
         asked = Vectorizing.of_numpys(function)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
             if any(map(holds_open, args)) or any(map(holds_open, kwargs.values())):
                 return asked.call(stage, args, kwargs)
             return as_ours(np.vectorize.__call__(function, *args, **kwargs))
@@ -150,11 +159,11 @@ def element_loop(function: Any, stage: Callable[[Staged], Staged]) -> Staged | N
     return functools.partial(apply_along_axis, stage) if function is np.apply_along_axis else None
 
 
-def _count(shape: Iterable[Any]) -> Any:
+def _count(shape: Iterable[Size]) -> Size:
     return math.prod(shape)
 
 
-def _name(function: object) -> str:
+def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", None) or repr(function)
 
 

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
 from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_together
 from onnxsmith.numpy.staging.raising import text_of
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording
 from onnxsmith.numpy.staging.reports import Comparison, ModelReport
 from onnxsmith.numpy.staging.time_limit import TooLongError, within
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
 
 #: Sizes that open dimensions have: each name its own, of these in turn.
@@ -117,7 +119,7 @@ class Verification:
 
     # -- comparing -------------------------------------------------------------------------------------
 
-    def _called(self, example: Example, report: ModelReport) -> tuple[Any] | None:
+    def _called(self, example: Example, report: ModelReport) -> tuple[UserValue] | None:
         """What the function gives; None where it raises an error."""
         given = copy.deepcopy(dict(example.given))
         call = self._plain.signature.bind_partial()
@@ -133,7 +135,7 @@ class Verification:
             report.notes.append(f"{example.label}: left out, the function raises {text_of(error)}")
             return None
 
-    def _compare(self, example: Example, expected: Any, report: ModelReport) -> None:
+    def _compare(self, example: Example, expected: UserValue, report: ModelReport) -> None:
         try:
             found = self._recording.outputs(example.feeds)
         except OnnxsmithError as error:
@@ -141,7 +143,7 @@ class Verification:
             raise self._error(f"for {example.label} the function gives a result, and {first}") from None
         names = [each.name for each in self._recording.model.outputs]
         theirs = [each for _, each in _outputs(expected, "")]
-        if [np.shape(each) for each in theirs] != [each.shape for each in found]:
+        if [np.shape(cast(Elements, each)) for each in theirs] != [each.shape for each in found]:
             # A list that only the model knows the length of is one output.
             theirs = [each for _, each in _outputs(expected, "", joins_lists=True)]
         for name, mine, other in zip(names, found, theirs, strict=True):
@@ -173,7 +175,7 @@ class Verification:
         )
 
 
-def _like(mine: Elements, other: Any) -> Elements:
+def _like(mine: Elements, other: Held) -> Elements:
     """What the function gives as an array; a Python number has no element type of its own."""
     is_python = other.__class__ is int or other.__class__ is float
     return np.asarray(other, mine.dtype if is_python and mine.dtype.kind == "f" else None)
@@ -194,14 +196,14 @@ def _made_up(leaf: Leaf, sizes: Mapping[str, int], rng: np.random.Generator) -> 
     return np.asarray(made + 1j * rng.normal(0, 2, shape) if kind == "c" else made).astype(leaf.dtype)
 
 
-def _as_given(leaf: Leaf, elements: Elements) -> Any:
+def _as_given(leaf: Leaf, elements: Elements) -> UserValue:
     """What the function is called with for an input."""
     if leaf.role == "number":
         return elements.item()
     return elements[()] if leaf.role == "scalar" else elements.copy()
 
 
-def _collect(template: Any, value: Any, values: dict[int, Elements]) -> None:
+def _collect(template: Held, value: Held, values: dict[int, Elements]) -> None:
     """The elements of inputs, from arguments that a user gives."""
     if isinstance(template, Place):
         values[template.position] = np.asarray(value)
@@ -213,7 +215,7 @@ def _collect(template: Any, value: Any, values: dict[int, Elements]) -> None:
         _collect(each, given[key], values)
 
 
-def _outputs(result: Any, name: str, *, joins_lists: bool = False) -> Iterator[tuple[str, Any]]:
+def _outputs(result: Held, name: str, *, joins_lists: bool = False) -> Iterator[tuple[str, Held]]:
     """What a function gives, one by one, in the order of the model's outputs; a list may be one of them."""
     if joins_lists and isinstance(result, list):
         yield name, np.asarray(cast("list[Any]", result))
