@@ -16,5 +16,6 @@ from onnxsmith.grad.models import gradient as gradient
 from onnxsmith.grad.optimizers import Optimizer as Optimizer
 from onnxsmith.grad.optimizers import adam as adam
 from onnxsmith.grad.optimizers import sgd as sgd
+from onnxsmith.grad.preview import expand_training as expand_training
 from onnxsmith.grad.training import initial_state as initial_state
 from onnxsmith.grad.training import training_step as training_step

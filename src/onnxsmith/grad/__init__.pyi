@@ -5,6 +5,7 @@ from onnxsmith.opset._stubs.grad import Optimizer as Optimizer
 from onnxsmith.opset._stubs.grad import adam as adam
 from onnxsmith.opset._stubs.grad import checkpoint as checkpoint
 from onnxsmith.opset._stubs.grad import custom_gradient as custom_gradient
+from onnxsmith.opset._stubs.grad import expand_training as expand_training
 from onnxsmith.opset._stubs.grad import grad as grad
 from onnxsmith.opset._stubs.grad import gradient as gradient
 from onnxsmith.opset._stubs.grad import initial_state as initial_state

@@ -2,6 +2,7 @@
 """What type checkers see of `onnxsmith.grad`."""
 
 import numpy as np
+import onnx
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.model import Model
@@ -140,6 +141,27 @@ def sgd(lr: float | None, *, momentum: float = 0.0, nesterov: bool = False, weig
 
     `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
     added to the gradient. All is as torch.optim.SGD has it.
+    """
+
+def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
+    """The model with the nodes of `ai.onnx.preview.training` as what they compute.
+
+    Those are `Gradient`, `Adam`, `Adagrad` and `Momentum`. A `Gradient` of several numbers is that of their sum.
+
+    A ModelProto with training information gives one step of training: inputs are those of the graph and of
+    the algorithm, then what a step updates, with its first value as the default; outputs are theirs, then `NAME_next`
+    for all that is updated. `stage` says which entry of the information is meant.
+
+    >>> import onnx.parser
+    >>> given = onnx.parser.parse_model('''
+    ... <ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>
+    ... graph (float[N] x) => (float[N] slope) {
+    ...     y = Mul (x, x)
+    ...     slope = ai.onnx.preview.training.Gradient <xs = ["x"], y = "y"> (x)
+    ... }''')
+    >>> import numpy as np
+    >>> expand_training(given)(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
     """
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

@@ -1,0 +1,247 @@
+"""`expand_training`: models with `Gradient`, `Adam`, `Adagrad` and `Momentum` nodes, as models that any runtime runs.
+
+The model is recorded again, and what stands in the place of those nodes is what they compute. Training information
+that a file has beside its graph is made a model by `training_info`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+import onnx_ir as ir
+
+from onnxsmith.core.collection import collection_paused
+from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import described_type, did_you_mean
+from onnxsmith.errors import InputTypeError, NotDifferentiableError, UnknownNameError, boundary
+from onnxsmith.grad import rules as _rules
+from onnxsmith.grad.broadcasting import filled_like
+from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
+from onnxsmith.grad.operators import op
+from onnxsmith.grad.preview_optimizers import OPTIMIZERS, optimized
+from onnxsmith.grad.replaying import Frame, Replay, captured, content_of_attribute, is_real
+from onnxsmith.grad.reverse import Reverse
+from onnxsmith.grad.steps import Step
+from onnxsmith.grad.target import new_target
+from onnxsmith.grad.training_info import combined
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.model import Model, recorded_model
+from onnxsmith.graphs.records import ModelRecord
+from onnxsmith.passes import tidy
+from onnxsmith.schema import registry
+from onnxsmith.tracing.trace import PRODUCER
+
+#: The domain of the operators.
+TRAINING = "ai.onnx.preview.training"
+_ = _rules  # imported so that the rules enter the table
+
+
+@boundary
+def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
+    """The model with the nodes of `ai.onnx.preview.training` as what they compute.
+
+    Those are `Gradient`, `Adam`, `Adagrad` and `Momentum`. A `Gradient` of several numbers is that of their sum.
+
+    A ModelProto with training information gives one step of training: inputs are those of the graph and of
+    the algorithm, then what a step updates, with its first value as the default; outputs are theirs, then `NAME_next`
+    for all that is updated. `stage` says which entry of the information is meant.
+
+    >>> import onnx.parser
+    >>> given = onnx.parser.parse_model('''
+    ... <ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>
+    ... graph (float[N] x) => (float[N] slope) {
+    ...     y = Mul (x, x)
+    ...     slope = ai.onnx.preview.training.Gradient <xs = ["x"], y = "y"> (x)
+    ... }''')
+    >>> import numpy as np
+    >>> expand_training(given)(np.float32([1, 2]))
+    array([2., 4.], dtype=float32)
+    """
+    given = in_new_opset(_model(model, stage))
+    with collection_paused():
+        while True:
+            rounds = _Expansion(given)
+            made = rounds.run()
+            given = Model(made)
+            if not rounds.is_left:
+                break
+        tidy(made)
+    return Model(made)
+
+
+def _model(model: Model | onnx.ModelProto, stage: int) -> Model:
+    if isinstance(model, Model):
+        return model
+    if not isinstance(model, onnx.ModelProto):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        raise InputTypeError(
+            f"expand_training needs a model or a ModelProto, not {described_type(type(model))}",
+            help="expand_training(onnx.load(path)) takes a file, with its training information",
+        )
+    return Model.from_proto(combined(model, stage))
+
+
+class _Expansion:
+    """One round: all nodes are replaced but those that differentiate what is to be replaced itself."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._target = new_target(model.opset_imports.get("", OLDEST_OPSET))
+        self._replay = _ExpandingReplay(model.ir)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether another round is needed."""
+        return bool(self._replay.left)
+
+    def run(self) -> ir.Model:
+        """The model that comes out."""
+        token = ACTIVE.set(self._target)
+        try:
+            record = self._recorded()
+        finally:
+            ACTIVE.reset(token)
+        made = recorded_model(record).ir
+        given = self._model.ir.graph
+        for name in [each.name or "" for each in given.inputs if each.name in given.initializers]:
+            if name in made.graph.initializers:
+                made.graph.inputs.append(made.graph.initializers[name])
+        return made
+
+    def _recorded(self) -> ModelRecord:
+        target, replay, given = self._target, self._replay, self._model.ir
+        graph, frame = given.graph, Frame(is_named=True)
+        for value in graph.inputs:
+            if value.name not in graph.initializers:
+                frame.values[value] = target.input(value.name or "", type_from_ir(value.type, value.shape))
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                frame.values[value] = replay.weight(value, value.const_value)
+        target.program.names.reserve(value.name for node in graph for value in node.outputs if value.name)
+        target.program.node_names.reserve(node.name for node in graph if node.name)
+        results = target.outputs_of(replay.graph(graph, frame))
+        made = target.finish(results, graph.name or "model")
+        record = ModelRecord(made, list(target.program.functions.values()), PRODUCER)
+        record.ir_version = max(lowest_ir_version(record, target.program.dtypes), 8)
+        record.doc_string = given.doc_string
+        record.metadata_props = dict(given.metadata_props)
+        return record
+
+
+class _ExpandingReplay(Replay):
+    """Records nodes of the domain as what they compute."""
+
+    def __init__(self, model: ir.Model) -> None:
+        super().__init__(model)
+        #: The nodes that are left for another round.
+        self.left: list[ir.Node] = []
+
+    def node(self, node: ir.Node, frame: Frame) -> None:
+        """Record a node."""
+        if node.domain == TRAINING and node.op_type in OPTIMIZERS:
+            self._optimize(node, frame)
+        elif node.domain == TRAINING and node.op_type == "Gradient":
+            self._differentiate(node, frame)
+        else:
+            super().node(node, frame)
+
+    def _optimize(self, node: ir.Node, frame: Frame) -> None:
+        self.target.origin.set(node, is_backward=self.is_backward)
+        inputs = tuple(_tensor(self.of(each, frame)) for each in node.inputs if each is not None)
+        given = {name: content_of_attribute(each) for name, each in node.attributes.items()}
+        definition = registry.find(TRAINING, node.op_type, 1)
+        assert definition is not None  # ONNX has them in its first version
+        step = Step(node, definition, inputs, (), given, (False,) * len(inputs))
+        self._named(node, optimized(step), -1, frame)
+
+    def _differentiate(self, node: ir.Node, frame: Frame) -> None:
+        """Record the nodes between what a `Gradient` names, on its inputs, and the way back over them."""
+        xs, zs = _names(node, "xs"), _names(node, "zs")
+        ends = [_found(node, name) for name in (*xs, *zs)]
+        (y,) = (_found(node, name) for name in _names(node, "y"))
+        between = _between(node, y, ends)
+        if any(_is_gradient(each) for each in between):
+            self.left.append(node)
+            super().node(node, frame)
+            return
+        self.target.origin.set(node, is_backward=True)
+        inner = Frame(around=frame, attributes=frame.attributes, called=frame.called or node)
+        given = [self.of(each, frame) for each in node.inputs if each is not None]
+        if len(given) != len(ends):
+            raise UnknownNameError(
+                f"node '{node.name}' (Gradient) names {len(ends)} values in xs and zs, and has {len(given)} inputs"
+            )
+        for name, value in zip(xs, given, strict=False):
+            if not is_real(value):
+                raise NotDifferentiableError(
+                    f"'{name}' is {value.known.type.described}, and whole numbers have no gradient"
+                )
+        # One value that is given twice is two variables.
+        sources = [op.Identity(each) for each in given[: len(xs)]]
+        inner.values.update(zip(ends, [*sources, *given[len(xs) :]], strict=True))
+        replay = self.inside(sources, is_backward=True)
+        for each in between:
+            replay.node(each, inner)
+        result = replay.of(y, inner)
+        reverse = Reverse(self.target, replay.steps, f"'{y.name}'")
+        reverse.seed(result, filled_like(_tensor(result), 1.0))
+        reverse.run()
+        self.target.origin.set(node, is_backward=True)
+        found = [(each, reverse.of(each)) for each in sources]
+        cotangents = [filled_like(each, 0.0) if g is None else g for each, g in found]
+        # A cotangent that is a value of the model already keeps the name that it has.
+        self._named(node, tuple(op.Identity(each) for each in cotangents), -1, frame)
+
+
+def _tensor(value: Value) -> Tensor:
+    assert isinstance(value, Tensor)  # the operators take and give nothing else
+    return value
+
+
+def _is_gradient(node: ir.Node) -> bool:
+    return node.domain == TRAINING and node.op_type == "Gradient"
+
+
+def _names(node: ir.Node, attribute: str) -> list[str]:
+    """The names that an attribute of a `Gradient` holds."""
+    found = node.attributes.get(attribute)
+    if found is None:
+        return []
+    return [found.as_string()] if found.type == ir.AttributeType.STRING else list(found.as_strings())
+
+
+def _found(node: ir.Node, name: str) -> ir.Value:
+    """The value of that name, in the graph of the node. Raises UnknownNameError."""
+    graph = node.graph
+    assert graph is not None  # the model is whole
+    values = [*graph.inputs, *(each for made in graph for each in made.outputs)]
+    if isinstance(graph, ir.Graph):
+        values += graph.initializers.values()
+    by_name = {each.name: each for each in values if each.name}
+    if name not in by_name:
+        raise UnknownNameError(
+            f"node '{node.name}' (Gradient) names a value '{name}', which its graph has not",
+            help=did_you_mean(name, by_name),
+        )
+    return by_name[name]
+
+
+def _between(node: ir.Node, y: ir.Value, ends: Sequence[ir.Value]) -> list[ir.Node]:
+    """The nodes of the graph that make `y` of what `ends` hold, in order."""
+    needed: set[ir.Node] = set()
+    open_values, seen = [y], set(ends)
+    while open_values:
+        value = open_values.pop()
+        maker = value.producer()
+        if value in seen or maker is None or maker in needed:
+            continue
+        needed.add(maker)
+        open_values += [each for each in maker.inputs if each is not None]
+        for attribute in maker.attributes.values():
+            if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
+                open_values += captured(attribute.as_graph())
+    assert node.graph is not None  # the model is whole
+    return [each for each in node.graph if each in needed]
