@@ -41,7 +41,7 @@ def array_of(value: object) -> Array:
     if made.dtype == object:
         raise _not_numbers(made, given)
     dtypes.check(made.dtype)
-    return Array(made)
+    return Array(made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("=")))
 
 
 def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | OutOfBoundsError:

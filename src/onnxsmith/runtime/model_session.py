@@ -25,7 +25,7 @@ from onnxsmith.runtime.failure import (
     says_not_supported,
     unknown_operator,
 )
-from onnxsmith.runtime.feeds import runner_over
+from onnxsmith.runtime.feeds import in_own_byte_order, runner_over
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
@@ -150,6 +150,7 @@ def _run_on(
     run = runner_over(session, names, [parse_onnx_type(text) for _, text in inputs], recover)
     if chain is not None and chain.inputs == names:
         run = chain.blocked(run, threads_for(current()))
+    run = in_own_byte_order(run)
     return ModelSession(
         run, names, [name for name, _ in onnxruntime_api.output_types(session)], "onnxruntime"
     )

@@ -133,7 +133,7 @@ class Call:
         if dtype not in dtypes.DTYPES:
             if dtype.newbyteorder("=") in dtypes.DTYPES and dtype.kind not in "SUOMmV":
                 elements = elements.astype(dtype.newbyteorder("="))
-                dtype, given = elements.dtype, None
+                dtype = elements.dtype
             else:
                 raise InputTypeError(
                     f"'{name}' has elements of {dtype}, and a model computes with numbers",
