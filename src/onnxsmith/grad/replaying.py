@@ -78,6 +78,8 @@ class Replay:
         self.steps: list[Step] = []
         #: The values that depend on what the gradient is taken with respect to.
         self.active: set[ValueRecord] = set()
+        #: Whole numbers that are made of the bits of such values: read as floats again, they depend on them.
+        self._bits: set[ValueRecord] = set()
         #: Inputs that are made where they are first read: by what is recorded until then.
         self.late: dict[ir.Value, Callable[[], Value]] = {}
         self._functions = model.functions
@@ -91,6 +93,7 @@ class Replay:
         made.is_backward = is_backward
         made.steps = []
         made.active = {made_value(each).record for each in active}
+        made._bits = set()
         return made
 
     @property
@@ -183,9 +186,19 @@ class Replay:
                 error.message = f"node '{node.name}' ({node.op_type}) of the model: {error.message}"
             raise
         outputs = self._named(node, values(made), before, frame)
+        active = self._with_bits(node.op_type, inputs, active, outputs)
         if any(active):
             self.steps.append(Step(origin, definition, inputs, outputs, given, active))
             self.active.update(made_value(each).record for each in outputs if is_real(each))
+
+    def _with_bits(
+        self, name: str, inputs: Sequence[Value | None], active: tuple[bool, ...], outputs: Sequence[Value]
+    ) -> tuple[bool, ...]:
+        """Which inputs count: the bits of a float do where `BitCast` makes a float of them again."""
+        read = tuple([each is not None and made_value(each).record in self._bits for each in inputs])
+        if any(read) or (name == "BitCast" and any(active)):
+            self._bits.update(made_value(each).record for each in outputs if not is_real(each))
+        return read if name == "BitCast" and any(read) else active
 
     def _named(
         self, node: ir.Node, outputs: tuple[Value, ...], before: int, frame: Frame

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import onnxsmith.numpy as xp
+from onnxsmith.errors import LastingChangeError
 
 X = np.array([1.0, -2.0, 3.0])
 WEIGHTS = np.ones(3)
@@ -81,6 +83,40 @@ def test_variables_of_functions_around():
         count += 1
 
     check(around, xp.jit(around), [count_on, lambda: kept.__setitem__(2, 8.0)])
+
+
+def applied(layer, x):
+    return layer.predict(x)
+
+
+def test_objects_that_are_given():
+    layer, other = Layer(), Layer()
+    fast: Any = xp.jit(applied)
+    for change in (lambda: layer.weights.__setitem__(0, 7.0), lambda: setattr(layer, "weights", np.ones(3))):
+        for each in (layer, other):
+            np.testing.assert_array_equal(fast(each, X), applied(each, X))
+        change()
+    np.testing.assert_array_equal(fast(layer, X), applied(layer, X))
+
+
+def test_a_jitted_method():
+    class Jitted(Layer):
+        @xp.jit
+        def forward(self, x):
+            return x * self.weights
+
+    layer = Jitted()
+    np.testing.assert_array_equal(layer.forward(X), X * layer.weights)
+    layer.weights = np.ones(3)
+    np.testing.assert_array_equal(layer.forward(X), X)
+
+
+def test_a_generator_without_a_seed_is_refused():
+    def noisy(x):
+        return x + np.random.default_rng().normal(size=3)
+
+    with pytest.raises(LastingChangeError, match="without a seed"):
+        xp.jit(noisy)(X)
 
 
 def test_what_the_code_does_not_name_makes_no_session_anew():

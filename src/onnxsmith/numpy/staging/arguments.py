@@ -8,6 +8,7 @@ sizes and how often a loop runs. A whole number that changes from call to call i
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
@@ -66,6 +67,10 @@ class Place(Marker):
     position: int
 
 
+#: Of these an object never changes.
+_UNCHANGING = (str, bytes, bool, int, float, complex, type, np.dtype, types.NoneType, types.EllipsisType)
+
+
 class Call:
     """The arguments of one call, taken apart."""
 
@@ -79,6 +84,8 @@ class Call:
         self.key: list[Hashable] = []
         #: Whole numbers that the model is made for, by name.
         self.fixed: dict[str, int] = {}
+        #: Objects that the model is made for, by name: what they hold may change from call to call.
+        self.objects: list[tuple[str, object]] = []
         #: The arrays of the caller that are inputs, by position: a function may write to them.
         self.given: dict[int, Elements] = {}
 
@@ -99,6 +106,8 @@ class Call:
         inner = parts(value)
         if inner is None:
             self.key += (kind, _identity(value))
+            if not isinstance(value, _UNCHANGING):
+                self.objects.append((name, value))
             return value
         self.key += (kind, tuple(key for key, _ in inner))
         return rebuilt(value, [self.take_apart(each, f"{name}_{key}") for key, each in inner])

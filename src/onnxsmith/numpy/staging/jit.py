@@ -45,7 +45,9 @@ class Jitted(StandsFor):
         self._needed: dict[str, str] = {}
         #: What the function takes from around it, as it was when the sessions were made.
         self._outside: Outside | None = None
-        #: What was seen to be another one since, the first time.
+        #: The same of sessions that are given objects, which reach more.
+        self._objects: dict[Recording, Outside] = {}
+        #: What was seen to be another one since, and how often.
         self._changed: dict[str, int] = {}
         self._bound: weakref.WeakKeyDictionary[object, Jitted] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, function, updated=())
@@ -97,11 +99,16 @@ class Jitted(StandsFor):
 
     def _look_outside(self, outside: Outside) -> None:
         """Forget the sessions where something around the function is another one than they were made with."""
+        if self._is_changed(outside):
+            self._runs.clear()
+            self._objects.clear()
+            self._outside = None
+
+    def _is_changed(self, outside: Outside) -> bool:
         changed = outside.changed()
         if changed is not None:
             self._changed[changed] = self._changed.get(changed, 0) + 1
-            self._runs.clear()
-            self._outside = None
+        return changed is not None
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
         given = bound_arguments(self._plain.signature, args, kwargs)
@@ -115,11 +122,16 @@ class Jitted(StandsFor):
             self._inputs.update(changed)
             call, template = self._taken_apart(given)
         found = self._runs.get(self._key(given, call))
+        if found is not None and call.objects and self._is_changed(self._objects[found]):
+            found = None
         if found is None:
             if self._outside is None:
                 self._outside = Outside(self.__wrapped__)
+            objects = Outside(self.__wrapped__, call.objects)
             call, found = self._recorded(given, call, template)
             self._keep(self._key(given, call), found)
+            if call.objects:
+                self._objects[found] = objects
             self._keep_for_arrays(args, kwargs, found)
         if found.written:
             _refuse_shared(call, found.written)
@@ -178,6 +190,7 @@ class Jitted(StandsFor):
     def _keep(self, key: tuple[Hashable, ...], found: Recording) -> None:
         if len(self._runs) >= _LIMIT:
             self._runs.clear()
+            self._objects.clear()
         self._runs[key] = found
 
     def _keep_for_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], found: Recording) -> None:

@@ -6,7 +6,7 @@ function that jit made gives what the function itself gives: where something is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from onnxsmith.scripting.staging.known_types import is_random
@@ -15,10 +15,10 @@ from onnxsmith.scripting.staging.reach import Reach, content_of_array
 
 
 class Outside:
-    """What a function reaches, as it is now."""
+    """What a function reaches, and what objects that it is given reach, as it is now."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        reach = Reach([(getattr(function, "__name__", "function"), function)], ())
+    def __init__(self, function: Callable[..., Any], given: Sequence[tuple[str, object]] = ()) -> None:
+        reach = Reach([(getattr(function, "__name__", "function"), function), *given], ())
         self._reach = reach
         names = frozenset(reach.names)
         # Who draws random numbers is refused when a model is made, and generators move on without the function.

@@ -172,8 +172,14 @@ def _refusal(key: tuple[str, str]) -> OnnxsmithError | None:
 
 
 def checked(function: Function, replaced: Callable[P, R]) -> Callable[P, R]:
-    """What to call in place of a function; one that opens files refuses to open them for writing."""
-    if not _is_function(function) or function.__name__ != "open":
+    """What to call in place of a function; one that opens files refuses to open them for writing.
+
+    One that makes a generator of random numbers wants a seed.
+    """
+    name: object = getattr(function, "__name__", None)  # numpy's functions are of a type of their own
+    if name in _SEEDED and str(getattr(function, "__module__", "")).startswith(("numpy.random", "random")):
+        return _seeded(str(name), replaced)
+    if not _is_function(function) or name != "open":
         return replaced
     position = _OPENING.get(_key(function) or ("", ""))
     if position is None:
@@ -186,6 +192,25 @@ def checked(function: Function, replaced: Callable[P, R]) -> Callable[P, R]:
         return replaced(*args, **kwargs)
 
     return open_file
+
+
+#: What makes a generator of random numbers; without a seed it is another one each time.
+_SEEDED = frozenset(
+    ["default_rng", "RandomState", "SeedSequence", "PCG64", "MT19937", "Philox", "SFC64", "Random"]
+)
+
+
+def _seeded(name: str, replaced: Callable[P, R]) -> Callable[P, R]:
+    def make(*args: P.args, **kwargs: P.kwargs) -> R:
+        given: list[object] = [*args, *kwargs.values()]
+        if all(each is None for each in given):
+            raise LastingChangeError(
+                f"'{name}' without a seed gives other numbers each time, and a model would give the same for ever",
+                help="give it a seed, or draw before, and pass the numbers as an argument",
+            ).locate_at_caller()
+        return replaced(*args, **kwargs)
+
+    return make
 
 
 def _writing(key: tuple[str, str]) -> OnnxsmithError:
