@@ -8,7 +8,7 @@ which are looked up by name; how views share their elements stands in `sharing`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _unary(name: str) -> Callable[[Array], Array]:
     return operator
 
 
-def _whole(size: Any, why: str) -> int:
+def _whole(size: int | Number, why: str) -> int:
     if isinstance(size, int):
         return size
     raise TracedValueError(
@@ -339,7 +339,7 @@ class Array(Holding):
         given = shape[0] if len(shape) == 1 else shape
         return _called("reshape", self, given, order, copy=copy)
 
-    def transpose(self, *axes: Any) -> Array:
+    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Array:
         """The dimensions in another order; reversed when none is given."""
         order = None if not axes else axes[0] if len(axes) == 1 else axes
         return _called("transpose", self, order)

@@ -23,7 +23,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import hide_own_frames
 from onnxsmith.errors import InputTypeError, OnnxsmithError, OutOfBoundsError, ShapeError
 from onnxsmith.numpy import dtypes, ufunc_outputs
-from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.array import Array, ArrayLike
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements, Recorded, Run, parts_of
@@ -244,26 +244,26 @@ class UfuncCall:
         return error
 
 
-def _operand(value: Any) -> Any:
+def _operand(value: ArrayLike) -> ArrayLike:
     """What a ufunc is given: an array, or a Python number."""
     if value.__class__ is Array or dtypes.is_scalar(value) or isinstance(value, Number):
         return value
     return array_of(value)
 
 
-def _as_float(value: Any) -> Array:
+def _as_float(value: ArrayLike) -> Array:
     """Integers for a comparison with infinity."""
     return as_type(array_of(value), dtypes.FLOAT64)
 
 
-def _known(value: Any) -> Elements | None:
+def _known(value: ArrayLike) -> Elements | None:
     """The elements of an array, where they are known."""
     if not isinstance(value, Array) or value.is_symbolic:
         return None
     return cast(Elements, value.held)
 
 
-def kind_of(value: Any) -> NumpyDType | type:
+def kind_of(value: ArrayLike) -> NumpyDType | type:
     """The element type of an array; the class of a Python number, which has none of its own."""
     if value.__class__ is Array:
         return cast(Array, value).dtype
@@ -290,7 +290,7 @@ def literal(value: dtypes.PythonScalar, dtype: NumpyDType) -> Elements:
     return np.asarray(value, dtype)
 
 
-def in_type(value: Any, dtype: NumpyDType) -> Field:
+def in_type(value: Array | Number, dtype: NumpyDType) -> Field:
     """An argument as tensors of an element type; complex ones have both parts, zeros of which count."""
     kind = dtypes.onnx_type(dtype)
     field = Field(value.as_dtype(kind)) if isinstance(value, Number) else _converted(tensors_of(value), dtype)
