@@ -112,21 +112,18 @@ def _contingency(
     *,
     eps: float | None = None,
     sparse: bool = False,
-    dtype: type[np.generic] = np.int64,
+    dtype: type[np.number[Any]] = np.int64,
 ) -> Numbers:
     if sparse:
         raise TracedValueError("a sparse matrix is made here, which a model does not have")
-    counts = _counts(labels_true, labels_pred).astype(dtype)
+    counts: Any = _counts(labels_true, labels_pred).astype(dtype)
     return counts if eps is None else counts + eps
 
 
 def _counts(labels_true: Numbers, labels_pred: Numbers) -> Numbers:
     """How many samples have each two labels."""
-    classes, first = np.unique(labels_true, return_inverse=True)
-    clusters, second = np.unique(labels_pred, return_inverse=True)
-    has_first: Numbers = first[:, None] == np.arange(classes.shape[0])
-    has_second: Numbers = second[:, None] == np.arange(clusters.shape[0])
-    return _weighted_counts(has_first, has_second, None)
+    classes, clusters = np.unique(labels_true), np.unique(labels_pred)
+    return _weighted_counts(labels_true[:, None] == classes, labels_pred[:, None] == clusters, None)
 
 
 def _pair_confusion(labels_true: Numbers, labels_pred: Numbers) -> Numbers:
