@@ -16,10 +16,12 @@ from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.growing import list_of_numbers
+from onnxsmith.numpy.staging import stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.numpy.staging.stand_ins import stand_in
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
@@ -58,6 +60,9 @@ class NumpyDialect:
     ) -> Function | None:
         if isinstance(function, StandsFor):
             return stage(function.__wrapped__)
+        plain = stand_in(function)
+        if plain is not None:
+            return stage(plain)
         # What calls a function of the user's for each element stages it, whatever sizes there are.
         found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
@@ -77,6 +82,8 @@ class NumpyDialect:
 
     def is_staged(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
+        if file == stand_ins.__file__:
+            return True
         if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
             return False
         return "site-packages" in file or not file.startswith(_LIBRARY)

@@ -138,7 +138,7 @@ def is_library_module(name: str) -> bool:
 @functools.lru_cache(maxsize=2048)
 def is_library_class(kind: type) -> bool:
     """Whether a class belongs to Python itself or something installed, and not to the user's program."""
-    return kind.__flags__ & _IS_HEAP_TYPE == 0 or is_library_module(kind.__module__)
+    return kind.__flags__ & _IS_HEAP_TYPE == 0 or is_library_module(_home(kind))
 
 
 _IS_HEAP_TYPE = 1 << 9
@@ -157,7 +157,7 @@ def is_plain(kind: type) -> bool:
         return False
     is_of_torch = is_torch_tensor(kind) or is_torch_generator(kind) or is_torch_layer(kind)
     is_seen = is_staged(kind) or is_script(kind) or is_of_torch
-    package = kind.__module__.partition(".")[0]
+    package = _home(kind).partition(".")[0]
     return package in _LEFT_ALONE and not is_iterator(kind) and not is_seen
 
 
