@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE, INT64
+from onnxsmith.errors import OnnxsmithError
 from tests.numpy.agreement import ALL, agrees, sample, some
 
 
@@ -23,6 +28,37 @@ def test_convolution(name: str, dtype: str) -> None:
 def test_convolution_of_different_types() -> None:
     agrees("convolve", np.array([1, 2, 3]), np.array([0.5, 1]))
     agrees("correlate", np.array([1, 2, 3], np.uint8), np.array([1j, 1]))
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+def test_convolution_of_many(name: str) -> None:
+    for dtype in ("int64", "float32", "float64", "complex128"):
+        for sizes in ((100, 7), (7, 100), (33, 17), (16, 16), (400, 300)):
+            a, v = (sample(dtype, (size,), seed, special=False) for seed, size in enumerate(sizes))
+            for mode in ("full", "same", "valid"):
+                agrees(name, a, v, mode, scale=2000)
+
+
+def test_what_is_not_finite_stays_where_it_is_convolved() -> None:
+    x = np.arange(40.0)
+    x[[3, 20]] = np.inf, np.nan
+    for mode in ("full", "same", "valid"):
+        agrees("convolve", x, np.array([1.0, 2, 3]), mode)
+        agrees("convolve", np.arange(1.0, 9), np.array([1, np.inf, -2]), mode)
+
+
+def _convolved(x: Any, y: Any) -> Any:
+    return np.convolve(x, y)
+
+
+@pytest.mark.parametrize("dtype", [DOUBLE, INT64])
+def test_nothing_to_convolve_is_refused_by_the_model(dtype: Any) -> None:
+    model = xp.to_model(_convolved, dtype["N"], dtype["M"])
+    some = np.ones(3, np.float64 if dtype is DOUBLE else np.int64)
+    np.testing.assert_array_equal(model(some, some), np.convolve(some, some))
+    for x, y in ((some, some[:0]), (some[:0], some)):
+        with pytest.raises(OnnxsmithError):
+            model(x, y)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex64"])

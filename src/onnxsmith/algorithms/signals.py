@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import cast
+
 import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field, where
@@ -11,19 +14,77 @@ from onnxsmith.algorithms.values import converted, counted, dtype_of, like, size
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
+#: Sums that are found together, at the least: with fewer the matrices are too narrow to multiply fast.
+_BLOCK = 16
+
 
 def convolved(x: Field, y: Field) -> Field:
     """The sums of all products of elements whose places add up to the same, one for each such sum."""
+    if not x.dtype.is_float:
+        return _by_blocks(x, y)
+    # Blocks multiply by zeros what has no part in a sum, which is nothing only where all is finite.
+    nothing = [op.ReduceSum(op.Mul(part, like(0, part))) for each in (x, y) for part in each.parts()]
+    is_finite = op.Equal(op.Sum(*nothing), like(0, nothing[0]))
+    choose = cast("Callable[..., TensorValue | tuple[TensorValue, TensorValue]]", op.If)
+    made = choose(
+        is_finite,
+        then_branch=lambda: tuple(_by_blocks(x, y).parts()),
+        else_branch=lambda: tuple(_by_pairs(x, y).parts()),
+    )
+    return Field(*made) if isinstance(made, tuple) else Field(made)
+
+
+def _by_blocks(x: Field, y: Field) -> Field:
+    """Products of matrices: each row has all elements that a block of sums needs, each column the weights of one."""
+    n, m = op.Shape(x.re), op.Shape(y.re)
+    one = np.array([1])
+    root = converted(op.Floor(op.Sqrt(converted(m, DType.DOUBLE))), DType.INT64)
+    block = op.Max(root, np.array([_BLOCK]))
+    before = op.Sub(op.Add(m, op.Add(_first(n), _first(m))), one)
+    sums = op.Add(n, before)
+    rows = op.Div(op.Add(sums, op.Sub(block, one)), block)
+    width = op.Add(op.Div(op.Add(before, op.Sub(block, one)), block), one)  # of a row, in blocks
+    size = op.Mul(width, block)
+    blocks = op.Sub(op.Add(rows, width), one)
+    after = op.Sub(op.Mul(blocks, block), sums)
+    places = op.Add(_range(rows, 1), _range(width, 0))
+
+    def lined_up(part: TensorValue) -> TensorValue:
+        padded = op.Pad(part, op.Concat(before, after, axis=0))
+        taken = op.Gather(op.Reshape(padded, op.Concat(blocks, block, axis=0)), places)
+        return op.Reshape(taken, op.Concat(rows, size, axis=0))
+
+    def weights(part: TensorValue) -> TensorValue:
+        backwards = op.Slice(part, [-1], [np.iinfo(np.int64).min], [0], [-1])
+        # Copies that are one longer than a row: each row begins one later in them.
+        end = op.Sub(op.Add(size, one), m)
+        copies = op.Tile(op.Pad(backwards, op.Concat(np.array([0]), end, axis=0)), block)
+        whole = op.Slice(copies, [0], op.Mul(block, size), [0])
+        return op.Transpose(op.Reshape(whole, op.Concat(block, size, axis=0)), perm=[1, 0])
+
+    found = x.map(lined_up) @ y.map(weights)
+    return found.map(lambda part: op.Slice(op.Reshape(part, [-1]), [0], sums, [0]))
+
+
+def _first(size: TensorValue) -> TensorValue:
+    """0, the place of the first element; where there is none the model fails, as numpy refuses it."""
+    return op.Gather(op.Range(np.int64(0), op.Squeeze(op.Min(size, np.array([1])), [0]), np.int64(1)), [0])
+
+
+def _range(count: TensorValue, axis: int) -> TensorValue:
+    return op.Unsqueeze(op.Range(np.int64(0), op.Squeeze(count, [0]), np.int64(1)), [axis])
+
+
+def _by_pairs(x: Field, y: Field) -> Field:
+    """Each pair by itself: a row for each sum, with where the other one of each pair stands, or outside."""
     n, m = op.Shape(x.re), op.Shape(y.re)
     full = op.Sub(op.Add(n, m), np.array([1]))
-    # A row for each sum: where the other one of each pair stands, or outside.
-    sums = op.Unsqueeze(op.Range(np.int64(0), op.Squeeze(full, [0]), np.int64(1)), [1])
-    place = op.Sub(sums, op.Unsqueeze(counted(size_of(y.re, 0)), [0]))
+    place = op.Sub(_range(full, 1), op.Unsqueeze(counted(size_of(y.re, 0)), [0]))
     is_inside = op.And(op.GreaterOrEqual(place, np.int64(0)), op.Less(place, n))
     safe = op.Where(is_inside, place, np.int64(0))
-    rows = x.map(lambda part: op.Where(is_inside, op.Gather(part, safe), like(0, part)))
-    column = y.map(lambda part: op.Unsqueeze(part, [1]))
-    return (rows @ column).map(lambda part: op.Squeeze(part, [1]))
+    pairs = x.map(lambda part: op.Gather(part, safe)) * y
+    inside = pairs.map(lambda part: op.Where(is_inside, part, like(0, part)))
+    return inside.map(lambda part: op.ReduceSum(part, [1], keepdims=0))
 
 
 def between_points(

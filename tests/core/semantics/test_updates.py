@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onnxsmith import Tensor, trace
+from onnxsmith import FLOAT, Tensor, trace
+from onnxsmith.errors import OnnxsmithError
 from tests.core.laws import ALL, FLOATS, NUMBERS, check, counted, law, shapes, types_of
 from tests.core.semantics.index_strategies import subscripts
 
@@ -142,3 +143,33 @@ def test_the_last_of_several_is_set() -> None:
 def test_what_was_there() -> None:
     array = counted("float32", (3, 2))
     check(lambda x: x.at[1:].get(), [array], array[1:])
+
+
+@pytest.mark.parametrize("start", [None, 0, 2, -2, 400])
+@pytest.mark.parametrize("stop", [None, 1, 299, -1, -400])
+def test_a_slice_is_written_whatever_the_size_turns_out_to_be(start: int | None, stop: int | None) -> None:
+    part = slice(start, stop)
+
+    def put(x: Any, v: Any) -> Any:
+        return x.at[part].set(v)
+
+    for shape in ("N",), (None,), (300,):
+        model = trace(put, FLOAT[shape], FLOAT["M"])
+        for size in (300,) if shape == (300,) else (0, 1, 2, 3, 300):
+            array = counted("float32", (size,))
+            for count in {1, len(array[part])}:
+                value = -1 - counted("float32", (count,))
+                np.testing.assert_array_equal(model(array, value), assigned(array, part, value))
+
+
+def test_slices_of_several_axes() -> None:
+    model = trace(lambda x, v: x.at[1:-1, :, 2:].set(v), FLOAT["N", "M", "K"], FLOAT["M", "L"])
+    for shape in (4, 3, 5), (1, 3, 5), (4, 2, 2), (0, 1, 3):
+        array, value = counted("float32", shape), -counted("float32", (shape[1], shape[2] - 2))
+        np.testing.assert_array_equal(model(array, value), assigned(array, np.s_[1:-1, :, 2:], value))
+
+
+def test_a_value_that_is_larger_than_its_place_is_refused() -> None:
+    model = trace(lambda x, v: x.at[2:].set(v), FLOAT["N"], FLOAT["M"])
+    with pytest.raises(OnnxsmithError):
+        model(counted("float32", (3,)), counted("float32", (4,)))

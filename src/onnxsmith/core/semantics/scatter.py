@@ -1,4 +1,4 @@
-"""Writing into a tensor, as ONNX does it: a new one by `ScatterND`, or a choice between two by `Where`.
+"""Writing into a tensor, as ONNX does it: a new one by `Concat` or `ScatterND`, or a choice between two by `Where`.
 
 Takes a parsed subscript; what users write is in `updates`.
 """
@@ -34,7 +34,7 @@ from onnxsmith.types.value_types import Dimension, Shape, describe_shape
 
 Reduction: TypeAlias = Literal["none", "add", "mul", "min", "max"]
 
-#: A scalar repeated this often is a constant; more, and the model repeats it.
+#: A scalar repeated this often is a constant; more, and the model repeats it. So it is with places.
 _CONSTANT_ELEMENTS = 256
 
 
@@ -57,6 +57,8 @@ def write(
         made = _as_tensor(op, new, x)
         # A tensor is never broadcast to the value that is written to it: with more elements, the model fails.
         return portable.reshape(op, made, dimensions_tensor(op, x, 0)) if may_grow else made
+    if reduction == "none" and (joined := _by_joining(op, x, items, value)) is not None:
+        return joined
     if reduction != "none" and not _can_reduce(op, reduction):
         if not _is_unique(indexed, shape[:axes]):
             raise OperatorNotInOpsetError(
@@ -123,6 +125,96 @@ def _by_choice(
     if dtype_of(x) is DType.BOOL:  # ONNX Runtime's Where does not choose truth values
         return op.Or(op.And(condition, new), op.And(op.Not(condition), x))
     return op.Where(condition, new, x)
+
+
+# -- between what stays ----------------------------------------------------------------------------------
+
+
+class _Cut(NamedTuple):
+    """Where a part of an axis lies: what stays before it, and what stays after it and is taken in two steps."""
+
+    before: Range | None
+    after: tuple[Range, ...]
+
+
+def _by_joining(
+    op: StandardOperators, x: TensorValue, items: Sequence[Item], value: Operand
+) -> TensorValue | None:
+    """Slices without steps are written by joining what stays with what is new; None where that is not it.
+
+    `ScatterND` wants each place as a number, and copies element by element.
+    """
+    shape = cast("Shape", shape_of(x))
+    axis = next((each for each, item in enumerate(items) if item is not FULL), 0)
+    if not all(isinstance(each, Range) for each in items) or _is_small(items, shape):
+        return None
+    cuts = [_cut(cast(Range, item), size) for item, size in zip(items, shape, strict=True)]
+    cut = cuts[axis]
+    if cut is None or None in cuts:
+        return None
+
+    def part(item: Item, of: TensorValue = x) -> TensorValue:
+        return indexing.get_items(of, [item if each == axis else FULL for each in range(len(items))])
+
+    there = part(items[axis])
+    new = write(op, there, [FULL if each == axis else item for each, item in enumerate(items)], value, "none")
+    pieces = [] if cut.before is None else [part(cut.before)]
+    pieces.append(new)
+    if cut.after:
+        rest = x
+        for item in cut.after:
+            rest = part(item, rest)
+        pieces.append(rest)
+    if len(pieces) == 1:
+        return new
+    made = op.Concat(*pieces, axis=axis)
+    own = shape_of(made)
+    if own is not None and all(symbolic.is_same(a, b) for a, b in zip(own, shape, strict=True)):
+        return made
+    return portable.reshape(op, made, dimensions_tensor(op, x, 0), keeps_zero=True)
+
+
+def _is_small(items: Sequence[Item], shape: Shape) -> bool:
+    """Whether the places are known and few, so that a constant names them."""
+    cut = next((each + 1 for each in reversed(range(len(items))) if items[each] is not FULL), 0)
+    places = _static_count(items[:cut], shape[:cut])
+    return places is not None and places <= _CONSTANT_ELEMENTS
+
+
+def _static_count(items: Sequence[Item], shape: Shape) -> int | None:
+    if not is_static(shape):
+        return None
+    count = 1
+    for item, size in zip(items, shape, strict=True):
+        bounds = (item.start, item.stop, item.step) if isinstance(item, Range) else (None,) * 3
+        if any(isinstance(each, TensorValue) for each in bounds):
+            return None
+        count *= len(range(*slice(*bounds).indices(size)))
+    return count
+
+
+def _cut(item: Range, size: Dimension) -> _Cut | None:
+    """What a slice leaves, whatever the size turns out to be; None where one rule does not say it for all sizes."""
+    start, stop = item.start, item.stop
+    if item.step is not None and not (isinstance(item.step, int) and item.step == 1):
+        return None
+    is_known = all(each is None or isinstance(each, int) for each in (start, stop))
+    if is_known and isinstance(size, int):
+        start, stop, _ = slice(start, stop).indices(size)
+        stop = None if max(start, stop) == size else max(start, stop)
+    if isinstance(start, int) and start == 0:
+        start = None
+    before = None if start is None else Range(None, start)
+    if stop is None:
+        return _Cut(before, ())
+    if start is None:
+        return _Cut(before, (Range(stop, None),))
+    if not isinstance(start, int) or not isinstance(stop, int):
+        return None
+    if (start < 0) == (stop < 0):
+        return _Cut(before, (Range(max(start, stop), None),))
+    # From the front to the end's: in a short axis the two may pass each other, and what stays does not come twice.
+    return _Cut(before, (Range(start, None), Range(stop, None))) if start > 0 else None
 
 
 def _can_reduce(op: StandardOperators, reduction: str) -> bool:
