@@ -80,6 +80,18 @@ def test_a_gradient_inside_a_branch() -> None:
     np.testing.assert_allclose(made(X, np.array(False)), X)
 
 
+def test_a_gradient_inside_a_function() -> None:
+    head = '<ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1, "own" : 1]>'
+    text = """graph (float[N] x) => (float[N] r) { r = own.slope (x) }
+    <domain: "own", opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>
+    slope (t) => (s) {
+        y = Mul (t, t)
+        s = ai.onnx.preview.training.Gradient <xs = ["t"], y = "y"> (t)
+    }"""
+    made = expand_training(onnx.parser.parse_model(head + text))
+    np.testing.assert_allclose(made(X), 2 * X)
+
+
 def trained() -> onnx.ModelProto:
     """A linear model with a step of gradient descent as its training information."""
     model = parsed(

@@ -217,9 +217,8 @@ def _found(node: ir.Node, name: str) -> ir.Value:
     """The value of that name, in the graph of the node. Raises UnknownNameError."""
     graph = node.graph
     assert graph is not None  # the model is whole
-    values = [*graph.inputs, *(each for made in graph for each in made.outputs)]
-    if isinstance(graph, ir.Graph):
-        values += graph.initializers.values()
+    made = [each for maker in graph for each in maker.outputs]
+    values = [*graph.inputs, *graph.initializers.values(), *made]
     by_name = {each.name: each for each in values if each.name}
     if name not in by_name:
         raise UnknownNameError(

@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.algorithms.named import algorithm_of
 from onnxsmith.core.call import call, has_open_outputs
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import current_graph
@@ -142,7 +143,7 @@ class Replay:
         if function is not None:
             if function.domain == DOMAIN:
                 self._marked(node, function, frame)
-            else:
+            elif not self._named_algorithm(node, function, frame):
                 self._dissolve(node, function, frame)
             return
         if node.op_type == "Constant" and not node.domain and self._constant(node, frame):
@@ -287,6 +288,23 @@ class Replay:
         made = tuple(outputs)
         self.steps.append(Step(node, definition, inputs, made, {}, active, Marked(body, back)))
         self.active.update(made_value(each).record for each in made if is_real(each))
+
+    def _named_algorithm(self, node: ir.Node, function: ir.Function, frame: Frame) -> bool:
+        """Record a function that has a rule by its name: its nodes are no steps. Returns whether it has one."""
+        name = algorithm_of(function.domain, function.name)
+        if name is None or (rule_of(function.domain, name) is None):
+            return False
+        inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
+        active = tuple([each is not None and self.is_active(each) for each in inputs])
+        if not any(active) or any((each.name or "").endswith("_im") for each in function.inputs):
+            return False  # rules are for real numbers; complex ones go through the body
+        body = InnerGraph(self, Frame(called=frame.called or node), function.graph, ())
+        outputs = tuple(body.record([each for each in inputs if each is not None]))
+        frame.values.update(zip(node.outputs, outputs, strict=False))
+        definition = registry.unchecked(function.domain, name, 1)
+        self.steps.append(Step(frame.called or node, definition, inputs, outputs, {}, active))
+        self.active.update(made_value(each).record for each in outputs if is_real(each))
+        return True
 
     def _define(
         self,

@@ -19,6 +19,8 @@ To add one, write a function in the file of its family (or in a new file that is
 - `rule(..., outputs=2)`: the rule needs the second output, a mask or indices, also where the model does not ask for it.
 - An operator whose function ONNX defines needs no rule: it is differentiated through the definition. For others
   `through.defined` takes a function that says what they compute.
+- `rule("erf", domain=ALGORITHMS)` is for a function of `onnxsmith.algorithms` by its name, in real numbers, where the
+  body iterates, approximates or has branches; others are differentiated through their body.
 - Whatever rules call should have a rule itself: `jvp` and second derivatives go through them again.
 """
 
@@ -28,6 +30,7 @@ from onnxsmith.grad.rules import control_flow as control_flow
 from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
 from onnxsmith.grad.rules import indexing as indexing
+from onnxsmith.grad.rules import linear_algebra as linear_algebra
 from onnxsmith.grad.rules import losses as losses
 from onnxsmith.grad.rules import marks as marks
 from onnxsmith.grad.rules import normalisation as normalisation
@@ -37,4 +40,5 @@ from onnxsmith.grad.rules import recurrent as recurrent
 from onnxsmith.grad.rules import reductions as reductions
 from onnxsmith.grad.rules import sampling as sampling
 from onnxsmith.grad.rules import shapes as shapes
+from onnxsmith.grad.rules import special as special
 from onnxsmith.grad.rules import transforms as transforms

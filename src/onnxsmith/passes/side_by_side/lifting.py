@@ -182,6 +182,8 @@ class Lifter:
         found = rank(node.outputs[0])
         if found is not None:
             return found
+        if not node.inputs:
+            raise CannotLift("a constant that does not say its shape")
         first = self.plain(node.inputs[0]).rank
         if node.op_type == "Unsqueeze":
             return first + len(self.numbers(node.inputs[1]))

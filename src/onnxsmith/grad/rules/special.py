@@ -1,0 +1,199 @@
+"""Special functions of `onnxsmith.algorithms`: their bodies are approximations, and the derivatives are known.
+
+What an approximation by parts gives near its seams is no derivative to second order; and the closed form costs a
+tenth of the nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import cast
+
+from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
+from onnxsmith.algorithms.special import bessel, circular, error_functions, gamma, zeta
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
+from onnxsmith.grad.operators import op
+from onnxsmith.grad.scaling import divided, scaled
+from onnxsmith.grad.steps import Cotangents, Step
+from onnxsmith.grad.table import rule
+from onnxsmith.types.dtypes import DType
+
+#: The derivative of the error function at 0.
+_ERF_SLOPE = 2.0 / math.sqrt(math.pi)
+#: The normal distribution's density at 0.
+_DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+def _of(function: Callable[[TensorValue], TensorValue], x: Tensor) -> Tensor:
+    return cast(Tensor, function(x))
+
+
+# -- circular and hyperbolic ---------------------------------------------------------------------------------
+
+
+@rule("sin", domain=ALGORITHMS)
+def sine(step: Step, g: Tensor) -> Cotangents:
+    return (g * _of(circular.cos, step.input()),)
+
+
+@rule("cos", domain=ALGORITHMS)
+def cosine(step: Step, g: Tensor) -> Cotangents:
+    return (-(g * _of(circular.sin, step.input())),)
+
+
+@rule("tan", domain=ALGORITHMS)
+def tangent(step: Step, g: Tensor) -> Cotangents:
+    y = step.output()
+    return (scaled(step, g, y * y + 1.0),)
+
+
+@rule("asin", domain=ALGORITHMS)
+def arc_sine(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),)
+
+
+@rule("acos", domain=ALGORITHMS)
+def arc_cosine(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (-divided(step, g, op.Sqrt((1.0 - x) * (1.0 + x))),)
+
+
+@rule("atan", domain=ALGORITHMS)
+def arc_tangent(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (g / (x * x + 1.0),)
+
+
+@rule("sinh", domain=ALGORITHMS)
+def hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, _of(circular.cosh, step.input())),)
+
+
+@rule("cosh", domain=ALGORITHMS)
+def hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, _of(circular.sinh, step.input())),)
+
+
+@rule("asinh", domain=ALGORITHMS)
+def inverse_hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (g / op.Sqrt(x * x + 1.0),)
+
+
+@rule("acosh", domain=ALGORITHMS)
+def inverse_hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (divided(step, g, op.Sqrt((x - 1.0) * (x + 1.0))),)
+
+
+@rule("atanh", domain=ALGORITHMS)
+def inverse_hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (divided(step, g, (1.0 - x) * (1.0 + x)),)
+
+
+@rule("atan2", domain=ALGORITHMS, broadcasts=True)
+def angle(step: Step, g: Tensor) -> Cotangents:
+    y, x = step.input(0), step.input(1)
+    square = x * x + y * y
+    return (lambda: divided(step, g * x, square)), (lambda: -divided(step, g * y, square))
+
+
+@rule("hypot", domain=ALGORITHMS, broadcasts=True)
+def length(step: Step, g: Tensor) -> Cotangents:
+    size = step.output()
+    return tuple((lambda k=k: divided(step, g * step.input(k), size)) for k in range(2))
+
+
+# -- exponentials and error functions ------------------------------------------------------------------------
+
+
+@rule("log1p", domain=ALGORITHMS)
+def logarithm_of_one_more(step: Step, g: Tensor) -> Cotangents:
+    return (divided(step, g, step.input() + 1.0),)
+
+
+@rule("expm1", domain=ALGORITHMS)
+def exponential_less_one(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, step.output() + 1.0),)
+
+
+@rule("erf", domain=ALGORITHMS)
+def error_function(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (g * (op.Exp(-(x * x)) * _ERF_SLOPE),)
+
+
+@rule("erfc", domain=ALGORITHMS)
+def rest_of_error_function(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (-(g * (op.Exp(-(x * x)) * _ERF_SLOPE)),)
+
+
+@rule("erfcx", domain=ALGORITHMS)
+def scaled_rest_of_error_function(step: Step, g: Tensor) -> Cotangents:
+    slope = step.input() * step.output() * 2.0 - _ERF_SLOPE
+    return (scaled(step, g, slope),)
+
+
+@rule("erfinv", domain=ALGORITHMS)
+def inverse_of_error_function(step: Step, g: Tensor) -> Cotangents:
+    y = step.output()
+    return (scaled(step, g, op.Exp(y * y) * (1.0 / _ERF_SLOPE)),)
+
+
+@rule("normal", domain=ALGORITHMS)
+def normal_distribution(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (g * (op.Exp(x * x * -0.5) * _DENSITY),)
+
+
+@rule("log_of_normal", domain=ALGORITHMS)
+def logarithm_of_normal_distribution(step: Step, g: Tensor) -> Cotangents:
+    """The density by the probability, which is `erfcx` but for a factor: both may be too small to be told from 0."""
+    t = step.input() * -math.sqrt(0.5)
+    return (g * (2.0 * _DENSITY / _of(error_functions.erfcx, t)),)
+
+
+@rule("normal_quantile", domain=ALGORITHMS)
+def quantile_of_normal_distribution(step: Step, g: Tensor) -> Cotangents:
+    y = step.output()
+    return (scaled(step, g, op.Exp(y * y * 0.5) * (1.0 / _DENSITY)),)
+
+
+# -- gamma and Bessel functions ------------------------------------------------------------------------------
+
+
+@rule("lgamma", domain=ALGORITHMS)
+def logarithm_of_gamma(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, _of(gamma.digamma, step.input())),)
+
+
+@rule("digamma", domain=ALGORITHMS)
+def slope_of_logarithm_of_gamma(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (scaled(step, g, cast(Tensor, zeta.trigamma(x, DType.DOUBLE))),)
+
+
+@rule("i0", domain=ALGORITHMS)
+def modified_bessel_0(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, _of(bessel.i1, step.input())),)
+
+
+@rule("scaled_i0", domain=ALGORITHMS)
+def scaled_modified_bessel_0(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    return (g * (_of(bessel.scaled_i1, x) - op.Sign(x) * step.output()),)
+
+
+@rule("j0", domain=ALGORITHMS)
+def bessel_0(step: Step, g: Tensor) -> Cotangents:
+    return (-(g * _of(bessel.j1, step.input())),)
+
+
+@rule("y0", domain=ALGORITHMS)
+def second_bessel_0(step: Step, g: Tensor) -> Cotangents:
+    return (-scaled(step, g, _of(bessel.y1, step.input())),)
