@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import torch
 
-from onnxsmith import FLOAT, trace
+import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE, FLOAT, trace
 from onnxsmith import opset26 as op
 from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.types.dtypes import DType
@@ -27,3 +30,11 @@ def test_bits_that_only_choose_are_no_part_of_it():
 
     gradient = trace(chosen, FLOAT["N"]).gradient(wrt=["x"])
     assert gradient([1.0, -1.0])[1].tolist() == [2.0, -1.0]
+
+
+def test_a_copied_sign_goes_by_its_name():
+    x, y = np.array([1.5, -2.0, 3.0, -4.0]), np.array([1.0, 1.0, -1.0, -1.0])
+    a = torch.tensor(x, requires_grad=True)
+    (torch.copysign(a, torch.tensor(y)) ** 2 * 0.5 + a).sum().backward()
+    model = xp.to_model(lambda x, y: np.sum(np.copysign(x, y) ** 2 * 0.5 + x), DOUBLE["N"], DOUBLE["N"])
+    np.testing.assert_allclose(model.gradient(wrt=["x"])(x, y)[1], a.grad)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import cast
 
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
-from onnxsmith.algorithms.special import bessel, circular, error_functions, gamma, zeta
+from onnxsmith.algorithms.special import bessel, circular, error_functions, float_parts, gamma, zeta
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.grad.operators import op
@@ -28,6 +28,13 @@ _DENSITY = 1.0 / math.sqrt(2.0 * math.pi)
 
 def _of(function: Callable[[TensorValue], TensorValue], x: Tensor) -> Tensor:
     return cast(Tensor, function(x))
+
+
+@rule("copysign", domain=ALGORITHMS, broadcasts=True)
+def copied_sign(step: Step, g: Tensor) -> Cotangents:
+    """The size follows the first; of the second only the sign counts, which nothing changes a little."""
+    x, y = step.input(), step.input(1)
+    return (op.Sign(x) * op.Where(float_parts.signbit(y), -g, g),)
 
 
 # -- circular and hyperbolic ---------------------------------------------------------------------------------
