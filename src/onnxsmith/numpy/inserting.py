@@ -20,7 +20,7 @@ from onnxsmith.numpy.filling import ones, tril, triu
 from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
 from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
@@ -113,6 +113,12 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
         return
     counts = cast(Array, FUNCTIONS["cumsum"](as_type(chosen, dtypes.INT64)))
     index = (counts - 1) % given.shape[0]
+    if not isinstance(given.shape[0], int):
+        # Without values nothing is read but the element put behind them; a place that needs one is out of bounds.
+        count = cast(Array, FUNCTIONS["asarray"](given.shape[0]))
+        at = (counts - 1) % UFUNCS["maximum"](count, 1) + as_type(UFUNCS["equal"](count, 0), dtypes.INT64)
+        index = cast(Array, FUNCTIONS["where"](chosen, at, count))
+        given = cast(Array, FUNCTIONS["concatenate"]([given, FUNCTIONS["zeros"](1, given.dtype)]))
     spread = FUNCTIONS["where"](chosen, given[index], reshape(sharing.detached(arr), -1))
     arr[...] = reshape(cast(Array, spread), tuple(arr.shape))
 
