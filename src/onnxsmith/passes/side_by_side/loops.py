@@ -10,6 +10,7 @@ from onnxsmith.passes.loop_turns import body_of, goes_on, is_entered, loop_state
 from onnxsmith.passes.side_by_side.control import CONTROL
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
+from onnxsmith.passes.side_by_side.written_once import written_after_the_loop
 from onnxsmith.passes.values import is_read, rank
 
 #: From here on reductions have axes for inputs, and all rules speak of one version of each operator.
@@ -104,4 +105,4 @@ def _written(lifter: Lifter, found: Written) -> ir.Value:
     return at.op("ScatterND", found.base, index, update)
 
 
-SIDE_BY_SIDE = {"Loop": [turns_side_by_side]}
+SIDE_BY_SIDE = {"Loop": [turns_side_by_side, written_after_the_loop]}
