@@ -179,7 +179,7 @@ def _outcome(name: str, call: Checked) -> tuple[Outcome, str]:
     return ("wrong", problem) if problem else ("pass", "")
 
 
-def _gradient(model: onnxsmith.Model, call: Checked, wanted: Torchs) -> onnxsmith.Model:
+def _gradient(model: Any, call: Checked, wanted: Torchs) -> Any:
     given = in_new_opset(model)
     inputs = [each.name for each in given.inputs]
     outputs = [each.name for each in given.outputs]
