@@ -24,7 +24,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.steps import Step
-from onnxsmith.grad.table import rule_of
+from onnxsmith.grad.table import BITS, rule_of
 from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
@@ -79,8 +79,8 @@ class Replay:
         self.steps: list[Step] = []
         #: The values that depend on what the gradient is taken with respect to.
         self.active: set[ValueRecord] = set()
-        #: Whole numbers that are made of the bits of such values: read as floats again, they depend on them.
-        self._bits: set[ValueRecord] = set()
+        #: The whole numbers that are the bits of such values.
+        self.bits: set[ValueRecord] = set()
         #: Inputs that are made where they are first read: by what is recorded until then.
         self.late: dict[ir.Value, Callable[[], Value]] = {}
         self._functions = model.functions
@@ -93,8 +93,8 @@ class Replay:
         made = copy.copy(self)
         made.is_backward = is_backward
         made.steps = []
+        made.bits = set()
         made.active = {made_value(each).record for each in active}
-        made._bits = set()
         return made
 
     @property
@@ -151,7 +151,9 @@ class Replay:
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
         operator, _ = self._operator(node)
         definition = operator.definition
-        active = tuple([each is not None and self.is_active(each) for each in inputs])
+        is_on_bits = bool(self.bits) and self._is_on_bits(node, inputs)
+        carriers = self.bits if is_on_bits else self.active
+        active = tuple([each is not None and made_value(each).record in carriers for each in inputs])
         if _has_graphs(node):
             self._control(node, operator, inputs, frame)
             return
@@ -159,7 +161,11 @@ class Replay:
         attributes = {name: _resolved(each, frame) for name, each in node.attributes.items()}
         if rule is None and any(active) and self._define(node, definition, inputs, attributes, frame):
             return
-        self._call(node, operator, inputs, attributes, active, frame)
+        self._call(node, operator, inputs, attributes, active, frame, is_on_bits=is_on_bits)
+
+    def _is_on_bits(self, node: ir.Node, inputs: Sequence[Value | None]) -> bool:
+        is_given = any(each is not None and made_value(each).record in self.bits for each in inputs)
+        return is_given and not node.domain and rule_of(BITS, node.op_type) is not None
 
     def _call(
         self,
@@ -169,6 +175,8 @@ class Replay:
         attributes: Mapping[str, ir.Attr | None],
         active: tuple[bool, ...],
         frame: Frame,
+        *,
+        is_on_bits: bool,
     ) -> None:
         origin = node if frame.called is None or SOURCE_KEY in node.metadata_props else frame.called
         self.target.origin.set(origin, is_backward=self.is_backward)
@@ -187,19 +195,11 @@ class Replay:
                 error.message = f"node '{node.name}' ({node.op_type}) of the model: {error.message}"
             raise
         outputs = self._named(node, values(made), before, frame)
-        active = self._with_bits(node.op_type, inputs, active, outputs)
         if any(active):
-            self.steps.append(Step(origin, definition, inputs, outputs, given, active))
+            self.steps.append(Step(origin, definition, inputs, outputs, given, active, is_on_bits=is_on_bits))
             self.active.update(made_value(each).record for each in outputs if is_real(each))
-
-    def _with_bits(
-        self, name: str, inputs: Sequence[Value | None], active: tuple[bool, ...], outputs: Sequence[Value]
-    ) -> tuple[bool, ...]:
-        """Which inputs count: the bits of a float do where `BitCast` makes a float of them again."""
-        read = tuple([each is not None and made_value(each).record in self._bits for each in inputs])
-        if any(read) or (name == "BitCast" and any(active)):
-            self._bits.update(made_value(each).record for each in outputs if not is_real(each))
-        return read if name == "BitCast" and any(read) else active
+            if (is_on_bits or node.op_type == "BitCast") and not is_real(outputs[0]):
+                self.bits.add(made_value(outputs[0]).record)
 
     def _named(
         self, node: ir.Node, outputs: tuple[Value, ...], before: int, frame: Frame

@@ -11,9 +11,8 @@ from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.broadcasting import have_same_shape, summed_to
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.paths import described, told_at
-from onnxsmith.grad.replaying import is_real
 from onnxsmith.grad.steps import Step
-from onnxsmith.grad.table import GradientRule, rule_of
+from onnxsmith.grad.table import BITS, GradientRule, rule_of
 from onnxsmith.grad.target import GradientTarget
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import made_value
@@ -47,13 +46,13 @@ class Reverse:
     def run(self) -> None:
         """Go over all steps."""
         for step in reversed(self._steps):
-            cotangents = [self.of(each) if is_real(each) else None for each in step.outputs]
+            cotangents = [self.of(each) for each in step.outputs]
             if any(each is not None for each in cotangents):
                 self._target.origin.set(step.node, is_backward=True)
                 self._step(step, cotangents)
 
     def _step(self, step: Step, cotangents: Sequence[Value | None]) -> None:
-        rule = rule_of(step.definition.domain, step.definition.name)
+        rule = rule_of(BITS if step.is_on_bits else step.definition.domain, step.definition.name)
         if rule is None:
             raise told_at(self._missing(step), step, self._steps, self._loss)
         if self._masked and any(made_value(each).record in self._masked for each in step.outputs):

@@ -40,6 +40,8 @@ class Step:
     kept: object = None
     #: Whether the cotangents that arrive have passed a mask: zeros among them mean that nothing depends on an element.
     is_masked: bool = field(default=False)
+    #: Whether numbers are handled as their bits, for which other rules hold.
+    is_on_bits: bool = field(default=False)
 
     @property
     def name(self) -> str:

@@ -32,6 +32,9 @@ class GradientRule:
     forward: Callable[[Any], tuple[Value, ...]] | None
 
 
+#: The domain of rules for calls on the bits of numbers.
+BITS = "onnxsmith.grad.bits"
+
 _RULES: dict[tuple[str, str], GradientRule] = {}
 
 

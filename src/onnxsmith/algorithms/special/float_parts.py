@@ -187,12 +187,13 @@ def frexp(x: TensorValue) -> tuple[TensorValue, TensorValue]:
         scaled = op.Mul(op.Mul(size, like(2.0 ** (shift // 2), x)), like(2.0 ** (shift - shift // 2), x))
     else:
         scaled = op.Mul(size, like(scale, x))
-    bits = _bits(op.Where(is_small, scaled, size))
+    normal = op.Where(is_small, scaled, size)
+    bits = _bits(normal)
     field = op.Div(bits, like(1 << layout.fraction, bits))
-    fraction_bits = op.Sub(bits, op.Mul(field, like(1 << layout.fraction, bits)))
-    half = like((layout.bias - 1) << layout.fraction, bits)
-    fraction = _from_bits(op.Add(fraction_bits, half), dtype)
     exponent = op.Sub(field, like(layout.bias - 1, bits))
+    # In two steps, so that the power of two is a normal number for the largest and the least.
+    enlarged = op.Mul(normal, power_of_two(op.Sub(like(layout.bias + 1, bits), field), dtype))
+    fraction = op.Mul(enlarged, like(0.25, x))
     exponent = op.Where(is_small, op.Sub(exponent, like(shift, bits)), exponent)
     is_plain = op.And(op.Greater(size, like(0, x)), op.Less(size, like(np.inf, x)))
     signed = op.Where(op.Less(x, like(0, x)), op.Neg(fraction), fraction)

@@ -116,14 +116,27 @@ def scatter(step: Step, g: Tensor) -> Cotangents:
     if how == "add":
         return g, None, lambda: places.take(g)
     if how == "mul":
-        # Every factor has a part; a zero among them leaves the product of the others open.
-        return lambda: g * (y / x), None, lambda: places.take(g * y) / updates
+        return (
+            lambda: g * places.put(filled_like(x, 1.0), updates, "mul"),
+            None,
+            lambda: places.take(g * x) * _product_of_others(places, x, updates),
+        )
     is_kept = op.Equal(x, y)
     is_hit = op.Equal(updates, places.take(y))
     hits = places.put(filled_like(x, 0.0), op.Cast(is_hit, to=dtype_of(g)), "add")
     # Equal elements share, as those of a maximum do.
     share = g / op.Max(op.Cast(is_kept, to=dtype_of(g)) + hits, 1.0)
     return chosen(is_kept, share), None, lambda: chosen(is_hit, places.take(share))
+
+
+def _product_of_others(places: _Places, x: Tensor, updates: Tensor) -> Tensor:
+    """For each update the product of all others at its place: zeros are counted, so that nothing is divided by one."""
+    is_zero = op.Equal(updates, 0.0)
+    plain = op.Where(is_zero, 1.0, updates)
+    product = places.take(places.put(filled_like(x, 1.0), plain, "mul"))
+    zeros = op.Cast(is_zero, to=dtype_of(updates))
+    others = places.take(places.put(filled_like(x, 0.0), zeros, "add")) - zeros
+    return chosen(op.Equal(others, 0.0), product / plain)
 
 
 # -- slices and padding --------------------------------------------------------------------------------------
