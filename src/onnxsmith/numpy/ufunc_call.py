@@ -267,9 +267,7 @@ def kind_of(value: ArrayLike) -> NumpyDType | type:
     """The element type of an array; the class of a Python number, which has none of its own."""
     if value.__class__ is Array:
         return cast(Array, value).dtype
-    if isinstance(value, Number):
-        return type(value.sample)
-    kind = cast(type, value.__class__)
+    kind = type(value.sample) if isinstance(value, Number) else cast(type, value.__class__)
     return dtypes.BOOL if kind is bool else kind  # truth values are not weak
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from onnxsmith.core.carried import CarriedParts, Carrier, Journal, Written
 from onnxsmith.scripting.staging.script_values import Held
-from onnxsmith.scripting.staging.structure import Shell, parts, rebuilt
+from onnxsmith.scripting.staging.structure import Shell, as_carried, parts, rebuilt
 
 #: Why an object cannot be written to any more.
 _SHARED = "only the model knows whether another variable holds the same elements"
@@ -49,6 +49,7 @@ class PathEnd:
 
         Those from before the path are left as they are with `keeps_older`.
         """
+        value = as_carried(value)
         if isinstance(value, Carrier):
             if keeps_older and value.born < self.start:
                 return value

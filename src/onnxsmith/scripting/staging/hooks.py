@@ -31,6 +31,7 @@ from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.comprehensions import Position, comprehended
+from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.introspection import (
     class_of,
     is_one_object,
@@ -227,6 +228,12 @@ class Hooks:
         if len(operands) == 1:
             return value
         rest = functools.partial(self.chained, names[1:], after, *operands[1:])
+        if isinstance(value, Carrier):
+            return self._operand_of((), value, (rest,), stops_at=False)
+        if self._frame.run.dialect is not SCRIPTS:
+            # What follows may be an array, which the whole is then.
+            test = settled(value)
+            return self.choose((), test, rest, lambda: False) if is_symbolic(test) else test and rest()
         return self._truth_of((), value, (rest,), stops_at=False)
 
     def _compare(self, name: str, a: UserValue, b: UserValue) -> UserValue:

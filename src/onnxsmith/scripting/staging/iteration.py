@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.carried import Carrier
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
 from onnxsmith.core.sequence import TensorSequence
@@ -195,7 +197,10 @@ def _dynamic_range(*arguments: UserValue) -> Iteration:
     return Iteration(count, element)
 
 
-def _as_number(value: UserValue) -> Number:
+def _as_number(value: UserValue) -> Number | int:
+    if isinstance(value, np.integer) or (isinstance(value, Carrier) and not value.is_symbolic):
+        return operator.index(cast(Any, value))
+    value = tensors_of_arrays(value)  # of an array, numpy too takes the integer
     if not isinstance(value, Tensor) or (value.dtype is not None and not value.dtype.is_integer):
         shown = value.type.described if isinstance(value, Tensor) else type(value).__name__
         raise LoopTypeError(f"range needs integers, not {shown}", help="convert it with int(…)")

@@ -32,6 +32,7 @@ from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import (
     Shell,
     Slot,
+    as_carried,
     flatten,
     is_same_form,
     joined,
@@ -114,7 +115,7 @@ def carried_states(stager: Stager, statement: ast.For | ast.While, *, at_least_o
             continue
         if _is_condition(statement, name) and current_graph().is_exact and name not in live_after:
             continue  # Loop itself carries what the test reads
-        value = stager.frame.variables.get(name, MISSING)
+        value = as_carried(stager.frame.variables.get(name, MISSING))
         for each in carriers_in(value):
             _ = each.carried  # brought up to date here, and not in an attempt that is taken back
         if isinstance(value, Stored):
@@ -141,7 +142,8 @@ def carrier_state(carrier: Carrier, name: str) -> State:
 def cell_state(cell: Cell, value: Held, *, at_least_once: bool) -> State | None:
     """A variable that inner functions assign in a loop; None for one that has a value only in an iteration."""
     if not isinstance(value, Missing | Unassigned):
-        return replace(_state(cell.name, value), cell=cell, start=value)
+        start = as_carried(value)
+        return replace(_state(cell.name, start), cell=cell, start=start)
     return State(cell.name, MISSING, (), cell) if at_least_once else None
 
 
@@ -179,9 +181,7 @@ def widened(state: State, result: Held, place: Span) -> State:
             help=f"give '{state.name}' a value on every path",
         ).locate(result.span, result.reason)
     if isinstance(result, Differing):
-        raise LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration").locate(
-            place
-        )
+        return _adopting(state, result, place)
     if not state.is_open and not _keeps_carriers(state, result):
         return _opened(state, result)
     if perhaps.is_one(_sample(state), result):
@@ -211,6 +211,24 @@ def widened(state: State, result: Held, place: Span) -> State:
     ):
         return state
     return replace(state, form=form, leaves=leaves)
+
+
+def _adopting(state: State, result: Differing, place: Span) -> State:
+    """A Python number that some iterations replace by a carrier: one like it from the start, if that is the same."""
+    like = next((each for each in (result.then, result.otherwise) if isinstance(each, Carrier)), None)
+    is_number = kind_of(state.start) is not None
+    if like is not None and is_number and not state.is_open and like.adopted(state.start) is not None:
+        return _opened(state, like)
+    error = LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration")
+    if like is not None and is_number:
+        kind = f"Python {kind_of(state.start)}"
+        error = LoopTypeError(
+            f"'{state.name}' is a {kind} or an {like.described} at the end of an iteration, and only the model "
+            "knows which",
+            help=f"start with a number of the array's element type: {state.name} = x[0], "
+            f"{state.name} = x.dtype.type(…)",
+        )
+    raise error.locate(place)
 
 
 def _keeps_carriers(state: State, result: Held) -> bool:

@@ -25,7 +25,15 @@ from onnxsmith.scripting.staging import perhaps
 from onnxsmith.scripting.staging.carriers import PathEnd, lock_shared
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
-from onnxsmith.scripting.staging.structure import Shell, is_plain, is_tensor_like, joined, parts, rebuilt
+from onnxsmith.scripting.staging.structure import (
+    Shell,
+    as_carried,
+    is_plain,
+    is_tensor_like,
+    joined,
+    parts,
+    rebuilt,
+)
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -124,6 +132,9 @@ class Merger:
         """The structure both sides have in common, to be filled with outputs. `strict` reports what differs."""
         if then is otherwise and not self._is_inside(then):
             return then
+        if _is_same_scalar(then, otherwise):
+            return then
+        then, otherwise = as_carried(then), as_carried(otherwise)
         for value, other in ((then, otherwise), (otherwise, then)):
             if isinstance(value, AssignedWhere):
                 return Unassigned(value.span, value.reason)  # on one side alone the condition says nothing
@@ -522,6 +533,11 @@ def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:
 
 def _is_same_literal(a: AnyNumber, b: AnyNumber) -> bool:
     return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
+
+
+def _is_same_scalar(a: Held, b: Held) -> bool:
+    """Whether two are one number of numpy's, which staged code goes on knowing."""
+    return isinstance(a, np.generic) and type(a) is type(b) and a.tobytes() == cast(Any, b).tobytes()
 
 
 #: What the branches of `a if test else b` give, and what a function returns.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.carried import CarriedParts, Carrier
+from onnxsmith.core.numpys_arrays import beside_number
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
@@ -55,6 +56,11 @@ def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
     return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
 
 
+def as_carried(value: Held) -> Held:
+    """A value as control flow of the model has it: in numpy code a number of numpy's is an array, and no tensor."""
+    return cast(Held, beside_number(value))
+
+
 def parts(value: Held) -> list[tuple[Any, Held]] | None:
     """What a container holds, with the key of each; None for what is no container."""
     if isinstance(value, tuple | list):
@@ -96,6 +102,9 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
 
 def flatten(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Held:
     """The form of a value, with a Slot for each tensor in it; the tensors are added to `leaves`, with names."""
+    if isinstance(value, np.generic):
+        value = as_carried(value)
+        value = Shell.of(value, value.carried) if isinstance(value, Carrier) else value
     if is_tensor_like(value):
         leaves.append((name, value))
         return Slot(len(leaves) - 1)
