@@ -11,7 +11,7 @@ import pytest
 
 import onnxsmith.numpy as xp
 from onnxsmith import DOUBLE
-from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, MutationError
 from tests.numpy.same_results import TOLERANCE, difference
 
 
@@ -213,3 +213,162 @@ def test_types_that_depend_on_the_first_element_are_refused():
 def test_a_signature_of_other_arguments_is_refused():
     with pytest.raises(AttributeValueError, match="not one of 1 arguments"):
         xp.vectorize(lambda x: x, signature="(n),(n)->()")(np.ones(3))
+
+
+SEEN: list[float] = []
+
+
+def counted_in_a_list(x):
+    count = [0]
+
+    def weighted(v):
+        count[0] += 1
+        return v * count[0]
+
+    return np.vectorize(weighted, otypes=[float])(x)
+
+
+def counted_in_a_dict(x):
+    counts = {"calls": 0}
+
+    def weighted(v):
+        counts["calls"] += 1
+        return v * counts["calls"]
+
+    return xp.vectorize(weighted)(x)
+
+
+def counted_in_a_variable(x):
+    count = 0
+
+    def weighted(v):
+        nonlocal count
+        count += 1
+        return v * count
+
+    return np.vectorize(weighted, otypes=[float])(x)
+
+
+def collected_outside(x):
+    def kept(v):
+        SEEN.append(v)
+        return v
+
+    return np.vectorize(kept, otypes=[float])(x)
+
+
+def collected_along_an_axis(x):
+    sums = []
+    np.apply_along_axis(lambda row: sums.append(1) or row.sum(), 0, x)
+    return len(sums)
+
+
+def by_signature(x):
+    count = [0]
+
+    def weighted(row):
+        count[0] += 1
+        return row.sum() * count[0]
+
+    return np.vectorize(weighted, signature="(n)->()")(x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        counted_in_a_list,
+        counted_in_a_dict,
+        counted_in_a_variable,
+        collected_outside,
+        collected_along_an_axis,
+        by_signature,
+    ],
+)
+def test_what_changes_from_element_to_element_is_refused(function: Callable[..., Any]):
+    with pytest.raises(MutationError) as caught:
+        xp.jit(function)(np.array([1.0, 2.0, 3.0]))
+    assert "test_vectorize.py" in str(caught.value)
+    assert not SEEN
+
+
+def test_a_vectorized_function_changes_nothing_outside():
+    @xp.vectorize
+    def kept(v):
+        SEEN.append(v)
+        return v
+
+    with pytest.raises(MutationError, match="'SEEN' is changed"):
+        kept(np.array([1.0, 2.0]))
+    assert not SEEN
+
+
+def test_what_one_call_makes_it_may_change():
+    def doubled(v):
+        parts = [v]
+        parts.append(v)
+        return sum(parts)
+
+    given = np.array([1.0, -2.0])
+    np.testing.assert_array_equal(xp.vectorize(doubled)(given), 2 * given)
+
+
+def roots(x):
+    def root(v):
+        if v < 0:
+            raise ValueError("a negative number")
+        if v > 100:
+            raise KeyError("a large number")
+        return v**0.5
+
+    return np.vectorize(root, otypes=[float])(x)
+
+
+def shares(x):
+    def share(row):
+        if row.sum() <= 0:
+            raise ValueError("nothing to share")
+        return row / row.sum()
+
+    return np.apply_along_axis(share, 0, x)
+
+
+def roots_between_errors(x):
+    if x.sum() > 1000:
+        raise TypeError("before")
+    found = roots(x)
+    if x.sum() > 20:
+        raise TypeError("after")
+    return found
+
+
+def roots_in_a_loop(x):
+    total = 0.0
+    for v in x:
+        total = total + roots(x - v + 2).sum()
+    return total
+
+
+@pytest.mark.parametrize("function", [roots, shares, roots_between_errors, roots_in_a_loop])
+@pytest.mark.parametrize(
+    "given", [[1.0, 2.0], [1.0, -2.0], [200.0, 1.0, -1.0], [-1.0, 200.0], [9.0, 16.0], [900.0, 900.0]]
+)
+def test_it_raises_what_the_first_element_raises_that_does(function: Callable[..., Any], given: list[float]):
+    def outcome(called: Callable[..., Any]) -> Any:
+        try:
+            return called(np.array(given))
+        except (ValueError, KeyError, TypeError) as error:
+            return repr(error)
+
+    wanted, found = outcome(function), outcome(xp.jit(function))
+    if isinstance(wanted, str):
+        assert found == wanted
+    else:
+        np.testing.assert_allclose(found, wanted, rtol=1e-15)
+
+
+def test_one_that_raises_for_every_element_is_refused():
+    def fails(v):
+        raise ValueError("never")
+
+    with pytest.raises(InputTypeError, match="for every element: ValueError: never"):
+        xp.vectorize(fails)(np.array([1.0]))

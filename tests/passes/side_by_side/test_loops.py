@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import Model
+from onnxsmith import Model, optimize
 from onnxsmith.passes.cleanup.constants import lift_constants
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
@@ -180,3 +181,49 @@ DEPENDENT = {
 def test_turns_that_wait_for_each_other_stay_a_loop(name: str):
     made = at_once(DEPENDENT[name])
     assert [each.op_type for each in made.proto.graph.node].count("Loop") == 1
+
+
+#: What fails where x has no elements, or where y is not as long as x, the same in all turns.
+FAILING = {
+    "the first element": "f = Gather(x, nought)",
+    "the last element": "l = Constant<value = int64 {-1}>() \n f = Gather(x, l)",
+    "a place that is given": "f = Gather(x, n)",
+    "an element of an element's row": "w = Unsqueeze(x, m1) \n k = Gather(w, nought) \n f = Squeeze(k, o)",
+    "a quotient of integers": "q = Div(one, n) \n f = Cast<to=11>(q)",
+    "a remainder of integers": "q = Mod(one, n) \n f = Cast<to=11>(q)",
+    "the largest": "f = ReduceMax<keepdims=0>(x)",
+    "another shape": "k = Reshape(x, three) \n f = ReduceSum<keepdims=0>(k)",
+    "a dimension that is not 1": "k = Squeeze(y, o) \n f = Identity(k)",
+    "shapes that do not fit": "k = Add(x, y) \n p = Neg(k) \n f = ReduceSum<keepdims=0>(p)",
+    "a product of what does not fit": "f = MatMul(y, z)",
+    "put behind what does not fit": """a = Unsqueeze(y, o) \n b = Unsqueeze(z, o)
+        k = Concat<axis=0>(a, b) \n f = ReduceSum<keepdims=0>(k)""",
+}
+READ = {
+    "in an array": ("e = Gather(x, i) \n v = Mul(e, f) \n " + WRITES, "double[N] y_", "x", "", "double[N] r"),
+    "put together": ("e = Gather(x, i) \n v = Mul(e, f)", "", "", "double v", "double[N] r"),
+    "in a sum": ("s_new = Add(s, f)", "double s", "zero", "", "double r"),
+}
+
+
+@pytest.mark.parametrize("way", READ)
+@pytest.mark.parametrize("name", FAILING)
+@pytest.mark.parametrize("change", [at_once, optimize])
+def test_what_would_fail_is_not_run_without_turns(name: str, way: str, change: Callable[[Model], Model]):
+    body, carried, given, puts, made = READ[way]
+    constants = "o = Constant<value = int64[1] {0}>() \n three = Constant<value = int64[2] {3, 5}>()"
+    body = f"{constants} \n {FAILING[name]} \n {body}".replace("ScatterND(y,", "ScatterND(y_,")
+    body = body.replace("y_new", "y__new")
+    model = loop(body, carried, given, puts, "double[N] x, double[M] y, double[K] z", made)
+    inputs = [np.zeros(0), np.ones(2), np.ones(3)]
+    (wanted,), (found,) = results(model, inputs), results(change(model), inputs)
+    np.testing.assert_array_equal(found, wanted)
+    assert found.size == (way == "in a sum")
+
+
+@pytest.mark.parametrize("name", ["the first element", "the last element", "a quotient of integers"])
+@pytest.mark.parametrize("way", READ)
+def test_what_fails_only_without_turns_happens_at_once(name: str, way: str):
+    body, carried, given, puts, made = READ[way]
+    body = f"{FAILING[name]} \n {body}".replace("ScatterND(y,", "ScatterND(y_,").replace("y_new", "y__new")
+    assert "Loop" not in operators(agree(loop(body, carried, given, puts, results=made), vector))

@@ -7,13 +7,14 @@ another, `optimize` makes nodes for all turns at once of it (`passes.side_by_sid
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.body_watch import watch_body
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.tensor import Tensor
@@ -24,6 +25,7 @@ from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.types.dtypes import DType
 
 #: A function as it is staged where it is called.
@@ -41,33 +43,74 @@ class Gathered(NamedTuple):
 
 
 def over_elements(
-    function: Staged, arrays: Sequence[Array], wanted: Sequence[dtypes.NumpyDType] | None, *, as_python: bool
+    function: Staged,
+    arrays: Sequence[Array],
+    wanted: Sequence[dtypes.NumpyDType] | None,
+    *,
+    written: Staged,
+    as_python: bool,
 ) -> Gathered:
     """What a function gives for the parts of arrays at each first index, put together.
 
-    `wanted` are the element types of the results. `as_python` hands single elements over as Python's numbers, as
-    `np.vectorize` does.
+    `wanted` are the element types of the results. `written` is the user's own function, which may change nothing that
+    outlives one call: here it is called twice, whatever the number of elements. `as_python` hands single elements over
+    as Python's numbers, as `np.vectorize` does.
     """
-    with _forgotten():
+    raises = open_raises()
+    with watch_body(written), _forgotten(), _one_call(raises) as raised:
         # numpy asks for the types with elements as they are, and computes with Python's numbers.
-        sample = function(*[each[0] for each in arrays])
+        sample = _sample(function, [each[0] for each in arrays], raises)
         is_tuple = isinstance(sample, tuple)
         found = [_dtype_of(each) for each in _results(sample)]
     kinds = found if wanted is None else list(wanted)
     if len(kinds) != len(found):
         raise InputTypeError(f"the function gives {len(found)} results, and otypes has {len(kinds)}")
+    may_raise = any(isinstance(each, Number) for each in raised)
 
-    def turn(index: TensorValue, go_on: TensorValue) -> tuple[TensorValue, ...]:
+    def turn(index: TensorValue, go_on: TensorValue, *before: TensorValue) -> tuple[TensorValue, ...]:
         place = cast(int, number(index))
         elements = [each[place] for each in arrays]
-        result = function(*(map(_as_python, elements) if as_python else elements))
+        with watch_body(written), _one_call(raises) as raised:
+            result = function(*(map(_as_python, elements) if as_python else elements))
         tensors = [_tensor(each, kind) for each, kind in zip(_results(result), kinds, strict=True)]
-        return (op.Identity(go_on), *tensors)
+        errors = [_first_error(code, *raised) for code in before]
+        return (op.Identity(go_on), *errors, *tensors)
 
     count = values.cast(cast(values.Size, arrays[0].shape[0]), DType.INT64)
-    made: Any = cast(Any, op).Loop(count, np.array(True), body=turn, outputs=len(kinds))
-    tensors = cast("Sequence[Tensor]", made if isinstance(made, tuple | list) else (made,))
+    none = [np.array(0, np.int64)] if may_raise else []
+    made: Any = cast(Any, op).Loop(count, np.array(True), *none, body=turn, outputs=len(none) + len(kinds))
+    tensors = list(cast("Sequence[Tensor]", made if isinstance(made, tuple | list) else (made,)))
+    if raises is not None and may_raise:
+        raises.note_which(tensors.pop(0))
     return Gathered([Array(each) for each in tensors], is_tuple)
+
+
+def _sample(function: Staged, elements: Sequence[Array], raises: Raises | None) -> object:
+    """What the function gives for one element; the errors that it may raise are noted when it is recorded."""
+    noted = 0 if raises is None else len(raises.errors)
+    try:
+        return function(*elements)
+    except PathEnded:
+        assert raises is not None  # who ends paths
+        said = raises.errors[-1].error
+        raise InputTypeError(
+            f"the function raises an error for every element: {type(said).__name__}: {said}",
+            help="raise it before, or under a condition on the element",
+        ) from None
+    finally:
+        if raises is not None:
+            del raises.errors[noted:]
+
+
+def _one_call(raises: Raises | None) -> AbstractContextManager[list[Number | int]]:
+    """One call of the user's function; the list has the number of its error at the end."""
+    return nullcontext([]) if raises is None else raises.of_one_call()
+
+
+def _first_error(before: Tensor, now: Number | int) -> Any:
+    """The number of the error of an earlier element, or else that of this one."""
+    found = now.as_dtype(DType.INT64) if isinstance(now, Number) else np.array(now, np.int64)
+    return op.Where(op.Equal(before, np.array(0, np.int64)), found, before)
 
 
 @contextmanager

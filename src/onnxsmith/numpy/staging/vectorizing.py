@@ -69,7 +69,7 @@ class Vectorizing:
         arrays = list(broadcast_arrays(*arrays))
         shape = arrays[0].shape
         flat = [each.reshape((-1,)) for each in arrays]
-        found = over_elements(called, flat, self.otypes, as_python=True)
+        found = over_elements(called, flat, self.otypes, written=self.function, as_python=True)
         self._check_types(found.arrays)
         made = [each.reshape(shape) for each in found.arrays]
         results = tuple(each.as_number() if not each.ndim else each for each in made)
@@ -109,7 +109,7 @@ class Vectorizing:
             )
             for each, rank in zip(arrays, ranks, strict=True)
         ]
-        found = over_elements(function, flat, self.otypes, as_python=False)
+        found = over_elements(function, flat, self.otypes, written=self.function, as_python=False)
         results = tuple(each.reshape((*shape, *each.shape[1:])) for each in found.arrays)
         return results if found.is_tuple or len(cores[1]) > 1 else results[0]
 
@@ -134,7 +134,7 @@ def apply_along_axis(
     def applied(row: Array) -> UserValue:
         return function(row, *args, **kwargs)
 
-    found = over_elements(applied, [rows], None, as_python=False)
+    found = over_elements(applied, [rows], None, written=func1d, as_python=False)
     if found.is_tuple:
         raise InputTypeError(
             "the function that is applied along an axis gives a tuple", help="np.stack makes an array of it"

@@ -115,8 +115,11 @@ def _is_cheap_and_safe(edit: Editor, node: ir.Node) -> bool:
         case kind if kind in _ONE_LOOK:
             return True
         case "Transpose" | "Unsqueeze" | "Squeeze":
-            # Inference has gone through with it, and axes are constants or attributes.
-            return fixed_shape(result) is not None and all(edit.is_constant(each) for each in node.inputs[1:])
+            # Inference has gone through with it, and axes are constants or attributes. What is known of the result
+            # alone does not say that the sizes are 1 which go.
+            given = node.inputs[0] if node.op_type == "Squeeze" else result
+            known = given is not None and fixed_shape(given) is not None and fixed_shape(result) is not None
+            return known and all(edit.is_constant(each) for each in node.inputs[1:])
         case "Cast":
             given = node.inputs[0]
             kinds = (None if given is None else given.dtype, result.dtype)

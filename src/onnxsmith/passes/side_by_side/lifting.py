@@ -14,6 +14,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt
+from onnxsmith.passes.side_by_side.failing import DIVIDING, cannot_fail
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.values import (
     fixed_shape,
@@ -26,10 +27,6 @@ from onnxsmith.passes.values import (
 from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 
 _REDUCTIONS = frozenset({"ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd"})
-#: What cannot fail, whatever it is given, besides elementwise operators.
-_HARMLESS = ELEMENTWISE | {"Constant", "Shape", "Size", "Unsqueeze"}
-#: Elementwise operators that fail, or end the process, on a divisor of 0 where they divide whole numbers.
-_DIVIDING = frozenset({"Div", "Mod"})
 #: So many elements may a value have in one turn: more would make arrays that nobody asked for.
 _MOST_ELEMENTS = 64
 
@@ -56,8 +53,18 @@ class Lifter:
     `turns` are their numbers, `control` has a rule for each operator with graphs inside.
     """
 
-    def __init__(self, at: Attempt, count: ir.Value, turns: ir.Value, control: Mapping[str, Control]) -> None:
+    def __init__(
+        self,
+        at: Attempt,
+        count: ir.Value,
+        turns: ir.Value,
+        control: Mapping[str, Control],
+        *,
+        is_sure: bool,
+    ) -> None:
         self.at = at
+        #: Whether there is at least one turn: what fails then fails in the loop, too.
+        self._is_sure = is_sure
         self.count = count
         self._turns = turns
         self._control = control
@@ -164,8 +171,11 @@ class Lifter:
 
     def _same(self, node: ir.Node) -> Sequence[Known]:
         """A node that is the same in all turns."""
-        if self.mask is not None and not _is_harmless(node):
-            raise CannotLift("a node may fail that is not always run")
+        if not cannot_fail(self.at.edit, node):
+            if self.mask is not None:
+                raise CannotLift("a node may fail that is not always run")
+            if not self._is_sure:
+                return (self._in_each(node),)
         inputs = [None if each is None else self.plain(each).value for each in node.inputs]
         made = self.at.ops(
             node.op_type,
@@ -176,6 +186,15 @@ class Lifter:
         )
         ranks = [self._rank_of(node) if rank(old) is None else _rank(old) for old in node.outputs]
         return [Lifted(new, False, each) for new, each in zip(made, ranks, strict=True)]
+
+    def _in_each(self, node: ir.Node) -> Lifted:
+        """A node that is the same in all turns and may fail, once for each turn: without turns it does not fail."""
+        given = [self.plain(each) for each in node.inputs]
+        if node.op_type in DIVIDING and not any(each.rank for each in given):
+            return self._again(node, [self.each(each) for each in given])
+        if node.op_type == "Gather" and not given[1].rank and not int_attribute(node, "axis", 0):
+            return self._again(node, [given[0].value, self.each(given[1])])
+        raise CannotLift("a node may fail that is not always run")
 
     def _rank_of(self, node: ir.Node) -> int:
         """How many dimensions a result has in one turn, where that is not said."""
@@ -206,7 +225,7 @@ class Lifter:
         """The same operator, with dimensions aligned."""
         wanted = self._rank_of(node)
         inputs = [None if each is None else self.ranked(each, wanted) for each in given]
-        if self.mask is not None and node.op_type in _DIVIDING and node.outputs[0].dtype is not None:
+        if self.mask is not None and node.op_type in DIVIDING and node.outputs[0].dtype is not None:
             divisor = given[1]
             if divisor is not None and node.outputs[0].dtype.is_integer():
                 one = self.at.like(1, node.outputs[0])
@@ -254,6 +273,8 @@ class Lifter:
     def reshape(self, node: ir.Node, given: Sequence[Lifted | None]) -> Lifted:
         """Another shape for each turn."""
         data, shape = given[0], self.numbers(node.inputs[1])
+        if -1 in shape and not self._is_sure:
+            raise CannotLift("a size that nothing says where there is no turn")
         if data is None or not data.is_each or 0 in shape or self.mask is not None:
             raise CannotLift("a shape that may be anything")
         return self._again(node, [data.value, self.at.constant([0, *shape], "shape")])
@@ -273,7 +294,8 @@ class Lifter:
         assert places is not None
         axis = int_attribute(node, "axis", 0) % max(data.rank, 1)
         if not places.is_each:
-            if self.mask is not None:
+            is_always_run = self.mask is None and self._is_sure
+            if not is_always_run and not cannot_fail(self.at.edit, node):
                 raise CannotLift("a node may fail that is not always run")
             return self._again(node, [data.value, places.value], axis=axis + 1)
         if data.is_each:
@@ -427,13 +449,6 @@ def _is_small(node: ir.Node, value: ir.Value, result: Lifted) -> bool:
 def _is_same(known: Known | None) -> bool:
     """Whether a value is the same in all turns."""
     return known is None or (isinstance(known, Lifted) and not known.is_each)
-
-
-def _is_harmless(node: ir.Node) -> bool:
-    if node.op_type in _DIVIDING:
-        kind = node.outputs[0].dtype
-        return kind is not None and kind.is_floating_point()
-    return node.op_type in _HARMLESS
 
 
 def _rank(value: ir.Value) -> int:

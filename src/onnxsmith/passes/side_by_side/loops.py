@@ -6,7 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Outcome
-from onnxsmith.passes.loop_turns import body_of, goes_on, is_entered, loop_states
+from onnxsmith.passes.loop_turns import body_of, goes_on, is_entered, loop_states, runs_at_least_once
 from onnxsmith.passes.side_by_side.control import CONTROL
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
@@ -39,7 +39,8 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outco
     scalar = at.op("Reshape", limit, at.constant(np.array([], np.int64), "shape")) if rank(limit) else limit
     number = at.op("Max", scalar, zero)
     turns = at.op("Range", zero, number, one)
-    lifter = Lifter(at, at.op("Reshape", number, at.constant([1], "shape")), turns, CONTROL)
+    count = at.op("Reshape", number, at.constant([1], "shape"))
+    lifter = Lifter(at, count, turns, CONTROL, is_sure=runs_at_least_once(at.edit, node))
     lifter.known[body.inputs[0]] = Lifted(turns, True, 0)
     lifter.known[body.inputs[1]] = Lifted(at.constant(np.array(True), "yes"), False, 0)
     for inside, given in zip(body.inputs[2:], node.inputs[2:], strict=True):

@@ -63,15 +63,32 @@ class Raises:
     def note_unless(self, holds: TensorValue, error: BaseException, span: Span | None) -> None:
         """The path that is staged now raises an error where a condition does not hold, and goes on where it does."""
         self.errors.append(RaisedError(error, span))
-        op, before = current_graph().operators, self.which
         none, code = np.array(0, np.int64), np.array(len(self.errors), np.int64)
-        found: TensorValue = op.Where(holds, none, code)
+        self.note_which(current_graph().operators.Where(holds, none, code))
+
+    @contextmanager
+    def of_one_call(self) -> Generator[list[Number | int]]:
+        """A block that knows nothing of errors raised before it; the list has the number of its own error at the end.
+
+        What was raised before stands again after it: who calls says what becomes of the block's error.
+        """
+        before, found = self.which, list[Number | int]()
+        self._cells[_NAME] = 0
+        try:
+            yield found
+            found.append(self.which)
+        finally:
+            self._cells[_NAME] = before
+
+    def note_which(self, code: TensorValue) -> None:
+        """The path that is staged now raises the error of a number, 0 for none, unless one was raised before."""
+        before = self.which
         if isinstance(before, Number):
-            given = before.as_dtype(DType.INT64)
-            found = op.Where(op.Equal(given, none), found, given)
+            op, given = current_graph().operators, before.as_dtype(DType.INT64)
+            code = op.Where(op.Equal(given, np.array(0, np.int64)), code, given)
         elif before:
             return
-        self._cells[_NAME] = number(found)
+        self._cells[_NAME] = number(code)
 
     def not_after(self, goes_on: Number | bool) -> Number | bool:
         """Whether a loop goes on: not after an error."""
