@@ -248,3 +248,16 @@ def test_an_array_from_outside_is_not_written_to_behind_a_branch():
 
     with pytest.raises(TensorAssignmentError, match="lives outside the function"):
         xp.jit(function)(X)
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_sums_of_every_element_type(kind: Any):
+    """`CumSum`, which sums of loops may become, does not take all of them."""
+
+    def function(x):
+        n = kind(100)
+        for _ in x:
+            n = n + kind(1)
+        return n, n / 2, np.cumsum(n)
+
+    check(function, X)
