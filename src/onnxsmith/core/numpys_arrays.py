@@ -14,9 +14,9 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 
-#: What a number of numpy's is where a function of numpy code is staged: an array that computes as numpy does. Elsewhere
-#: it is None, and such a number is a literal.
-NUMPYS_NUMBER: ContextVar[Callable[[np.generic], object] | None] = ContextVar(
+#: What a number or an array of numpy's is where a function of numpy code is staged: an array that computes as numpy
+#: does. Elsewhere it is None, and such a number is a literal.
+NUMPYS_NUMBER: ContextVar[Callable[[np.generic | np.ndarray], object] | None] = ContextVar(
     "onnxsmith_numpys_number", default=None
 )
 
@@ -26,6 +26,14 @@ def beside_number(value: object) -> object:
     if not isinstance(value, np.generic):
         return value
     make, given = NUMPYS_NUMBER.get(), cast("np.generic", value)
+    return given if make is None else make(given)
+
+
+def in_control_flow(value: object) -> object:
+    """What control flow of the model makes of a value: of numpy code also an array of numpy's is one of ours."""
+    if not isinstance(value, np.ndarray):
+        return beside_number(value)
+    make, given = NUMPYS_NUMBER.get(), cast("np.ndarray", value)
     return given if make is None else make(given)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from onnxsmith.errors import LoopTypeError
+from onnxsmith.errors import LoopTypeError, TensorAssignmentError
 from tests.numpy.staging.agreeing import check
 
 X = np.array([1.0, 2.0, -3.0])
@@ -207,3 +207,57 @@ def test_a_start_that_the_element_type_lacks_is_refused():
         return best
 
     check(started, np.array([3, 1, 2]))
+
+
+# -- arrays from around the function ---------------------------------------------------------------------------
+
+FIRST, SECOND = np.array([1, 2]), np.array([3, 4])
+
+
+def chosen_from_outside(x):
+    n = FIRST if x[0] > 0 else SECOND
+    return n / 2
+
+
+def started_from_outside(x):
+    n, m = FIRST, (FIRST, np.int64(5))
+    for v in x:
+        n = n + 1
+        if v > 1:
+            m = (SECOND, np.int64(6))
+    return n / 2, m[0] / 2, m[1] / 2
+
+
+def returned_from_outside(x):
+    for v in x:
+        if v > 1:
+            return FIRST
+    return SECOND
+
+
+@pytest.mark.parametrize("function", [chosen_from_outside, started_from_outside, returned_from_outside])
+def test_arrays_from_outside_compute_as_numpy_does(function: Callable[..., Any]):
+    check(function, X)
+
+
+def test_an_array_from_outside_is_not_written_to_behind_a_branch():
+    def function(x):
+        n = FIRST if x[0] > 0 else SECOND
+        n[0] = 9
+        return n
+
+    with pytest.raises(TensorAssignmentError, match="lives outside the function"):
+        xp.jit(function)(X)
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_sums_of_every_element_type(kind: Any):
+    """`CumSum`, which sums of loops may become, does not take all of them."""
+
+    def function(x):
+        n = kind(100)
+        for _ in x:
+            n = n + kind(1)
+        return n, n / 2, np.cumsum(n)
+
+    check(function, X)

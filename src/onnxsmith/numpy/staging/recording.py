@@ -26,6 +26,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.narrowing import narrow, narrowed_type
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
+from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
@@ -114,14 +115,18 @@ def _no_function(function: object) -> Exception:
     )
 
 
-def _number_of(value: np.generic) -> Array | np.generic:
+def _array_of(
+    value: np.generic | np.ndarray[Any, Any],
+) -> Array | np.generic | np.ndarray[Any, Any]:
+    if isinstance(value, np.ndarray):
+        return outside_array(value)
     return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
 
 
 @contextlib.contextmanager
 def _numbers_of_numpys() -> Generator[None]:
-    """Numbers of numpy's are arrays within the block, also beside numbers that only the model knows."""
-    token = NUMPYS_NUMBER.set(_number_of)
+    """What is numpy's is an array of ours within the block, also beside numbers that only the model knows."""
+    token = NUMPYS_NUMBER.set(_array_of)
     try:
         yield
     finally:

@@ -66,6 +66,10 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outco
     return results
 
 
+#: The element types whose sums are the same one after the other and by `CumSum`.
+_ADDED_UP = frozenset([ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64])
+
+
 def _carried(lifter: Lifter, found: Known, given: ir.Value) -> ir.Value:
     """What is carried, after the last turn."""
     at = lifter.at
@@ -76,6 +80,8 @@ def _carried(lifter: Lifter, found: Known, given: ir.Value) -> ir.Value:
             _refuse()
         if found.addend is None:
             return given
+        if given.dtype not in _ADDED_UP:
+            raise CannotLift("a sum of an element type that runtimes do not add up")
         # One after the other, as the turns would have added them.
         sums = at.op("CumSum", _after(lifter, given, found.addend), at.constant(0))
         return at.op("Gather", sums, at.constant(-1), axis=0)

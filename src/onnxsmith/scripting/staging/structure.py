@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.carried import CarriedParts, Carrier
-from onnxsmith.core.numpys_arrays import beside_number
+from onnxsmith.core.numpys_arrays import in_control_flow
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
@@ -57,8 +57,8 @@ def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
 
 
 def as_carried(value: Held) -> Held:
-    """A value as control flow of the model has it: in numpy code a number of numpy's is an array, and no tensor."""
-    return cast(Held, beside_number(value))
+    """A value as control flow of the model has it: in numpy code what is numpy's is an array, and no tensor."""
+    return cast(Held, in_control_flow(value))
 
 
 def parts(value: Held) -> list[tuple[Any, Held]] | None:
@@ -102,16 +102,24 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
 
 def flatten(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Held:
     """The form of a value, with a Slot for each tensor in it; the tensors are added to `leaves`, with names."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.ndarray | np.generic):
         value = as_carried(value)
         value = Shell.of(value, value.carried) if isinstance(value, Carrier) else value
     if is_tensor_like(value):
-        leaves.append((name, value))
-        return Slot(len(leaves) - 1)
+        return _leaf(value, name, leaves)
     inner = parts(value)
     if inner is None:
         return value
-    return rebuilt(value, [flatten(each, joined(name, key), leaves) for key, each in inner])
+    # What a carrier holds are values, whatever such values are to the user.
+    take = _leaf if isinstance(value, Shell) else flatten
+    return rebuilt(value, [take(each, joined(name, key), leaves) for key, each in inner])
+
+
+def _leaf(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Held:
+    if not is_tensor_like(value):
+        return value
+    leaves.append((name, value))
+    return Slot(len(leaves) - 1)
 
 
 def unflatten(form: Held, values: Sequence[Held]) -> Held:
