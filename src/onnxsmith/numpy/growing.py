@@ -28,8 +28,13 @@ _APPENDED = "it was appended to a list that only the model knows the length of"
 
 
 @public("_grown")
-def grown(sample: Array, items: Sequence[object]) -> GrownList | None:
+def grown(sample: Array | GrownList, items: Sequence[object]) -> GrownList | None:
     """A list of items that are like an array, which may grow; None where they are not."""
+    if isinstance(sample, GrownList):
+        raise InputTypeError(
+            "a list of lists, where only the model knows how long they are",
+            help="make an array of the inner list, np.array([…]), or compute with whole arrays, such as np.outer(x, y)",
+        ).locate_at_caller()
     made = _empty(sample)
     return _extended(made, items)
 

@@ -100,9 +100,24 @@ def tables(x):
     return table[-1, -1]
 
 
+def the_last_for_each(x):
+    total = 0.0
+    for _ in range(len(x)):
+        total = total + x[-1]
+    return total
+
+
+def shares_of_the_last(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = x[i] / x[-1] + x[0]
+    return out
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        *(the_last_for_each, shares_of_the_last),
         *(sizes_of_it, made_of_sizes, written_in_a_loop, pairs, halves, decided_by_size),
         *(decided_by_elements, while_elements_are_small, the_largest, running_mean, neighbours, tables),
     ],

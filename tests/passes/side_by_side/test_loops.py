@@ -190,6 +190,7 @@ FAILING = {
     "a place that is given": "f = Gather(x, n)",
     "an element of an element's row": "w = Unsqueeze(x, m1) \n k = Gather(w, nought) \n f = Squeeze(k, o)",
     "a quotient of integers": "q = Div(one, n) \n f = Cast<to=11>(q)",
+    "a quotient of what differs": "q = Div(i, n) \n f = Cast<to=11>(q)",
     "a remainder of integers": "q = Mod(one, n) \n f = Cast<to=11>(q)",
     "the largest": "f = ReduceMax<keepdims=0>(x)",
     "another shape": "k = Reshape(x, three) \n f = ReduceSum<keepdims=0>(k)",
@@ -221,7 +222,9 @@ def test_what_would_fail_is_not_run_without_turns(name: str, way: str, change: C
     assert found.size == (way == "in a sum")
 
 
-@pytest.mark.parametrize("name", ["the first element", "the last element", "a quotient of integers"])
+@pytest.mark.parametrize(
+    "name", ["the first element", "the last element", "a quotient of integers", "a quotient of what differs"]
+)
 @pytest.mark.parametrize("way", READ)
 def test_what_fails_only_without_turns_happens_at_once(name: str, way: str):
     body, carried, given, puts, made = READ[way]

@@ -224,6 +224,9 @@ class Lifter:
     def elementwise(self, node: ir.Node, given: Sequence[Lifted | None]) -> Lifted:
         """The same operator, with dimensions aligned."""
         wanted = self._rank_of(node)
+        if node.op_type in DIVIDING and not self._is_sure and not cannot_fail(self.at.edit, node):
+            # Without turns there is no divisor, which would be 0.
+            given = [None if each is None else Lifted(self.each(each), True, each.rank) for each in given]
         inputs = [None if each is None else self.ranked(each, wanted) for each in given]
         if self.mask is not None and node.op_type in DIVIDING and node.outputs[0].dtype is not None:
             divisor = given[1]

@@ -144,7 +144,8 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
     dtypes |= _tried(stager, statement, [name for name, each in lists.items() if not each], taken, trial)
     has_grown = False
     for name, items in lists.items():
-        made = None if dtypes.get(name) is not None else _grown(stager, items, taken.get(name, []))
+        with located(frame.span(statement)):
+            made = None if dtypes.get(name) is not None else _grown(stager, items, taken.get(name, []))
         if made is not None:
             stager.assign_name(name, cast(UserValue, made))
             dtypes.pop(name, None)
