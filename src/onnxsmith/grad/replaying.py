@@ -20,7 +20,7 @@ from onnxsmith.core.call import call, has_open_outputs
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.steps import Step
@@ -70,6 +70,16 @@ class Frame:
         return None
 
 
+#: Operators that move elements and leave them as they are.
+_MOVING = frozenset(
+    [
+        *("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Tile", "Pad", "Trilu"),
+        *("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "Slice", "Compress"),
+        *("Concat", "Split", "DepthToSpace", "SpaceToDepth", "ReverseSequence"),
+    ]
+)
+
+
 class Replay:
     """Records the nodes of a model in a target, and the steps that it consists of."""
 
@@ -81,6 +91,8 @@ class Replay:
         self.active: set[ValueRecord] = set()
         #: The whole numbers that are the bits of such values.
         self.bits: set[ValueRecord] = set()
+        #: Those that were moved, which no rule follows.
+        self._moved: set[ValueRecord] = set()
         #: Inputs that are made where they are first read: by what is recorded until then.
         self.late: dict[ir.Value, Callable[[], Value]] = {}
         self._functions = model.functions
@@ -94,6 +106,7 @@ class Replay:
         made.is_backward = is_backward
         made.steps = []
         made.bits = set()
+        made._moved = set()
         made.active = {made_value(each).record for each in active}
         return made
 
@@ -195,11 +208,24 @@ class Replay:
                 error.message = f"node '{node.name}' ({node.op_type}) of the model: {error.message}"
             raise
         outputs = self._named(node, values(made), before, frame)
+        if self.bits and not node.domain:
+            self._follow_moved(node.op_type, inputs, outputs)
         if any(active):
             self.steps.append(Step(origin, definition, inputs, outputs, given, active, is_on_bits=is_on_bits))
             self.active.update(made_value(each).record for each in outputs if is_real(each))
             if (is_on_bits or node.op_type == "BitCast") and not is_real(outputs[0]):
                 self.bits.add(made_value(outputs[0]).record)
+
+    def _follow_moved(self, name: str, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
+        """Refuse bits that are read as numbers again after they were moved: their gradient would be lost."""
+        given = {made_value(each).record for each in inputs if each is not None}
+        if name in _MOVING and not given.isdisjoint(self.bits | self._moved):
+            self._moved.update(made_value(each).record for each in outputs)
+        if name == "BitCast" and not given.isdisjoint(self._moved):
+            raise NotDifferentiableError(
+                "bits of numbers are moved and read as numbers again, and no rule follows them",
+                help="move the numbers, not their bits, or end the gradient there with stop_gradient(x)",
+            )
 
     def _named(
         self, node: ir.Node, outputs: tuple[Value, ...], before: int, frame: Frame

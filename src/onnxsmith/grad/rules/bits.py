@@ -22,7 +22,7 @@ rule("Where", domain=BITS, broadcasts=True, masks=True)(choice)
 rule("Max", "Min", domain=BITS, broadcasts=True)(extreme)
 
 
-@rule("BitCast", domain=BITS)
+@rule("BitCast", "Identity", domain=BITS)
 @rule("BitCast")
 def bit_cast(step: Step, g: Tensor) -> Cotangents:
     x = step.input()

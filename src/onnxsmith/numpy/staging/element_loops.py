@@ -85,7 +85,7 @@ def over_elements(
     return Gathered([Array(each) for each in tensors], is_tuple)
 
 
-def _sample(function: Staged, elements: Sequence[Array], raises: Raises | None) -> object:
+def _sample(function: Staged, elements: Sequence[Array], raises: Raises | None) -> UserValue:
     """What the function gives for one element; the errors that it may raise are noted when it is recorded."""
     noted = 0 if raises is None else len(raises.errors)
     try:
@@ -107,7 +107,7 @@ def _one_call(raises: Raises | None) -> AbstractContextManager[list[Number | int
     return nullcontext([]) if raises is None else raises.of_one_call()
 
 
-def _first_error(before: Tensor, now: Number | int) -> Any:
+def _first_error(before: TensorValue, now: Number | int) -> TensorValue:
     """The number of the error of an earlier element, or else that of this one."""
     found = now.as_dtype(DType.INT64) if isinstance(now, Number) else np.array(now, np.int64)
     return op.Where(op.Equal(before, np.array(0, np.int64)), found, before)
