@@ -137,3 +137,17 @@ def test_the_report_names_what_was_changed():
     layer.weights[0] = 7.0
     jitted(X)
     assert "made anew 1 time: 'predict.weights' was changed" in jitted.report
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        lambda x: x + np.random.normal(size=len(x)),  # noqa: NPY002  # what numpy code has
+        lambda x: np.random.permutation(x),  # noqa: NPY002
+        lambda x: x + np.random.uniform(0, 1, 3),  # noqa: NPY002
+    ],
+    ids=["normal", "permutation", "uniform"],
+)
+def test_the_generator_that_all_share_is_refused(drawing):
+    with pytest.raises(LastingChangeError, match=r"np.random.\w+' draws from a state"):
+        xp.jit(drawing)(X)

@@ -17,7 +17,7 @@ import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
-from onnxsmith.errors import ShapeError, TracedValueError
+from onnxsmith.errors import LastingChangeError, ShapeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
@@ -122,6 +122,8 @@ def replacement(function: UserValue) -> Function | None:
         return None
     if found is not None:
         return found
+    if getattr(function, "__self__", None) is _SHARED_GENERATOR:
+        return _refuse_drawing(str(getattr(function, "__name__", "")))
     ours = of_library(function)
     if ours is not None:
         return _either(cast(Function, function), ours)
@@ -204,6 +206,21 @@ def _universal(ours: Function, *args: UserValue, **kwargs: UserValue) -> UserVal
 
 def _dispatched(theirs: Function, *args: UserValue, **kwargs: UserValue) -> UserValue:
     return cast(UserValue, array_function(theirs, args, kwargs))
+
+
+#: The generator behind `np.random.normal` and others of the module.
+_SHARED_GENERATOR: object = cast(object, getattr(np.random.normal, "__self__", None))
+
+
+def _refuse_drawing(name: str) -> Function:
+    def draw(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        raise LastingChangeError(
+            f"'np.random.{name}' draws from a state that outlives the call, and a model has none",
+            help="draw before, and pass the numbers as an argument, or draw with a key: "
+            "onnxsmith.numpy.random.normal(key, (n,))",
+        ).locate_at_caller()
+
+    return draw
 
 
 def _method(function: types.BuiltinMethodType | types.MethodWrapperType) -> Function | None:
