@@ -208,3 +208,17 @@ def test_assertions_and_unpacking_fail_as_in_python():
         xp.jit(asserted)(-X)
     with pytest.raises(ValueError, match="3 values are needed"):
         xp.jit(unpacked)(X[:2].repeat(2))
+
+
+@pytest.mark.parametrize(
+    "name", ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "erf", "log1p", "exp"]
+)
+def test_functions_of_math_are_as_exact_as_pythons(name: str):
+    function = getattr(math, name)
+    of_element: Any = xp.jit(lambda x: function(x[0]))
+    of_number: Any = xp.jit(lambda v: function(v))
+    for value in (0.5, 0.25, 0.99):
+        expected = function(value)
+        for found in (of_element(np.array([value])), of_number(value)):
+            assert type(found) is float
+            assert abs(found - expected) <= 4 * np.spacing(expected)

@@ -21,6 +21,7 @@ from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.scripting.staging.script_values import Function
@@ -276,6 +277,11 @@ def _owner(array: Array) -> Array:
 _MATHEMATICS: dict[str, str] = {
     **{name: name for name in ("log2", "log10", "log1p", "expm1", "exp2", "hypot", "degrees", "radians")},
     **{name: name for name in ("copysign", "fmod", "isfinite", "gcd", "lcm", "cbrt", "nextafter", "ldexp")},
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh")},
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "erf": "special.erf",
     "atan2": "arctan2",
     "acosh": "arccosh",
     "asinh": "arcsinh",
@@ -286,10 +292,12 @@ _MATHEMATICS: dict[str, str] = {
 def _computed(name: str) -> Maker:
     def make(usual: Function) -> Function:
         def compute(*args: UserValue) -> UserValue:
-            if not any(map(_is_open, args)):
+            if not any(_is_open(each) or isinstance(each, Number) for each in args):
                 return usual(*args)
             given = [_as_python(each) for each in args]
-            return number(cast(Array, UFUNCS[_MATHEMATICS[name]](*given)).tensor)
+            ours = _MATHEMATICS[name]
+            compute = FUNCTIONS[ours] if "." in ours else UFUNCS[ours]
+            return number(cast(Array, compute(*given)).tensor)
 
         return compute
 
@@ -298,12 +306,14 @@ def _computed(name: str) -> Maker:
 
 def _as_python(value: UserValue) -> UserValue:
     """An operand as `math` takes it: floats are Python's, of 64 bits."""
+    if isinstance(value, Number):
+        return array_of(value)
     if not isinstance(value, Array) or value.dtype.kind in "iub":
         return value
     return cast(Array, FUNCTIONS["astype"](value, dtypes.FLOAT64))
 
 
-_SCRIPTED = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
+_SCRIPTED = ("sqrt", "exp", "log", "tanh")
 _SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
 
 
