@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
+import textwrap
 import time
 
 import numpy as np
@@ -47,3 +50,22 @@ def endless_where_negative(x):
     while x.sum() < 0.0:
         x = x * 1.0
     return x
+
+
+def test_a_profiler_runs_after_it():
+    """Python 3.11 hangs where an error of another thread was taken back and a profiler runs."""
+    program = """
+        import sys
+        from onnxsmith.numpy.staging.time_limit import TooLongError, within
+        def counted(n):
+            return sum(range(n))
+        within(10.0, lambda: 3)
+        try:
+            within(0.01, lambda: [None for _ in iter(int, 1)])
+        except TooLongError:
+            pass
+        sys.setprofile(lambda *_: None)
+        assert counted(10) == 45
+        sys.setprofile(None)
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=60)
