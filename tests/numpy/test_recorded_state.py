@@ -18,6 +18,7 @@ from onnxsmith import FLOAT, trace
 from onnxsmith.errors import (
     LeakedValueError,
     OnnxsmithError,
+    ShapeError,
     TensorAssignmentError,
     TracedValueError,
 )
@@ -119,7 +120,6 @@ NEEDING: dict[str, Callable[[Array], Any]] = {
     "in an array": lambda x: 1 in x,
     "pickle": pickle.dumps,
     "format": lambda x: f"{x[0]:.3f}",
-    "item": lambda x: x.item(),
     "truth of a size": lambda x: bool(x.shape[0]),
     "comparison of a size": lambda x: bool(x.shape[0] > 0),
     "hash of a size": lambda x: {x.shape[0]: 1},
@@ -132,6 +132,13 @@ def test_what_needs_the_elements_says_so(use: Callable[[Array], Any]) -> None:
     with pytest.raises(TracedValueError) as caught:
         recorded(use)
     assert caught.value.help
+
+
+def test_an_item_is_a_number_of_the_model() -> None:
+    model = recorded(lambda x: xp.asarray(x.item()).tensor)
+    assert model(np.array([4], np.float32)) == 4
+    with pytest.raises(ShapeError):
+        model(np.array([4, 5], np.float32))
 
 
 def test_arrays_and_numbers_in_a_list_are_an_array() -> None:
