@@ -123,7 +123,7 @@ def run(context: Context) -> list[Row]:
                 lambda: lambda: case.function(*given),  # noqa: B023  # called before the loop goes on
                 bar=None if case.most is None else ratio_at_most(case.most),
             ),
-            Peer("numba", lambda: _numba(case.function, given), package="numba"),  # noqa: B023
+            Peer("numba", lambda: _numba(case.function, given), package="numba"),  # noqa: B023  # called before the loop goes on
         ]
         rows += contest(
             context,

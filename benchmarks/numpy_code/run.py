@@ -89,7 +89,7 @@ def _one(name: str, function: Any, told: dict[str, str], dtype: type[np.floating
         try:
             own = inputs.called(function, told, size, dtype)
             exact = inputs.called(function, told, size)
-        except Exception:
+        except Exception:  # any: each library has its own
             continue  # the function itself does not take this size
         if rule.numbers(own) is None:
             continue
@@ -131,7 +131,7 @@ def _beyond_rounding(
             if found is not None:
                 near = model(*(_nudged(each, step) for each in _feeds(told, size, dtype)))
                 found = difference(given, own, near, dtype=dtype)
-        except Exception:
+        except Exception:  # any: the function is somebody's, and says as it likes what it does not take
             return "off, and the function does not take neighbours of its arguments"
         if found is None:
             return None

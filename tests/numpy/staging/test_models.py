@@ -175,3 +175,14 @@ def test_results_that_are_no_arrays_are_refused(result: Any):
 def test_truth_values_and_numbers_are_outputs():
     model = xp.to_model(lambda x, flag: (x.any() and flag, 3, 2.5, x.size), BOOL["N"], True)
     assert [each.type for each in model.outputs] == [BOOL, INT64, DOUBLE, INT64]
+
+
+@pytest.mark.parametrize("kind", [np.float64, str, dict], ids=lambda each: each.__name__)
+def test_a_class_is_no_type_of_an_array(kind: Any):
+    with pytest.raises(AnnotationError, match=kind.__name__):
+        xp.to_model(lambda x: x * 2, kind)
+
+
+def test_data_is_the_arguments_of_a_call():
+    with pytest.raises(CallError, match="data is"):
+        xp.to_model(lambda x: x * 2, DOUBLE["N"], data=5)

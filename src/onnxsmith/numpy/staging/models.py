@@ -208,6 +208,11 @@ class _Types:
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
             return self._input(Leaf(name, dtype, (), "number"))
+        if isinstance(value, type):
+            raise AnnotationError(
+                f"'{name}' is given the class {value.__name__}, which is no type of an array",
+                help="an array is DOUBLE[\"N\", 2], a number of numpy's DOUBLE, and one of Python's float, int or bool",
+            ).locate_at_caller()
         if isinstance(value, TensorType | DType | np.ndarray | np.generic):
             return self._array(read_value_type(cast(Any, value), f"the type of '{name}'"), name)
         inner = parts(value)

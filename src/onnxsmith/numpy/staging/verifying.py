@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
 from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_together
 from onnxsmith.numpy.staging.raising import text_of
@@ -100,6 +101,12 @@ class Verification:
 
     def _of_data(self, data: Sequence[Any] | Mapping[str, Any]) -> Example:
         names = list(self._template)
+        if not isinstance(cast(object, data), Mapping | list | tuple):
+            raise CallError(
+                f"data is {described_type(type(data))}, and has to have the arguments of a call",
+                help="data=(x, y), one argument for each type, or data={'x': x, 'y': y}",
+                culprit=("attribute", "data"),
+            )
         given = dict(data) if isinstance(data, Mapping) else dict(zip(names, data, strict=False))
         if list(given) != names or (not isinstance(data, Mapping) and len(data) != len(names)):
             raise CallError(
