@@ -21,7 +21,7 @@ from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
-from onnxsmith.numpy.requirements import require_at_least
+from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
 from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
@@ -187,7 +187,10 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Where the diagonal of a square array is."""
     array = array_of(arr)
-    return (arange(array.shape[0]),) * array.ndim
+    first, *others = cast("tuple[Size, ...]", tuple(array.shape))
+    for each in others:
+        require_same(first, each, ValueError("All dimensions of input must be of equal length"))
+    return (arange(first),) * array.ndim
 
 
 @public("resize")

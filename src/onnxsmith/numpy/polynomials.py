@@ -23,6 +23,7 @@ from onnxsmith.numpy.matrices.solving import lstsq
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import atleast_1d, reshape
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.trimming import leading, without_first
@@ -201,6 +202,8 @@ def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Array:
     places, values_ = array_of(x), array_of(y)
     if places.ndim != 1 or values_.ndim not in (1, 2):
         raise ShapeError("points are two vectors of one length")
+    require_at_least(places.shape[0], 1, TypeError("expected non-empty vector for x"))
+    require_same(places.shape[0], values_.shape[0], TypeError("expected x and y to have same length"))
     at = as_type(
         places, dtypes.promoted([places.dtype], [float]) if places.dtype.kind != "c" else places.dtype
     )
