@@ -93,6 +93,7 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     sizes: tuple[Size, Size] = (a.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    require_same(*sizes, ValueError("putmask: mask and data must be the same size"))
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         return  # as numpy: nothing is written
     index = cast(Array, arange(a.size) % given.shape[0])
@@ -110,6 +111,7 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     sizes: tuple[Size, Size] = (arr.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    require_same(*sizes, ValueError("place: mask and data must be the same size"))
     chosen = reshape(as_type(where, dtypes.BOOL), -1)
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         if not chosen.is_symbolic and bool(chosen.any()):

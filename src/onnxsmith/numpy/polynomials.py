@@ -25,7 +25,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import atleast_1d, reshape
-from onnxsmith.numpy.sizes import Size, size_of
+from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
 from onnxsmith.numpy.trimming import leading, without_first
 
 
@@ -142,6 +142,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         size = each.shape[0]
         if isinstance(size, int) and not size:
             raise TensorIndexError("a polynomial has a coefficient at least")
+        require_at_least(size, 1, IndexError("a polynomial has a coefficient at least"))
     dtype = dtypes.promoted([each.dtype for each in pair], [float])
     return _divided(*[as_type(each, dtype) for each in pair])
 
@@ -187,6 +188,7 @@ def vander(x: ArrayLike, N: SizeLike | None = None, increasing: bool = False) ->
     if array.ndim != 1:
         raise ShapeError(f"the numbers are a vector, not {array.ndim} dimensions")
     count = cast(Size, array.shape[0]) if N is None else size_of(N, "N")
+    check_not_negative([count])
     powers = arange(count)
     wide = as_type(
         array,
