@@ -18,8 +18,8 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.runtime.failure import RAISED
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.raised import RaisedError, Raises
 from onnxsmith.types.dtypes import DType

@@ -30,7 +30,7 @@ from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
-from onnxsmith.passes import optimize
+from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
@@ -185,6 +185,8 @@ class Recording:
         options.setdefault("name", function.name)
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         self.model: Model = trace(body, *types_, **options)
+        if is_model:  # a session leaves out by itself what is not needed; people read and ship models
+            self.model = _tidied(self.model)
         self._run: Callable[[Sequence[Any]], Any] | None = None
         #: What computes the number of the error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
@@ -239,6 +241,13 @@ class Recording:
                 raise again(self._errors, int(which))
         many = iter(every)
         return self._rebuild(many), list(many)
+
+
+def _tidied(model: Model) -> Model:
+    """The model without what recording left behind, such as sizes that were asked for and not used."""
+    made = model.ir
+    tidy(made)
+    return Model(made)
 
 
 def _for_running(model: Model) -> Model:
