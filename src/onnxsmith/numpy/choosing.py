@@ -21,6 +21,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import is_within, require
 from onnxsmith.numpy.searching import nonzero
 from onnxsmith.numpy.sorting import flattened
 from onnxsmith.types.dtypes import DType
@@ -149,6 +150,8 @@ def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str
             raise AttributeValueError(
                 f"an index is not among 0 … {len(given) - 1}", culprit=("attribute", "a")
             )
+    elif mode == "raise":
+        require(lambda: is_within(index, 0, len(given)), ValueError("invalid entry in choice array"))
     return written(_chosen(index, given, mode), out)
 
 

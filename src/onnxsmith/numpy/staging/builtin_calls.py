@@ -16,6 +16,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number_errors import demand_whole
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
@@ -24,6 +25,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.staging.domains import checked
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import settled
 
@@ -39,7 +41,7 @@ def in_place_of(function: Function, usual: Function | None) -> Function | None:
         make = _MAKERS.get(function)
     except TypeError:  # no hash, so none of them
         return None
-    return None if make is None else make(function if usual is None else usual)
+    return None if make is None else checked(function, make(function if usual is None else usual))
 
 
 def _is_open(value: UserValue) -> bool:
@@ -116,6 +118,7 @@ def _rounded(usual: Function) -> Function:
         made = cast(Array, FUNCTIONS["round"](value, digits or 0))
         if digits is not None or made.dtype.kind in "iu":
             return made
+        demand_whole(made.tensor)
         return number(cast(Array, FUNCTIONS["astype"](made, np.int64)).tensor)
 
     return rounded
