@@ -74,20 +74,26 @@ def _steps(context: Context) -> list[Row]:
         *(nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
     )
     rows.append(_step("LeNet, batch 32", lenet, torch.randn(32, 1, 28, 28), 10, 1.25))
+    for activation in ("relu", "gelu"):
+        layer = nn.TransformerEncoderLayer(512, 8, 2048, 0.0, activation, batch_first=True)
+        name = f"transformer layer, 8 × 128 tokens of 512, {activation}"
+        rows.append(_step(name, layer, torch.randn(8, 128, 512), None, 1.35))
     return rows
 
 
-def _step(name: str, network: Any, x: Any, classes: int, bar: float) -> Row:
-    """A step of ours, whose state goes in and out, beside one of torch's."""
+def _step(name: str, network: Any, x: Any, classes: int | None, bar: float) -> Row:
+    """A step of ours, whose state goes in and out, beside one of torch's; without classes it is a regression."""
     import torch
 
     import onnxsmith.torch
     from onnxsmith.grad import initial_state, losses, sgd, training_step
     from onnxsmith.runtime import using
 
-    y = torch.randint(0, classes, (len(x),))
-    model = onnxsmith.torch.export(network.eval(), (x,))
-    step = training_step(model, losses.cross_entropy, sgd(lr=0.01))
+    # Not `eval`: torch runs some layers of it on kernels that have no gradient, which then are not what is compared.
+    y = torch.randn(x.shape) if classes is None else torch.randint(0, classes, (len(x),))
+    model = onnxsmith.torch.export(network, (x,))
+    loss = losses.squared if classes is None else losses.cross_entropy
+    step = training_step(model, loss, sgd(lr=0.01))
     state = list(initial_state(model, step).values())
     with using(intra_op_threads=1):
         run = step.runner()
@@ -98,10 +104,12 @@ def _step(name: str, network: Any, x: Any, classes: int, bar: float) -> Row:
         state[:] = run([*given, *state])[1:]
 
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
+    functions = torch.nn.functional
+    their_loss = functions.mse_loss if classes is None else functions.cross_entropy
 
     def theirs() -> None:
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(network(x), y).backward()
+        their_loss(network(x), y).backward()
         optimizer.step()
 
     contestants: dict[str, Callable[[], object]] = {"ours": ours, "torch": theirs}
