@@ -27,7 +27,7 @@ _KINDS = ("vector", "matrix", "number", "growing")
 
 @dataclass(frozen=True)
 class Program:
-    """The text of a function that gives one number, and what it is called with; by the first three it is differentiated."""
+    """The text of a function that gives one number, and its arguments; it is differentiated by the first three."""
 
     source: str
     inputs: tuple[Any, ...]
