@@ -221,7 +221,7 @@ def test_whole_numbers_that_the_code_needs_have_a_session_each():
 
 
 def each_element(x):
-    return np.array(x.tolist()) ** 2
+    return np.array(tuple(x)) ** 2
 
 
 def test_fixed_sizes_are_asked_for_and_counted():

@@ -23,6 +23,7 @@ from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
+from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
@@ -99,6 +100,7 @@ def _textual(usual: Function) -> Function:
 
 def _truths(usual: Function) -> Function:
     def truths(values: UserValue) -> UserValue:
+        values = _of_list(values)
         if not isinstance(values, Array) or not values.is_symbolic:
             return usual(values)
         if values.ndim != 1:
@@ -181,10 +183,26 @@ def _sorted(usual: Function) -> Function:
     def in_order(values: UserValue, *, key: UserValue = None, reverse: bool = False) -> UserValue:
         if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
             return usual(values, key=key, reverse=reverse)
-        found = list(cast("Iterable[Array]", FUNCTIONS["sort"](values)))
-        return found[::-1] if reverse else found
+        found = cast(Array, FUNCTIONS["sort"](values))
+        return listed(found[::-1] if reverse else found)
 
     return in_order
+
+
+def _list(usual: Function) -> Function:
+    def make(*args: UserValue) -> UserValue:
+        if len(args) == 1 and isinstance(args[0], GrownList):
+            return args[0].copy()
+        return listed(cast(Array, args[0])) if len(args) == 1 and _is_open(args[0]) else usual(*args)
+
+    return make
+
+
+def listed(array: Array) -> UserValue:
+    """A list of what an array has along its first dimension, which may be as long as only the model knows."""
+    if array.ndim and not isinstance(array.shape[0], int):
+        return cast(UserValue, list_of_elements(array))
+    return list(array)
 
 
 # -- what a value is ---------------------------------------------------------------------------------------
@@ -395,6 +413,7 @@ def _set(usual: Function) -> Function:
 
 _MAKERS: dict[Function, Maker] = {
     builtins.set: _set,
+    builtins.list: _list,
     builtins.len: _length,
     **dict.fromkeys(cast("Sequence[Function]", (int, float, bool)), _of_tensors),
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),

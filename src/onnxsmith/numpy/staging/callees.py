@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -309,7 +309,13 @@ def _new_array(
     return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
 
+def _from_iterable(iter: UserValue, dtype: DTypeLike, count: int = -1, **_: UserValue) -> Array:
+    found = iter.stacked if isinstance(iter, GrownList) else array_of(list(cast("Iterable[UserValue]", iter)))
+    return as_type(found if count < 0 else found[:count], dtypes.read(dtype))
+
+
 _CREATING: dict[Function, Function] = {
+    np.fromiter: _from_iterable,
     np.array: _new_array,
     np.asarray: _as_array,
     np.asanyarray: _as_array,

@@ -16,11 +16,13 @@ from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.growing import list_of_numbers
-from onnxsmith.numpy.staging import stand_ins
+from onnxsmith.numpy.holding import Holding
+from onnxsmith.numpy.staging import python_stand_ins, stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.numpy.staging.python_stand_ins import mapped, reduced
 from onnxsmith.numpy.staging.stand_ins import stand_in
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
@@ -32,14 +34,22 @@ _LIBRARY = sysconfig.get_paths()["stdlib"]
 _DISPATCHER: type = type(cast(object, np.sum))
 
 
+#: Functions of Python's that call another one for each element, and what is staged where only the model has these.
+_APPLYING: dict[Function, Function] = {builtins.map: mapped, functools.reduce: reduced}
+
+
 def _applied(
     function: Function, staged: Callable[[Function], Function], applied: Function, *values: UserValue
 ) -> UserValue:
     """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
-    for each in values:
-        if isinstance(each, Array):
-            iter(each)  # says itself why it cannot be gone through, which C does not hand on
+    if any(map(_is_open, values)):
+        return staged(_APPLYING[function])(applied, *values)
     return function(staged(applied), *values)
+
+
+def _is_open(value: UserValue) -> bool:
+    """Whether only the model can go through a value."""
+    return isinstance(value, Holding) and value.is_symbolic
 
 
 class StandsFor:
@@ -67,7 +77,7 @@ class NumpyDialect:
         found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
-        if function in (builtins.map, functools.reduce):
+        if function in _APPLYING:
             return functools.partial(
                 _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
             )
@@ -82,7 +92,7 @@ class NumpyDialect:
 
     def is_staged(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
-        if file == stand_ins.__file__:
+        if file in (stand_ins.__file__, python_stand_ins.__file__):
             return True
         if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
             return False
