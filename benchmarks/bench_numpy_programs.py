@@ -1,4 +1,4 @@
-"""Generated programs of numpy code, as models: how many are equal, how many are refused, and which are wrong.
+"""Generated programs of numpy code, as models: how many give what numpy gives, are refused, or are wrong.
 
 Two thousand programs with control flow that data decide, views and writing in place. `--set first=5000` begins at
 another seed, `--set count=500` makes fewer. `tests/numpy/test_flow_programs.py` asks for some of them.
