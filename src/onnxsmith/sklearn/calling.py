@@ -22,6 +22,7 @@ from onnxsmith.errors import UnconvertedStepError
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
+from onnxsmith.sklearn.recording import recorded
 from onnxsmith.sklearn.table import Converter, NotCovered, converter_of, public_name
 from onnxsmith.sklearn.values import Fitted, Given, Result, array_of, rebuild_like, tensors_in
 from onnxsmith.types.dtypes import DType
@@ -92,6 +93,10 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
     return found[0]
 
 
+def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
+    return call(estimator, method, x, after=after)
+
+
 @dataclass(frozen=True, slots=True)
 class _Call:
     """A method of an estimator that is called in a graph."""
@@ -128,11 +133,15 @@ class _Call:
         converter = converter_of(kind, self.method, self.after)
         if converter is not None:
             yield "converter", lambda x: self._converted(converter, x), converter.is_inline
+        yield "recorded", self._recorded, False
 
     def _converted(self, converter: Converter, x: Given) -> Result:
         if converter.takes_method:
             return converter.function(self.estimator, x, method=self.method)
         return converter.function(self.estimator, x)
+
+    def _recorded(self, x: Given) -> Result:
+        return recorded(self.estimator, self.method, x, self.after, _call_from_code)
 
     def _by_itself(self, x: Given) -> Result:
         """What the class's own `to_onnx` gives: tensors of tensors."""

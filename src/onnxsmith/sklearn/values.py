@@ -11,7 +11,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.numpy import Array, asarray, take
+from onnxsmith.numpy import Array, array, asarray, take
 
 
 class Fitted(Protocol):
@@ -62,8 +62,8 @@ def rebuild_like(value: Given | Result) -> Callable[[Sequence[Value]], Any]:
 
 
 def array_of(tensor: Value) -> Array:
-    """An array that holds a tensor of the graph."""
-    return asarray(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
+    """An array that holds a tensor of the graph, and may be written to, as what a method gives may be."""
+    return array(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
 
 
 def _tensor(part: Part) -> Tensor:
