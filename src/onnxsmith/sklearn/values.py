@@ -1,0 +1,83 @@
+"""What goes from step to step: arrays, text, and the columns of a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.target import recorded
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.numpy import Array, array, asarray, take
+
+
+class Fitted(Protocol):
+    """An estimator that was fitted. Its attributes are scikit-learn's, which declares no types."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters that it was made with, by name."""
+        ...
+
+    def __getattr__(self, name: str) -> Any: ...
+
+
+#: Numbers are arrays; text, which numpy's arrays of ours do not hold, is the tensor itself.
+Part: TypeAlias = "Array | Tensor"
+
+
+class Columns(dict[str, Part]):
+    """The columns of a data frame by name, in their order: one dimension each."""
+
+
+#: What a step is given.
+Given: TypeAlias = "Array | Tensor | Columns"
+#: What a step gives: one array, mostly.
+Result: TypeAlias = "Array | Tensor | Columns | tuple[Array | Tensor, ...]"
+
+
+def tensors_in(value: Given | Result) -> list[Value]:
+    """The tensors that a value is made of, in order."""
+    if isinstance(value, Columns):
+        return [recorded(_tensor(each)) for each in value.values()]
+    if isinstance(value, tuple):
+        return [recorded(_tensor(each)) for each in value]
+    return [recorded(_tensor(value))]
+
+
+def rebuild_like(value: Given | Result) -> Callable[[Sequence[Value]], Any]:
+    """What puts other tensors together as those of a value are."""
+
+    def rebuild(tensors: Sequence[Value]) -> Given | Result:
+        given = iter(tensors)
+        if isinstance(value, Columns):
+            return Columns((name, _part(each, given)) for name, each in value.items())
+        if isinstance(value, tuple):
+            return tuple(_part(each, given) for each in value)
+        return _part(value, given)
+
+    return rebuild
+
+
+def array_of(tensor: Value) -> Array:
+    """An array that holds a tensor of the graph, and may be written to, as what a method gives may be."""
+    return array(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
+
+
+def _tensor(part: Part) -> Tensor:
+    return part.tensor if isinstance(part, Array) else part
+
+
+def _part(like: Part, tensors: Iterator[Value]) -> Part:
+    found = next(tensors)
+    return array_of(found) if isinstance(like, Array) else cast(Tensor, found)
+
+
+def labels(classes: np.ndarray[Any, Any], index: Array) -> Part:
+    """The classes at places: text where the classes are text."""
+    if classes.dtype.kind in "OUST":
+        texts = np.array([str(each) for each in classes.tolist()], dtype=object)
+        return cast(Tensor, op.Gather(texts, index.tensor))
+    return take(asarray(classes), index)
