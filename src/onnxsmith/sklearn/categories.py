@@ -49,6 +49,8 @@ def _texts(categories: Known | Sequence[object], name: str) -> list[str]:
     if None in found:
         odd = _listed(categories)[found.index(None)]
         raise NotCovered(f"column {name} is text, and its category {odd!r} is not")
+    if len(set(found)) < len(found):
+        raise NotCovered(f"column {name} has None and NaN as two categories, which are one thing to a model")
     return cast("list[str]", found)
 
 

@@ -1,7 +1,7 @@
-"""Missing values among text: ONNX's strings have none, so that two texts which nobody writes stand for them.
+"""Missing values among text: ONNX's strings have none, so that a text which nobody writes stands for them.
 
-They are noncharacters of Unicode, which are there for use within programs. What reads data frames puts them in, and
-what looks for categories knows them.
+It begins with a noncharacter of Unicode, which are there for use within programs. What reads data frames puts it in,
+and what looks for categories knows it. NaN, None and pandas' NA are one thing to a model.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from typing import cast
 
 import numpy as np
 
-#: Stands for NaN, pandas' NA and the nulls of polars.
+#: Stands for NaN, None, pandas' NA and the nulls of polars.
 NAN_TEXT = "\ufdd0nan"
-#: Stands for None in an array of objects.
-NONE_TEXT = "\ufdd0None"
 
 
 def is_nan(value: object) -> bool:
@@ -27,6 +25,4 @@ def text_of(value: object) -> str | None:
     """What stands for a value in a column of text; None for what is neither text nor missing."""
     if isinstance(value, str):
         return str(value)
-    if value is None:
-        return NONE_TEXT
-    return NAN_TEXT if is_nan(value) else None
+    return NAN_TEXT if value is None or is_nan(value) else None

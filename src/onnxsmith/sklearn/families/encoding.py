@@ -1,4 +1,4 @@
-"""Encoders of categories: what comes out hangs on the place of an element among the categories, and nothing else.
+"""Encoders of categories: what comes out is decided by the place of an element among the categories alone.
 
 So a converter works out, when it converts, what each category becomes, and what an unknown one becomes; the model
 looks the place up.

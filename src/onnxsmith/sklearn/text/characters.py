@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-#: Lower case hangs on what stands around it: the one letter of which that is so.
+#: The one letter whose lower case depends on what stands around it.
 SIGMA, FINAL_SIGMA = "\u03a3", "\u03c2"
 
 
