@@ -6,8 +6,17 @@ import importlib
 
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
+    "encoding": (
+        "preprocessing.OneHotEncoder preprocessing.OrdinalEncoder preprocessing.TargetEncoder "
+        "preprocessing.LabelEncoder preprocessing.LabelBinarizer preprocessing.MultiLabelBinarizer "
+        "preprocessing.KBinsDiscretizer"
+    ),
     "linear": "linear_model.LinearRegression linear_model.Ridge linear_model.LogisticRegression",
     "pipelines": "pipeline.Pipeline",
+    "text": (
+        "feature_extraction.text.CountVectorizer feature_extraction.text.TfidfVectorizer "
+        "feature_extraction.text.TfidfTransformer feature_extraction.text.HashingVectorizer"
+    ),
     "scaling": "preprocessing.StandardScaler preprocessing.MinMaxScaler",
 }
 
