@@ -122,3 +122,11 @@ def test_what_a_try_would_catch_is_refused():
 
     with pytest.raises(UnsupportedSyntaxError, match="only the model knows whether this is raised"):
         xp.jit(caught)(np.ones(2))
+
+
+def test_an_output_keeps_its_shape_where_the_model_may_raise():
+    model = xp.to_model(lambda x: x / x.max(), DOUBLE["N"])
+    assert model.outputs[0].type == DOUBLE["N"]
+    assert model.optimize().outputs[0].type == DOUBLE["N"]
+    with pytest.raises(OnnxsmithError, match="it raises ValueError: zero-size array"):
+        model(np.array([]))
