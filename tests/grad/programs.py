@@ -27,7 +27,7 @@ _KINDS = ("vector", "matrix", "number", "growing")
 
 @dataclass(frozen=True)
 class Program:
-    """The text of a function that gives one number, and what it is called with; by the first three it is differentiated."""
+    """The text of a function that gives one number, and its arguments; the first three have gradients."""
 
     source: str
     inputs: tuple[Any, ...]
@@ -187,13 +187,20 @@ class _Writer:
 
     def _growing(self, inner: int) -> str:
         e = self.expression
-        choices = [self._common("growing", inner), f"op.Sin(op.CumSum({self.pick(self.known['growing'])}, 0))"]
+        choices = [
+            self._common("growing", inner),
+            f"op.Sin(op.CumSum({self.pick(self.known['growing'])}, 0))",
+        ]
         if self.loops < 2:
             choices.append(f"op.Concat({e('growing', 0)}, {e('vector', inner)}, axis=0)")
         return str(self.pick(choices))
 
     def _index(self) -> str:
-        return f"{self.pick(self.turns)} % {SIZE}" if self.turns and self.chance(70) else str(self.pick(range(SIZE)))
+        return (
+            f"{self.pick(self.turns)} % {SIZE}"
+            if self.turns and self.chance(70)
+            else str(self.pick(range(SIZE)))
+        )
 
     def condition(self) -> str:
         choices = [
@@ -224,7 +231,9 @@ class _Writer:
         if depth == 0 or self.chance(50):
             self.assign()
         else:
-            self.pick([self.branch, self.branch, self.count_loop, self.count_loop, self.while_loop, self.rows])(depth)
+            self.pick(
+                [self.branch, self.branch, self.count_loop, self.count_loop, self.while_loop, self.rows]
+            )(depth)
 
     def branch(self, depth: int) -> None:
         self.write(f"if {self.condition()}:")

@@ -79,7 +79,9 @@ def _mapped(function: Callable[..., Tensor], first: Value, *others: Value) -> Va
 
 def counted_position(position: Tensor, sequence: Value) -> Tensor:
     """A position in a sequence, counted from the front."""
-    return op.Where(position < 0, position + op.Cast(op.SequenceLength(sequence), to=position.dtype), position)
+    return op.Where(
+        position < 0, position + op.Cast(op.SequenceLength(sequence), to=position.dtype), position
+    )
 
 
 def sizes_along(sequence: Value, axis: int) -> Tensor:

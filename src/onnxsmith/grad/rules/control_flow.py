@@ -67,9 +67,7 @@ def _control(step: Step) -> ControlFlow:
 def _wanted_captures(step: Step, control: ControlFlow) -> list[tuple[int, Value]]:
     """What bodies read from outside and the gradient is asked for, with its place among the step's inputs."""
     first = len(control.inputs)
-    return [
-        (first + k, value) for k, value in enumerate(control.captures) if step.active[first + k]
-    ]
+    return [(first + k, value) for k, value in enumerate(control.captures) if step.active[first + k]]
 
 
 # -- If ------------------------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ class Lifter:
         """Lift all nodes of a graph; raises CannotLift."""
         if graph.initializers:
             raise CannotLift("a body has weights of its own")
-        for node in graph:
+        for node in self.at.edit.living(graph):
             if not all(each.dtype is None or each.dtype in _PLAIN for each in node.outputs):
                 raise CannotLift("element types that few operators take")
             results = self._node(node)
