@@ -27,7 +27,7 @@ _KINDS = ("vector", "matrix", "number", "growing")
 
 @dataclass(frozen=True)
 class Program:
-    """The text of a function that gives one number, and its arguments; it is differentiated by the first three."""
+    """The text of a function that gives one number, and its arguments; the first three have gradients."""
 
     source: str
     inputs: tuple[Any, ...]
