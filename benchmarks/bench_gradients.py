@@ -24,7 +24,7 @@ _PERCEPTRONS = (
 
 def run(context: Context) -> list[Row]:
     """Rows for a deep chain of layers, perceptrons and a convolutional network."""
-    return [*_of_large_models(int(context.number("nodes", 10_000))), *_steps(context)]
+    return [*_of_large_models(int(context.number("nodes", 10_000))), *_of_functions(), *_steps(context)]
 
 
 def _of_large_models(nodes: int) -> list[Row]:
@@ -49,6 +49,44 @@ def _of_large_models(nodes: int) -> list[Row]:
     return [
         Row(name, taken / count * 1e6, "µs a node", bar=at_most(200)),
         Row(name, len(made.ir.graph) / count, "nodes a node", bar=at_most(2.5)),
+    ]
+
+
+def _of_functions() -> list[Row]:
+    """Twelve equal layers as calls of one function, beside the same model without functions."""
+    import numpy as np
+    import onnx.inliner
+
+    from onnxsmith import FLOAT, Model, script, trace
+    from onnxsmith import opset21 as op
+
+    @script
+    def layer(x: Any, w: Any, v: Any) -> Any:
+        h = op.LayerNormalization(x, np.ones(16, np.float32), axis=-1)
+        scores = op.Softmax(h @ op.Transpose(h @ w, perm=[1, 0]), axis=-1)
+        return x + op.Tanh(scores @ h) @ v
+
+    def deep(x: Any, *weights: Any) -> Any:
+        for k in range(0, len(weights), 2):
+            x = layer(x, weights[k], weights[k + 1])
+        return op.ReduceSum(x * x, keepdims=0)
+
+    model = trace(deep, FLOAT["N", 16], *[FLOAT[16, 16]] * 24)
+    plain = Model.from_proto(onnx.inliner.inline_local_functions(model.proto))
+    names = [each.name for each in model.inputs]
+    made = [each.gradient(wrt=names) for each in (model, plain)]
+    counts = [
+        len(each.ir.graph) + sum(len(function) for function in each.ir.functions.values()) for each in made
+    ]
+    contestants: dict[str, Callable[[], object]] = {
+        "ours": lambda: model.gradient(wrt=names),
+        "dissolved": lambda: plain.gradient(wrt=names),
+    }
+    seconds = time_in_turns(contestants, rounds=5)
+    name = "gradient of 12 equal layers, as functions"
+    return [
+        Row(name, seconds["ours"] * 1e3, "ms", "dissolved", seconds["dissolved"] * 1e3, ratio_at_most(0.5)),
+        Row(name, counts[0], "nodes", "dissolved", counts[1], ratio_at_most(0.25)),
     ]
 
 

@@ -25,6 +25,15 @@ class Recorder(Protocol):
     steps: list[Step]
     is_backward: bool
 
+    @property
+    def has_bits(self) -> bool:
+        """Whether a value is known to be the bits of numbers."""
+        ...
+
+    def is_active(self, value: Value | None) -> bool:
+        """Whether a value depends on what the gradient is taken with respect to."""
+        ...
+
     def inside(self, active: Iterable[Value], *, is_backward: bool) -> Recorder:
         """Another one of the same model, for a graph inside it: with steps of its own."""
         ...

@@ -1,8 +1,9 @@
 """A model recorded again, node by node, through the call pipeline: the forward half of a gradient.
 
-So every value is a symbolic tensor with what inference knows of it, on which rules call operators. Functions of the
-model are dissolved, and so are operators that have no rule and that ONNX defines by others. What is kept of each call
-is a `Step`; going back over the steps is `reverse`'s.
+So every value is a symbolic tensor with what inference knows of it, on which rules call operators. Functions that the
+model calls at several places stay functions (`called_functions`). Others are dissolved, and so are operators that have
+no rule and that ONNX defines by others. What is kept of each call is a `Step`; going back over the steps is
+`reverse`'s.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.grad.bit_tracking import Bits
+from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_graph, resolved
 from onnxsmith.grad.inner_graphs import ControlFlow, InnerGraph, Marked, captured
@@ -64,6 +66,7 @@ class Replay:
         self._imports = model.opset_imports
         self._operators: dict[tuple[str, str], tuple[Operator, Mapping[str, str]]] = {}
         self._constants: dict[ir.Value, Weight] = {}
+        self._forms = Forms(model)
 
     def inside(self, active: Iterable[Value], *, is_backward: bool) -> Replay:
         """Another one of the same model, for a graph inside it: with steps of its own."""
@@ -80,6 +83,11 @@ class Replay:
         found = current_graph()
         assert isinstance(found, GradientTarget)  # who records steps has made it one
         return found
+
+    @property
+    def has_bits(self) -> bool:
+        """Whether a value is known to be the bits of numbers."""
+        return bool(self.bits)
 
     def is_active(self, value: Value | None) -> bool:
         """Whether a value depends on what the gradient is taken with respect to."""
@@ -120,7 +128,7 @@ class Replay:
         if function is not None:
             if function.domain == DOMAIN:
                 self._marked(node, function, frame)
-            elif not self._named_algorithm(node, function, frame):
+            elif not self._named_algorithm(node, function, frame) and not self._called(node, function, frame):
                 self._dissolve(node, function, frame)
             return
         if node.op_type == "Constant" and not node.domain and self._constant(node, frame):
@@ -236,11 +244,34 @@ class Replay:
                 return True
         return False
 
+    def _called(self, node: ir.Node, function: ir.Function, frame: Frame) -> bool:
+        """Record a call of a function that the model calls at several places; returns whether it is one."""
+        if not self._forms.is_called_again(function):
+            return False
+        inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
+        if self.bits and any(
+            each is not None and made_value(each).record in self.bits.records for each in inputs
+        ):
+            return False
+        active = tuple([each is not None and self.is_active(each) for each in inputs])
+        target = self.target
+        form = self._forms.find(self, target, function, inputs, active, _attributes(node, function, frame))
+        if form is None:
+            return False
+        target.origin.set(frame.called or node, is_backward=self.is_backward)
+        before = len(target.nodes)
+        made = self._forms.call(target, form, inputs)
+        outputs = self._named(node, made.outputs, before, frame)
+        if any(form.active_results):
+            definition = registry.unchecked(DOMAIN, "called", 1)
+            self.steps.append(Step(frame.called or node, definition, inputs, outputs, {}, active, made))
+            pairs = zip(outputs, form.active_results, strict=True)
+            self.active.update(made_value(each).record for each, is_active in pairs if is_active)
+        return True
+
     def _dissolve(self, node: ir.Node, function: ir.Function, frame: Frame) -> None:
         """Record the nodes of a function in the place of a call."""
-        attributes = {name: each for name, each in function.attributes.items() if each.value is not None}
-        given = {name: resolved(each, frame) for name, each in node.attributes.items()}
-        attributes.update({name: each for name, each in given.items() if each is not None})
+        attributes = _attributes(node, function, frame)
         inner = Frame(attributes=attributes, called=frame.called or node)
         for formal, actual in zip(function.inputs, node.inputs, strict=False):
             if actual is not None:
@@ -338,3 +369,10 @@ class Replay:
             step = Step(frame.called or node, operator.definition, read, outputs, plain, active, call_of)
             self.steps.append(step)
             self.active.update(made_value(each).record for each in outputs if is_real(each))
+
+
+def _attributes(node: ir.Node, function: ir.Function, frame: Frame) -> dict[str, ir.Attr]:
+    """The attributes of a function as a call has them."""
+    found = {name: each for name, each in function.attributes.items() if each.value is not None}
+    given = {name: resolved(each, frame) for name, each in node.attributes.items()}
+    return found | {name: each for name, each in given.items() if each is not None}

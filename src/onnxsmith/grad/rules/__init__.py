@@ -27,6 +27,7 @@ To add one, write a function in the file of its family (or in a new file that is
 from onnxsmith.grad.rules import activations as activations
 from onnxsmith.grad.rules import arithmetic as arithmetic
 from onnxsmith.grad.rules import bits as bits
+from onnxsmith.grad.rules import called as called
 from onnxsmith.grad.rules import control_flow as control_flow
 from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
