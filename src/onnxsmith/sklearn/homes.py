@@ -6,9 +6,35 @@ import importlib
 
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
-    "linear": "linear_model.LinearRegression linear_model.Ridge linear_model.LogisticRegression",
+    "binning": (
+        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.KBinsDiscretizer "
+        "preprocessing.PowerTransformer preprocessing.SplineTransformer random_projection.SparseRandomProjection"
+    ),
+    "clusters": (
+        "cluster.AffinityPropagation cluster.Birch cluster.BisectingKMeans cluster.KMeans cluster.MeanShift "
+        "cluster.MiniBatchKMeans neighbors.NearestCentroid"
+    ),
+    "coding": (
+        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning decomposition.MiniBatchSparsePCA "
+        "decomposition.SparseCoder decomposition.SparsePCA"
+    ),
+    "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
+    "ensembles": (
+        "calibration.CalibratedClassifierCV ensemble.BaggingClassifier ensemble.BaggingRegressor "
+        "ensemble.StackingClassifier ensemble.StackingRegressor ensemble.VotingClassifier"
+    ),
+    "imputing": "impute.IterativeImputer impute.KNNImputer",
+    "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
+    "labels": "preprocessing.LabelEncoder",
+    "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
     "pipelines": "pipeline.Pipeline",
-    "scaling": "preprocessing.StandardScaler preprocessing.MinMaxScaler",
+    "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
+    "selection": (
+        "feature_selection.GenericUnivariateSelect feature_selection.RFE feature_selection.RFECV "
+        "feature_selection.SelectFdr feature_selection.SelectFpr feature_selection.SelectFromModel "
+        "feature_selection.SelectFwe feature_selection.SelectKBest feature_selection.SelectPercentile "
+        "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
+    ),
 }
 
 _HOME_OF = {f"sklearn.{name}": family for family, names in HOMES.items() for name in names.split()}
