@@ -24,7 +24,7 @@ from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
 from onnxsmith.sklearn.recording import recorded
 from onnxsmith.sklearn.table import Converter, NotCovered, converter_of, public_name
-from onnxsmith.sklearn.values import Fitted, Given, Result, array_of, rebuild_like, tensors_in
+from onnxsmith.sklearn.values import Fitted, Given, Result, Structured, array_of, rebuild_like, tensors_in
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
@@ -84,6 +84,8 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
     `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
     """
     scope = current_graph()
+    if isinstance(x, Structured):
+        x = _understood(x, converter_of(type(estimator), method, after))
     given = tensors_in(x)
     made: dict[object, Any] = scope.shared.setdefault(_MADE, {})
     key = (id(scope), id(estimator), method, after, tuple(map(id, given)))
@@ -96,6 +98,11 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
 
 def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
     return call(estimator, method, x, after=after)
+
+
+def _understood(x: Structured, converter: Converter | None) -> Given:
+    """What a step can be given: the matrix as one array, unless it says that it takes others."""
+    return x if converter is not None and converter.takes_structured else x.dense()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,6 @@ import importlib
 
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
-    "binning": (
-        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.KBinsDiscretizer "
-        "preprocessing.PowerTransformer preprocessing.SplineTransformer random_projection.SparseRandomProjection"
-    ),
     "clusters": (
         "cluster.AffinityPropagation cluster.Birch cluster.BisectingKMeans cluster.KMeans cluster.MeanShift "
         "cluster.MiniBatchKMeans neighbors.NearestCentroid"
@@ -19,13 +15,17 @@ HOMES: dict[str, str] = {
         "decomposition.SparseCoder decomposition.SparsePCA"
     ),
     "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
+    "encoding": (
+        "preprocessing.KBinsDiscretizer preprocessing.LabelBinarizer preprocessing.LabelEncoder "
+        "preprocessing.MultiLabelBinarizer preprocessing.OneHotEncoder preprocessing.OrdinalEncoder "
+        "preprocessing.TargetEncoder"
+    ),
     "ensembles": (
         "calibration.CalibratedClassifierCV ensemble.BaggingClassifier ensemble.BaggingRegressor "
         "ensemble.StackingClassifier ensemble.StackingRegressor ensemble.VotingClassifier"
     ),
-    "imputing": "impute.IterativeImputer impute.KNNImputer",
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
-    "labels": "preprocessing.LabelEncoder",
+    "imputing": "impute.IterativeImputer impute.KNNImputer",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
@@ -34,6 +34,14 @@ HOMES: dict[str, str] = {
         "feature_selection.SelectFdr feature_selection.SelectFpr feature_selection.SelectFromModel "
         "feature_selection.SelectFwe feature_selection.SelectKBest feature_selection.SelectPercentile "
         "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
+    ),
+    "shaping": (
+        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
+        "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
+    ),
+    "text": (
+        "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
+        "feature_extraction.text.TfidfTransformer feature_extraction.text.TfidfVectorizer"
     ),
 }
 

@@ -27,6 +27,8 @@ class Converter(NamedTuple):
     is_inline: bool
     #: Whether it wants to know the method, as the keyword `method`.
     takes_method: bool
+    #: Whether it takes matrices that several tensors stand for; others are given the matrix as one array.
+    takes_structured: bool
 
 
 class NotCovered(Exception):
@@ -51,7 +53,7 @@ _ASIDE = frozenset(
 )
 
 
-def converts(*names: str, inline: bool = False) -> Callable[[F], F]:
+def converts(*names: str, inline: bool = False, structured: bool = False) -> Callable[[F], F]:
     """Enter a function: first public names of classes, then names of methods, told apart by their dots."""
     classes = [each for each in names if "." in each]
     methods = [each for each in names if "." not in each]
@@ -60,7 +62,7 @@ def converts(*names: str, inline: bool = False) -> Callable[[F], F]:
         takes_method = "method" in inspect.signature(function).parameters
         for name in classes:
             for method in methods:
-                CONVERTERS[name, method] = Converter(function, inline, takes_method)
+                CONVERTERS[name, method] = Converter(function, inline, takes_method, structured or inline)
         return function
 
     return enter
