@@ -25,6 +25,7 @@ from onnxsmith.sklearn.describing import described
 from onnxsmith.sklearn.recording import recorded
 from onnxsmith.sklearn.table import Converter, NotCovered, converter_of, public_name
 from onnxsmith.sklearn.values import Fitted, Given, Result, Structured, array_of, rebuild_like, tensors_in
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 #: The domain of the functions that steps become.
@@ -116,20 +117,22 @@ class _Call:
     def on(self, x: Given, given: Sequence[Value]) -> Result:
         """What it gives."""
         refusals: list[str] = []
+        span: Span | None = None
         for road, function, is_inline in self._roads():
             try:
                 made = function(x) if is_inline else self._as_function(x, given, function)
             except NotCovered as why:
-                refusals.append(f"{road}: {why}")
+                refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
+                span = span or why.span
                 continue
             roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))
             return made
-        name = type(self.estimator).__name__
-        where = f" (step '{here()}')" if here() else ""
+        name = f"{type(self.estimator).__name__}.{self.method}"
+        named = f"step '{here()}', {name}" if here() else name
         raise UnconvertedStepError(
-            f"{name}.{self.method}{where} cannot become part of a model: {'; '.join(refusals)}",
+            f"{named} cannot become part of a model: {'; '.join(refusals)}",
             help="give the class a method to_onnx(self, op, x), which says what it computes",
-        )
+        ).locate(span)
 
     def _roads(self) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
         """Those that there are, each with what takes it."""
