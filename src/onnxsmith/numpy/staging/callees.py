@@ -314,7 +314,25 @@ def _from_iterable(iter: UserValue, dtype: DTypeLike, count: int = -1, **_: User
     return as_type(found if count < 0 else found[:count], dtypes.read(dtype))
 
 
+def _each_element(
+    op: ArrayLike,
+    flags: Sequence[str] | None = None,
+    op_flags: Sequence[str] | None = None,
+    **options: UserValue,
+) -> Array:
+    """`np.nditer(x)`, which goes through all elements as they lie in memory."""
+    made = array_of(op)
+    is_read = not flags and not options and list(op_flags or ["readonly"]) == ["readonly"]
+    if isinstance(op, list | tuple) or not is_read or not cast("tuple[bool, str | None]", made.traits)[0]:
+        raise TracedValueError(
+            "np.nditer goes through the elements of one array here, to read them, in the order of its rows",
+            help="loop over x.flat, over np.ndenumerate(x), or over positions: for i in range(len(x))",
+        ).locate_at_caller()
+    return made.ravel().copy()
+
+
 _CREATING: dict[Function, Function] = {
+    np.nditer: _each_element,
     np.fromiter: _from_iterable,
     np.array: _new_array,
     np.asarray: _as_array,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NotImplementedType
-from typing import Any, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -223,6 +223,12 @@ class _Broadcast:
         for each in self.shape:
             size = cast(Size, size * each)
         return size
+
+    def __iter__(self) -> NoReturn:
+        raise InputTypeError(
+            "np.broadcast has a shape here, and no elements to go through",
+            help="a, b = np.broadcast_arrays(a, b), and loop over a.ravel() and b.ravel()",
+        ).locate_at_caller()
 
 
 def _broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool, readonly: bool) -> Array:

@@ -22,11 +22,12 @@ from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
-from onnxsmith.numpy.staging.python_stand_ins import mapped, reduced
+from onnxsmith.numpy.staging.python_stand_ins import collected, mapped, reduced
 from onnxsmith.numpy.staging.stand_ins import stand_in
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
+from onnxsmith.scripting.staging.iteration import Iteration
 from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.source import PACKAGE_DIRECTORY
 
@@ -45,6 +46,22 @@ def _applied(
     if any(map(_is_open, values)):
         return staged(_APPLYING[function])(applied, *values)
     return function(staged(applied), *values)
+
+
+#: Functions of Python's that take all elements at once.
+_COLLECTING: frozenset[Function] = frozenset((list, tuple, sum, max, min, sorted, any, all))
+
+
+def _collected(
+    function: Function,
+    stage: Callable[[Function], Function],
+    *values: UserValue,
+    **options: UserValue,
+) -> UserValue:
+    """`sum(range(n))`: where only the model can go through what is given, a list is made of it first."""
+    if values and isinstance(values[0], Iteration):
+        values = (stage(collected)(values[0], values[0].count), *values[1:])
+    return function(*values, **options)
 
 
 def _is_open(value: UserValue) -> bool:
@@ -101,6 +118,8 @@ class NumpyDialect:
         if plain is not None:
             return stage(plain)
         # What calls a function of the user's for each element stages it, whatever sizes there are.
+        if function in _COLLECTING:
+            return functools.partial(_collected, in_place_of(function, usual) or function, stage)
         found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found

@@ -17,7 +17,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.diagnostics import described_type
+from onnxsmith.diagnostics import Label, described_type
 from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import operators_of
@@ -30,6 +30,7 @@ from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
+from onnxsmith.numpy.staging.wording import in_numpys_words
 from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
@@ -43,7 +44,7 @@ from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
-from onnxsmith.source import PACKAGE_DIRECTORY, position_span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, position_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
 
@@ -134,6 +135,29 @@ def numbers_of_numpys() -> Generator[None]:
         NUMPYS_NUMBER.reset(token)
 
 
+@contextlib.contextmanager
+def _numpys_words() -> Generator[None]:
+    """Errors within the block speak of arrays."""
+    try:
+        yield
+    except OnnxsmithError as error:
+        in_numpys_words(error)
+        if error.span is not None and is_library(error.span.file):
+            call = _last_place(error.__traceback__, lambda file: not is_library(file))
+            error.labels = error.labels if call is None else (Label(call, ""), *error.labels)
+        raise
+
+
+def _last_place(traceback: types.TracebackType | None, is_meant: Callable[[str], bool]) -> Span | None:
+    """The innermost expression that an error came through in a file that is meant."""
+    found: types.TracebackType | None = None
+    while traceback is not None:
+        if is_meant(traceback.tb_frame.f_code.co_filename):
+            found = traceback
+        traceback = traceback.tb_next
+    return None if found is None else position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
+
+
 _LOOP = ("", "Loop")
 
 
@@ -160,7 +184,8 @@ class Recording:
         self.written: list[int] = []
         #: What it is made for, as text.
         self.form = ", ".join(f"{name}={_shown(each, leaves)}" for name, each in template.items())
-        staged = staged_function(function)
+        with _numpys_words():
+            staged = staged_function(function)
 
         def body(*inputs: Tensor) -> tuple[Any, ...]:
             if not is_model:
@@ -185,7 +210,8 @@ class Recording:
         types_ = [leaf.type for leaf in leaves]
         options.setdefault("name", function.name)
         options.setdefault("input_names", [leaf.name for leaf in leaves])
-        self.model: Model = trace(body, *types_, **options)
+        with _numpys_words():
+            self.model: Model = trace(body, *types_, **options)
         if is_model:  # a session leaves out by itself what is not needed; people read and ship models
             self.model = _tidied(self.model)
         self._run: Callable[[Sequence[Any]], Any] | None = None
