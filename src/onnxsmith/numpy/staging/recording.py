@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
@@ -242,10 +243,17 @@ class Recording:
 
 
 def _for_running(model: Model) -> Model:
-    """The model that runs: what a loop does again and again is worth to be optimised once."""
-    if _LOOP not in operators_of(model.proto):
-        return model
-    return optimize(model, opset="keep")
+    """The model that runs: what a loop does again and again, or with each window, is worth to be optimised once."""
+    proto = model.proto
+    if _LOOP in operators_of(proto) or _may_have_windows(proto.graph):
+        return optimize(model, opset="keep")
+    return model
+
+
+def _may_have_windows(graph: onnx.GraphProto) -> bool:
+    """Whether elements are taken at places that are sums, as those of all windows of an array are."""
+    sums = {each.output[0] for each in graph.node if each.op_type == "Add"}
+    return any(each.op_type == "Gather" and each.input[1] in sums for each in graph.node)
 
 
 def _shown(template: Held, leaves: Sequence[Leaf]) -> str:
