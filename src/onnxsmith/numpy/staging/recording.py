@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
@@ -278,10 +279,25 @@ def _tidied(model: Model) -> Model:
 
 
 def _for_running(model: Model) -> Model:
-    """The model that runs: what a loop does again and again is worth to be optimised once."""
-    if _LOOP not in operators_of(model.proto):
-        return model
-    return optimize(model, opset="keep")
+    """The model that runs: optimised once, where that is known to be worth more than it costs."""
+    proto = model.proto
+    is_worth_it = _LOOP in operators_of(proto) or _has_large_parts(proto.graph)
+    return optimize(model, opset="keep") if is_worth_it else model
+
+
+def _has_large_parts(graph: onnx.GraphProto) -> bool:
+    """Whether elements are taken at places that are sums, as those of windows are, or squares are added up."""
+    makers = {each.output[0]: each for each in graph.node if each.op_type in ("Add", "Mul")}
+    for node in graph.node:
+        if node.op_type == "Gather":
+            maker = makers.get(node.input[1])
+            if maker is not None and maker.op_type == "Add":
+                return True
+        elif node.op_type == "ReduceSum":
+            maker = makers.get(node.input[0])
+            if maker is not None and maker.op_type == "Mul" and maker.input[0] == maker.input[1]:
+                return True
+    return False
 
 
 def _shown(template: Held, leaves: Sequence[Leaf]) -> str:
