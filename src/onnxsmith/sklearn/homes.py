@@ -27,6 +27,7 @@ HOMES: dict[str, str] = {
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
     "imputing": "impute.IterativeImputer impute.KNNImputer",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
+    "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
