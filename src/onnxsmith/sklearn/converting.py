@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
-
-import numpy as np
+from typing import Any, Literal, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.calling import Road, call, roads
+from onnxsmith.sklearn.frames.given import given_of, with_outputs
+from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
-from onnxsmith.sklearn.values import Fitted, Part, array_of
+from onnxsmith.sklearn.values import Columns, Fitted, Result, Structured
 from onnxsmith.tracing.trace import trace
-from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
 
 #: What outputs are called, by method.
 _OUTPUT_NAMES = {
@@ -39,12 +37,17 @@ def convert(
     X: Any,
     *,
     outputs: Sequence[str] | None = None,
+    inputs: Literal["columns", "matrix"] | None = None,
+    verify: bool = True,
     opset_version: int | None = None,
     name: str | None = None,
     doc_string: str | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> ConvertedModel:
     """The model of a fitted estimator, such as a pipeline, for data like `X`; the number of rows stays open.
+
+    `X` is an array, a data frame of pandas or polars, or a list of texts. For a frame the model has one input for each
+    column, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with columns in any order.
 
     `outputs` are the methods whose results the model gives, by default `predict` and `predict_proba`, where there are
     these, or else `transform`.
@@ -59,25 +62,27 @@ def convert(
            [ 1.,  1.]])
     """
     refuse_unfitted(estimator)
-    matrix = _matrix(X)
+    signature = signature_of(X, inputs)
     methods = _methods(estimator, outputs)
     found: list[Road] = []
 
-    def body(x: Tensor) -> tuple[Tensor, ...]:
-        given = array_of(x)
-        made: list[Part] = [call(estimator, method, given) for method in methods]
+    def body(*tensors: Tensor) -> tuple[Tensor, ...]:
+        given = given_of(signature, tensors)
+        made: list[Result] = [call(estimator, method, given) for method in methods]
         found.extend(roads())
-        return tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
+        return tuple(_output(each) for each in made)
 
+    names = [_OUTPUT_NAMES.get(each, each) for each in methods]
+    signature = with_outputs(signature, estimator, dict(zip(methods, names, strict=True)))
     model = trace(
         body,
-        TensorType(DType.from_numpy(matrix.dtype), ("N", matrix.shape[1])),
+        *signature.types,
         opset_version=opset_version,
         name=name or type(estimator).__name__,
-        input_names=["X"],
-        output_names=[_OUTPUT_NAMES.get(each, each) for each in methods],
+        input_names=signature.names,
+        output_names=names,
         doc_string=doc_string,
-        metadata=metadata,
+        metadata={**(metadata or {}), KEY: signature.to_json()},
     )
     model.__class__ = ConvertedModel
     converted = cast(ConvertedModel, model)
@@ -102,14 +107,15 @@ def refuse_unfitted(estimator: Fitted) -> None:
         ).locate_at_caller() from None
 
 
-def _matrix(data: Any) -> np.ndarray[Any, Any]:
-    matrix = np.asarray(data)
-    if matrix.ndim != 2:
-        raise PipelineError(
-            f"X has {matrix.ndim} dimensions, and a pipeline takes rows of numbers",
-            help="give an array of two dimensions",
-        ).locate_at_caller()
-    return matrix
+def _output(made: Result) -> Tensor:
+    """What a method gives as one tensor."""
+    if isinstance(made, Structured):
+        made = made.dense()
+    elif isinstance(made, Columns):
+        made = made.matrix()
+    if isinstance(made, tuple):
+        raise PipelineError("a method gives several arrays, and an output of a model is one")
+    return made if isinstance(made, Tensor) else made.tensor
 
 
 def _methods(estimator: Fitted, outputs: Sequence[str] | None) -> Sequence[str]:

@@ -14,8 +14,8 @@ HOMES: dict[str, str] = {
     "linear": "linear_model.LinearRegression linear_model.Ridge linear_model.LogisticRegression",
     "pipelines": "pipeline.Pipeline",
     "text": (
-        "feature_extraction.text.CountVectorizer feature_extraction.text.TfidfVectorizer "
-        "feature_extraction.text.TfidfTransformer feature_extraction.text.HashingVectorizer"
+        "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
+        "feature_extraction.text.TfidfVectorizer"
     ),
     "scaling": "preprocessing.StandardScaler preprocessing.MinMaxScaler",
 }
@@ -27,10 +27,15 @@ def load_home(name: str) -> None:
     """Import the family that converts a class; nothing happens for one that none converts."""
     family = _HOME_OF.get(name)
     if family is not None:
-        importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+        load_family(family)
+
+
+def load_family(family: str) -> None:
+    """Import a family."""
+    importlib.import_module(f"onnxsmith.sklearn.families.{family}")
 
 
 def load_all() -> None:
     """Import every family."""
     for family in HOMES:
-        importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+        load_family(family)

@@ -12,7 +12,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.numpy import Array, asarray, take
+from onnxsmith.numpy import Array, array, asarray, concatenate, take
 
 
 class Fitted(Protocol):
@@ -31,6 +31,30 @@ Part: TypeAlias = "Array | Tensor"
 
 class Columns(dict[str, Part]):
     """The columns of a data frame by name, in their order: one dimension each."""
+
+    def matrix(self) -> Array:
+        """All columns next to each other, where they are numbers."""
+        parts = [each for each in self.values() if isinstance(each, Array)]
+        if len(parts) != len(self):
+            names = [name for name, each in self.items() if not isinstance(each, Array)]
+            raise NotImplementedError(f"columns of text are no matrix: {', '.join(names)}")
+        return concatenate([each[:, None] for each in parts], axis=1)
+
+    def chosen(self, columns: Any) -> Columns | Part:
+        """Some of them: by names, places, a slice or a mask; one name or place gives the column itself."""
+        names = list(self)
+        if isinstance(columns, str):
+            return self[columns]
+        if isinstance(columns, int | np.integer):
+            return self[names[int(columns)]]
+        if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):
+            start = 0 if columns.start is None else names.index(str(columns.start))
+            stop = len(names) if columns.stop is None else names.index(str(columns.stop)) + 1
+            return Columns((name, self[name]) for name in names[start:stop])
+        given = columns if isinstance(columns, slice) else np.asarray(columns)
+        if not isinstance(given, slice) and given.dtype.kind in "OUT":
+            return Columns((str(name), self[str(name)]) for name in given.tolist())
+        return Columns((name, self[name]) for name in np.array(names, dtype=object)[given].tolist())
 
 
 class Structured(ABC):
@@ -85,8 +109,8 @@ def rebuild_like(value: Given | Result) -> Callable[[Sequence[Value]], Any]:
 
 
 def array_of(tensor: Value) -> Array:
-    """An array that holds a tensor of the graph."""
-    return asarray(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
+    """An array that holds a tensor of the graph, and may be written to, as what a method gives may be."""
+    return array(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
 
 
 def _tensor(part: Part) -> Tensor:

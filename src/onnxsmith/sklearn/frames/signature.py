@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -147,7 +147,10 @@ class Signature:
 
 def dtype_of(kind: str) -> DType:
     """The element type of a model for one of a signature."""
-    return DType.STRING if kind == _TEXT else DType.from_numpy(np.dtype(kind))
+    found = DType.STRING if kind == _TEXT else DType.from_numpy(np.dtype(kind))
+    if found is None:
+        raise PipelineError(f"{kind} is no element type of a model", help="use float64")
+    return found
 
 
 def _kind_of(elements: Elements) -> str:
@@ -265,4 +268,4 @@ def _read(said: Any) -> Signature:
     features = tuple(str(each) for each in said["feature_names"])
     if not columns:
         raise ValueError("no columns")
-    return Signature(cast(Layout, layout), columns, outputs, features)
+    return Signature(layout, columns, outputs, features)
