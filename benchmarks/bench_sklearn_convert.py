@@ -1,8 +1,8 @@
 """How many of scikit-learn's estimators become models that give what they give, on which road; and skl2onnx beside it.
 
 For float32 and float64 each estimator of `tests/sklearn/estimators.py` is fitted, converted without any check of ours,
-and compared with itself on four numbers of rows: `python -m benchmarks.bench_sklearn_convert [names…]`. With `--checked`,
-`convert` compares first, as users have it: then nothing may be wrong that was not refused.
+and compared with itself on four numbers of rows: `python -m benchmarks.bench_sklearn_convert [names…]`. `--checked` is
+for `convert` as users have it, which compares first: then nothing may be wrong that was not refused.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def dense(value: Any) -> Any:
 def difference(found: Any, wanted: Any) -> float:
     """The largest difference, as a part of the number where that is above 1; infinite for labels that differ."""
     found, wanted = dense(found), dense(wanted)
+    if found.shape[:1] == (1,) and wanted.shape == found.shape[1:]:
+        wanted = wanted.reshape(found.shape)  # some drop a dimension of one row
     if found.shape != wanted.shape:
         return float("inf")
     if wanted.dtype.kind not in "fiub":

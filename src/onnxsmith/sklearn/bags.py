@@ -139,6 +139,11 @@ class Bag(Structured):
         numbers = where(features < 0, 0, self.numbers).astype(self.dtype)
         return replace(self, features=features, numbers=numbers, width=len(kept))
 
+    def __mul__(self, number: float) -> Bag:
+        """With every number times another."""
+        bag = self if self.dtype.kind == "f" else self.astype(np.float64)
+        return replace(bag, numbers=bag.numbers * number)
+
     def __matmul__(self, weights: Array) -> Array:
         """The product with a matrix of one row for each feature, or with one number for each: gathered and added."""
         bag = self if weights.dtype.kind == "f" else self.astype(weights.dtype)
@@ -202,6 +207,10 @@ class SideBySide(Structured):
         kind = self.dtype
         every = [each.dense() if isinstance(each, Bag) else each for each in self.matrices]
         return concatenate([each.astype(kind) for each in every], axis=1)
+
+    def __mul__(self, number: float) -> SideBySide:
+        """With every number times another."""
+        return SideBySide(tuple(each * number for each in self.matrices))
 
     def __matmul__(self, weights: Array) -> Array:
         """The product with a matrix of one row for each column."""

@@ -40,6 +40,7 @@ from onnxsmith.sklearn.values import (
     rebuild_like,
     tensors_in,
 )
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 #: The domain of the functions that steps become.
@@ -137,20 +138,24 @@ class _Call:
     def on(self, x: Given, given: Sequence[Value]) -> Result:
         """What it gives."""
         refusals: list[str] = []
+        span: Span | None = None
         for road, function, is_inline in self._roads(is_structured=isinstance(x, Structured)):
             try:
                 made = function(x) if is_inline else self._as_function(x, given, function)
             except NotCovered as why:
-                refusals.append(f"{road}: {why}")
+                refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
+                span = span or why.span
                 continue
             roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))
             return made
-        name = type(self.estimator).__name__
-        where = f" (step '{here()}')" if here() else ""
+        if isinstance(x, Structured):
+            return call(self.estimator, self.method, x.dense(), after=self.after)
+        name = f"{type(self.estimator).__name__}.{self.method}"
+        named = f"step '{here()}', {name}" if here() else name
         raise UnconvertedStepError(
-            f"{name}.{self.method}{where} cannot become part of a model: {'; '.join(refusals)}",
+            f"{named} cannot become part of a model: {'; '.join(refusals)}",
             help="give the class a method to_onnx(self, op, x), which says what it computes",
-        )
+        ).locate(span)
 
     def _roads(self, *, is_structured: bool) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
         """Those that there are, each with what takes it."""
@@ -163,7 +168,8 @@ class _Call:
             converter = structured_converter_of(kind, self.method, self.after)
         if converter is not None:
             yield "converter", lambda x: self._converted(converter, x), converter.is_inline
-        yield "recorded", self._recorded, False
+        if not is_structured:
+            yield "recorded", self._recorded, False
 
     def _converted(self, converter: Converter, x: Given) -> Result:
         if converter.takes_method:

@@ -15,12 +15,14 @@ import numpy as np
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import OnnxsmithError
-from onnxsmith.numpy import Array, asarray, stage
+from onnxsmith.errors import OnnxsmithError, UnconvertedStepError
+from onnxsmith.numpy import Array, array, asarray, special, stage
 from onnxsmith.sklearn import stand_ins
 from onnxsmith.sklearn.table import NotCovered
 from onnxsmith.sklearn.values import Fitted, Result
+from onnxsmith.source import traceback_span
 
 #: The methods that one estimator calls of another.
 METHODS = frozenset(
@@ -54,14 +56,20 @@ class SklearnCalls:
             return None
         return stand_ins.STAND_INS.get((home, name))
 
-    def called(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A method of an estimator, which is called as all are."""
-        if not isinstance(function, types.MethodType) or function.__name__ not in METHODS:
-            return None
-        owner: Any = function.__self__
-        if isinstance(owner, type) or not hasattr(owner, "get_params"):
-            return None
-        return functools.partial(self._method, function, owner)
+    def called(
+        self, function: Callable[..., Any], stage: Callable[[Callable[..., Any]], Callable[..., Any]]
+    ) -> Callable[..., Any] | None:
+        """A method of an estimator, which is called as all are; a function of scipy, which computes what is known."""
+        if isinstance(function, types.MethodType) and function.__name__ in METHODS:
+            owner: Any = function.__self__
+            if not isinstance(owner, type) and hasattr(owner, "get_params"):
+                return functools.partial(self._method, function, owner)
+        if isinstance(function, types.FunctionType) and function.__module__.startswith("scipy."):
+            staged = self.staged(function)
+            return functools.partial(_known_or, function, stage(function if staged is None else staged))
+        if isinstance(function, np.ufunc) and not _is_ours(function):
+            return functools.partial(_known_or, function, None)
+        return None
 
     def _method(self, function: types.MethodType, owner: Fitted, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
@@ -70,6 +78,50 @@ class SklearnCalls:
         if len(given) > 1 and any(each is not None for each in given[1:]):
             raise NotCovered(f"{function.__name__} is called with more than one argument")
         return self._caller(owner, function.__name__, given[0], class_before(function, type(owner)))
+
+
+def _known_or(
+    function: Callable[..., Any], otherwise: Callable[..., Any] | None, *args: Any, **kwargs: Any
+) -> Any:
+    """What a function gives on numbers that are known now; what is called instead where one is the model's."""
+    given = [*args, *kwargs.values()]
+    if any(_is_open(each) for each in given):
+        return function(*args, **kwargs) if otherwise is None else otherwise(*args, **kwargs)
+    found: Any = function(*map(_numpys, args), **{key: _numpys(each) for key, each in kwargs.items()})
+    if isinstance(found, tuple):
+        return tuple(map(_ours, cast("tuple[object, ...]", found)))
+    return _ours(found)
+
+
+def _is_ours(function: np.ufunc) -> bool:
+    """Whether arrays of ours have a universal function."""
+    name = function.__name__
+    return getattr(np, name, None) is function or hasattr(special, name)
+
+
+def _is_open(value: object) -> bool:
+    if isinstance(value, Array):
+        return value.is_symbolic
+    if isinstance(value, list | tuple):
+        return any(map(_is_open, cast("list[object]", value)))
+    return isinstance(value, Value)
+
+
+def _numpys(value: object) -> object:
+    if isinstance(value, Array):
+        return np.array(value)
+    if isinstance(value, list):
+        return [_numpys(each) for each in cast("list[object]", value)]
+    if isinstance(value, tuple):
+        return tuple(_numpys(each) for each in cast("tuple[object, ...]", value))
+    return value
+
+
+def _ours(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        known = cast("np.ndarray[Any, Any]", value)
+        return array(known) if known.dtype.kind in "fiub" else known
+    return value
 
 
 def class_before(method: types.MethodType, kind: type) -> type | None:
@@ -100,8 +152,12 @@ def recorded(estimator: Fitted, method: str, x: Any, after: type | None, caller:
         made = stage(types.MethodType(function, estimator), x, substitutes=SklearnCalls(caller, function))
     except NotCovered:
         raise
+    except UnconvertedStepError as error:
+        raise NotCovered(f"it calls another: {error.message}", error.span) from error
     except OnnxsmithError as error:
-        raise NotCovered(str(error)) from error
+        raise NotCovered(error.message, error.span) from error
+    except Exception as error:  # whatever code says of an array that it does not know
+        raise NotCovered(f"{type(error).__name__}: {error}", traceback_span(error.__traceback__)) from error
     return _result(made, f"{kind.__name__}.{method}")
 
 

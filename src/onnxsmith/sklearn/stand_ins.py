@@ -137,6 +137,47 @@ def _softmax_of_scipy(x: Numbers, axis: Any = None) -> Numbers:
     return parts / np.sum(parts, axis=axis, keepdims=True)
 
 
+def _distances(XA: Numbers, XB: Numbers, metric: str = "euclidean", **options: object) -> Numbers:
+    first, second = XA[:, None, :], XB[None, :, :]
+    if metric == "sqeuclidean":
+        return np.sum((first - second) ** 2, axis=2)
+    if metric == "euclidean":
+        return np.sqrt(np.sum((first - second) ** 2, axis=2))
+    if metric == "cityblock":
+        return np.sum(np.abs(first - second), axis=2)
+    if metric == "chebyshev":
+        return np.max(np.abs(first - second), axis=2)
+    raise NotImplementedError(f"cdist with metric={metric!r}")
+
+
+def _solved(a: Numbers, b: Numbers, *args: object, **options: object) -> Numbers:
+    # Where the matrix is known, its inverse is computed when the model is made.
+    return np.linalg.inv(a) @ b
+
+
+def _solved_triangular(
+    a: Numbers, b: Numbers, trans: Any = 0, lower: bool = False, *args: object, **options: object
+) -> Numbers:
+    part = np.tril(a) if lower else np.triu(a)
+    inverse = np.linalg.inv(part)
+    if trans in (1, 2, "T", "C"):
+        inverse = inverse.T
+    return inverse @ b
+
+
+def _solved_by_factor(
+    c_and_lower: tuple[Numbers, bool], b: Numbers, *args: object, **options: object
+) -> Numbers:
+    factor, is_lower = c_and_lower
+    part = np.tril(factor) if is_lower else np.triu(factor).T
+    inverse = np.linalg.inv(part)
+    return inverse.T @ (inverse @ b)
+
+
+def _inverted(a: Numbers, *args: object, **options: object) -> Numbers:
+    return np.linalg.inv(a)
+
+
 def _none(*args: object, **options: object) -> None:
     return None
 
@@ -151,7 +192,12 @@ def _true(*args: object, **options: object) -> bool:
 
 #: By module and name.
 STAND_INS: dict[tuple[str, str], Callable[..., object]] = {
+    ("scipy.linalg._basic", "inv"): _inverted,
+    ("scipy.linalg._basic", "solve"): _solved,
+    ("scipy.linalg._basic", "solve_triangular"): _solved_triangular,
+    ("scipy.linalg._decomp_cholesky", "cho_solve"): _solved_by_factor,
     ("scipy.sparse._base", "issparse"): _false,
+    ("scipy.spatial.distance", "cdist"): _distances,
     ("scipy.special._logsumexp", "logsumexp"): _logsumexp_of_scipy,
     ("scipy.special._logsumexp", "softmax"): _softmax_of_scipy,
     ("sklearn.metrics.pairwise", "check_pairwise_arrays"): _pairwise_arrays,
@@ -164,7 +210,6 @@ STAND_INS: dict[tuple[str, str], Callable[..., object]] = {
     ("sklearn.utils._array_api", "get_namespace"): _namespace,
     ("sklearn.utils._array_api", "get_namespace_and_device"): _namespace_and_device,
     ("sklearn.utils._set_output", "_wrap_data_with_container"): _wrapped,
-    ("sklearn.utils._validation", "check_is_fitted"): _none,
     ("sklearn.utils.validation", "_check_feature_names"): _none,
     ("sklearn.utils.validation", "_check_n_features"): _none,
     ("sklearn.utils.validation", "_is_fitted"): _true,

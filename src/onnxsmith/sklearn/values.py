@@ -12,7 +12,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.numpy import Array, array, asarray, concatenate, take
+from onnxsmith.numpy import Array, array, asarray, concatenate, take, where
 
 
 class Fitted(Protocol):
@@ -27,6 +27,8 @@ class Fitted(Protocol):
 
 #: Numbers are arrays; text, which numpy's arrays of ours do not hold, is the tensor itself.
 Part: TypeAlias = "Array | Tensor"
+#: What functions of numpy take for an array.
+ArrayLike: TypeAlias = "Array | np.ndarray[Any, Any] | bool | int | float"
 
 
 class Columns(dict[str, Part]):
@@ -45,16 +47,19 @@ class Columns(dict[str, Part]):
         names = list(self)
         if isinstance(columns, str):
             return self[columns]
-        if isinstance(columns, int | np.integer):
+        if np.isscalar(columns):
             return self[names[int(columns)]]
-        if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):
-            start = 0 if columns.start is None else names.index(str(columns.start))
-            stop = len(names) if columns.stop is None else names.index(str(columns.stop)) + 1
-            return Columns((name, self[name]) for name in names[start:stop])
-        given = columns if isinstance(columns, slice) else np.asarray(columns)
-        if not isinstance(given, slice) and given.dtype.kind in "OUT":
-            return Columns((str(name), self[str(name)]) for name in given.tolist())
-        return Columns((name, self[name]) for name in np.array(names, dtype=object)[given].tolist())
+        if isinstance(columns, slice):
+            part: Any = columns
+            if isinstance(part.start or part.stop, str):
+                start = 0 if part.start is None else names.index(part.start)
+                stop = len(names) if part.stop is None else names.index(part.stop) + 1
+                part = slice(start, stop)
+            return Columns((name, self[name]) for name in names[part])
+        given: np.ndarray[Any, Any] = np.asarray(columns)
+        if given.dtype.kind not in "OUT":
+            given = np.array(names, dtype=object)[given]
+        return Columns((str(name), self[str(name)]) for name in given.tolist())
 
 
 class Structured(ABC):
@@ -120,6 +125,11 @@ def _tensor(part: Part) -> Tensor:
 def _part(like: Part, tensors: Iterator[Value]) -> Part:
     found = next(tensors)
     return array_of(found) if isinstance(like, Array) else cast(Tensor, found)
+
+
+def either(condition: ArrayLike, yes: ArrayLike, no: ArrayLike) -> Array:
+    """One of two arrays, element by element; `where` with one argument gives places instead."""
+    return cast(Array, where(condition, yes, no))
 
 
 def labels(classes: np.ndarray[Any, Any], index: Array) -> Part:

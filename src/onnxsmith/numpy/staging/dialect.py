@@ -60,8 +60,8 @@ class Substitutes(Protocol):
         """The function of that file that is staged in the place of one; None for all others."""
         ...
 
-    def called(self, function: Function) -> Function | None:
-        """What is called, as it is, in the place of a function; None for all others."""
+    def called(self, function: Function, stage: Callable[[Function], Function]) -> Function | None:
+        """What is called, as it is, in the place of a function; None for all others. `stage` gives what stages one."""
         ...
 
 
@@ -81,7 +81,7 @@ class NumpyDialect:
         if isinstance(function, StandsFor):
             return stage(function.__wrapped__)
         if self._substitutes is not None:
-            instead = self._substitutes.called(function)
+            instead = self._substitutes.called(function, stage)
             if instead is not None:
                 return instead
             instead = self._substitutes.staged(function)
