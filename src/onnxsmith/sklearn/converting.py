@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import PipelineError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
-from onnxsmith.sklearn.frames.signature import KEY, Signature, signature_of
+from onnxsmith.sklearn.frames.given import given_of, with_outputs
+from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.rows import count_of, taken
-from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured, array_of
+from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured
 from onnxsmith.sklearn.verifying import ConversionReport
 from onnxsmith.sklearn.verifying import verify as verify_model
 from onnxsmith.tracing.trace import trace
-from onnxsmith.types.dtypes import DType
 
 #: What outputs are called, by method.
 _OUTPUT_NAMES = {
@@ -45,7 +44,7 @@ def convert(
     X: Any,
     *,
     outputs: str | Sequence[str] | None = None,
-    inputs: str | None = None,
+    inputs: Literal["columns", "matrix"] | None = None,
     verify: bool = True,
     tolerance: float | None = None,
     opset_version: int | None = None,
@@ -55,9 +54,11 @@ def convert(
 ) -> ConvertedModel:
     """The model of a fitted estimator, such as a pipeline, for data like `X`; the number of rows stays open.
 
-    `X` is an array, a data frame of pandas or polars, or a list of texts. A frame gives one input for each column, or
-    one matrix, with `inputs="matrix"`. `outputs` are the methods whose results the model gives, by default `predict`
-    and `predict_proba`, where there are these, or else `transform`.
+    `X` is an array, a data frame of pandas or polars, or a list of texts. For a frame the model has one input for each
+    column, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with columns in any order.
+
+    `outputs` are the methods whose results the model gives, by default `predict` and `predict_proba`, where there are
+    these, or else `transform`.
 
     The model is compared with the estimator on `X`, on no, one and more rows, and on rows that hold NaN, unseen
     categories or thresholds of trees; a difference is an error. `tolerance` is how much of a number may differ, and
@@ -76,12 +77,12 @@ def convert(
     methods = _methods(estimator, outputs)
     signature = signature_of(X, inputs)
     names = [_OUTPUT_NAMES.get(each, each) for each in methods]
-    signature = replace(signature, outputs=tuple(zip(methods, names, strict=True)))
+    signature = with_outputs(signature, estimator, dict(zip(methods, names, strict=True)))
     _refuse_data(estimator, X, methods[0])
     found: list[Road] = []
 
     def body(*tensors: Tensor) -> tuple[Tensor, ...]:
-        given = _given(signature, tensors)
+        given = given_of(signature, tensors)
         made = [_single(call(estimator, method, given), method) for method in methods]
         found.extend(roads())
         return tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
@@ -103,17 +104,6 @@ def convert(
     if verify:
         converted.report = verify_model(estimator, model, X, methods, tolerance)
     return converted
-
-
-def _given(signature: Signature, tensors: Sequence[Tensor]) -> Any:
-    """What the first step is given."""
-    if signature.layout != "columns":
-        return _part(tensors[0])
-    return Columns((name, _part(tensor)) for name, tensor in zip(signature.names, tensors, strict=True))
-
-
-def _part(tensor: Tensor) -> Part:
-    return tensor if tensor.dtype is DType.STRING else array_of(tensor)
 
 
 def _single(made: Any, method: str) -> Part:

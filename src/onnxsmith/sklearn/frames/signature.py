@@ -159,7 +159,10 @@ class Signature:
 
 def dtype_of(kind: str) -> DType:
     """The element type of a model for one of a signature."""
-    return DType.STRING if kind == _TEXT else DType.from_numpy(np.dtype(kind))
+    found = DType.STRING if kind == _TEXT else DType.from_numpy(np.dtype(kind))
+    if found is None:
+        raise PipelineError(f"{kind} is no element type of a model", help="use float64")
+    return found
 
 
 def _kind_of(elements: Elements) -> str:
