@@ -139,6 +139,11 @@ class Bag(Structured):
         numbers = where(features < 0, 0, self.numbers).astype(self.dtype)
         return replace(self, features=features, numbers=numbers, width=len(kept))
 
+    def __mul__(self, number: float) -> Bag:
+        """With every number times another."""
+        bag = self if self.dtype.kind == "f" else self.astype(np.float64)
+        return replace(bag, numbers=bag.numbers * number)
+
     def __matmul__(self, weights: Array) -> Array:
         """The product with a matrix of one row for each feature, or with one number for each: gathered and added."""
         bag = self if weights.dtype.kind == "f" else self.astype(weights.dtype)
@@ -161,3 +166,69 @@ def _with_column(values: Array, value: int, *, is_first: bool) -> Array:
     blank = values[:, :0].sum(axis=1, keepdims=True) + value
     pair = [blank, values] if is_first else [values, blank]
     return concatenate([each.astype(values.dtype) for each in pair], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide(Structured):
+    """Matrices next to each other, of which some are bags: a product with weights is the sum of their products."""
+
+    matrices: tuple[Bag | Array, ...]
+
+    @property
+    def dtype(self) -> Any:
+        """The element type that all go into."""
+        return np.result_type(*[each.dtype for each in self.matrices])
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Rows and columns."""
+        return (self.matrices[0].shape[0], sum(int(each.shape[1]) for each in self.matrices))
+
+    def parts(self) -> Sequence[Part]:
+        """The arrays of all."""
+        found: list[Part] = []
+        for each in self.matrices:
+            found += each.parts() if isinstance(each, Bag) else [each]
+        return found
+
+    def with_parts(self, parts: Sequence[Part]) -> SideBySide:
+        """One of other arrays."""
+        given = iter(parts)
+        made: list[Bag | Array] = []
+        for each in self.matrices:
+            if isinstance(each, Bag):
+                made.append(each.with_parts([next(given), next(given)]))
+            else:
+                made.append(cast(Array, next(given)))
+        return SideBySide(tuple(made))
+
+    def dense(self) -> Array:
+        """The matrix."""
+        kind = self.dtype
+        every = [each.dense() if isinstance(each, Bag) else each for each in self.matrices]
+        return concatenate([each.astype(kind) for each in every], axis=1)
+
+    def __mul__(self, number: float) -> SideBySide:
+        """With every number times another."""
+        return SideBySide(tuple(each * number for each in self.matrices))
+
+    def __matmul__(self, weights: Array) -> Array:
+        """The product with a matrix of one row for each column."""
+        begin, added = 0, None
+        for each in self.matrices:
+            end = begin + int(each.shape[1])
+            part = (each if isinstance(each, Bag) else each.astype(weights.dtype)) @ weights[begin:end]
+            added = part if added is None else added + part
+            begin = end
+        assert added is not None  # there is one matrix at least
+        return added
+
+
+def beside(parts: Sequence[Bag | SideBySide | Array]) -> SideBySide | Array:
+    """Matrices next to each other, with bags among them as they are."""
+    flat: list[Bag | Array] = []
+    for each in parts:
+        flat += each.matrices if isinstance(each, SideBySide) else [each]
+    if any(isinstance(each, Bag) for each in flat):
+        return SideBySide(tuple(flat))
+    return concatenate([cast(Array, each) for each in flat], axis=1)

@@ -27,6 +27,7 @@ HOMES: dict[str, str] = {
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
     "imputing": "impute.IterativeImputer impute.KNNImputer",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
+    "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
@@ -41,7 +42,7 @@ HOMES: dict[str, str] = {
     ),
     "text": (
         "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
-        "feature_extraction.text.TfidfTransformer feature_extraction.text.TfidfVectorizer"
+        "feature_extraction.text.TfidfVectorizer"
     ),
 }
 
@@ -52,10 +53,15 @@ def load_home(name: str) -> None:
     """Import the family that converts a class; nothing happens for one that none converts."""
     family = _HOME_OF.get(name)
     if family is not None:
-        importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+        load_family(family)
+
+
+def load_family(family: str) -> None:
+    """Import a family."""
+    importlib.import_module(f"onnxsmith.sklearn.families.{family}")
 
 
 def load_all() -> None:
     """Import every family."""
     for family in HOMES:
-        importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+        load_family(family)

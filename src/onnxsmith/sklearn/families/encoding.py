@@ -85,7 +85,7 @@ def _indicators(index: Array, count: int, dtype: Any) -> Array:
     return is_equal(index[:, None], arange(count)).astype(dtype)
 
 
-@converts("sklearn.preprocessing.OneHotEncoder", "transform")
+@converts("sklearn.preprocessing.OneHotEncoder", "transform", columns=True)
 def one_hot(estimator: Fitted, x: Given) -> Array:
     """A column for each category that is not dropped; infrequent ones share one."""
     made: list[Array] = []
@@ -130,7 +130,7 @@ def joined_text(columns: list[Any]) -> Any:
 # -- one number for each category ------------------------------------------------------------------------
 
 
-@converts("sklearn.preprocessing.OrdinalEncoder", "transform")
+@converts("sklearn.preprocessing.OrdinalEncoder", "transform", columns=True)
 def ordinal(estimator: Fitted, x: Given) -> Array:
     """The number of each category, and what is given for unknown and missing ones."""
     made: list[Array] = []
@@ -157,7 +157,7 @@ def ordinal_back(estimator: Fitted, x: Array) -> Part:
     return _stacked_labels(estimator, index)
 
 
-@converts("sklearn.preprocessing.TargetEncoder", "transform")
+@converts("sklearn.preprocessing.TargetEncoder", "transform", columns=True)
 def target(estimator: Fitted, x: Given) -> Array:
     """The mean of the target for each category, and the mean of all for an unknown one."""
     found = _known_places(estimator, x)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.numpy import Array, log
+from onnxsmith.numpy import log
 from onnxsmith.sklearn.arrays import where
 from onnxsmith.sklearn.bags import Bag
 from onnxsmith.sklearn.table import NotCovered, converts
@@ -38,27 +38,20 @@ def _counts(estimator: Fitted, texts: Tensor) -> Bag:
     return bag.present() if estimator.binary else bag
 
 
-@converts(f"{_MODULE}.CountVectorizer", "transform")
+@converts(f"{_MODULE}.CountVectorizer", "transform", columns=True)
 def counts(estimator: Fitted, x: Given) -> Bag:
     """How often each n-gram of the vocabulary comes."""
     return _counts(estimator, _texts(x))
 
 
-@converts(f"{_MODULE}.TfidfVectorizer", "transform")
+@converts(f"{_MODULE}.TfidfVectorizer", "transform", columns=True)
 def weighted_counts(estimator: Fitted, x: Given) -> Bag:
     """Counts, weighted by how rare n-grams are."""
-    return _weighted(estimator._tfidf, _counts(estimator, _texts(x)))
+    return weighted(estimator._tfidf, _counts(estimator, _texts(x)))
 
 
-@converts(f"{_MODULE}.TfidfTransformer", "transform", structured=True)
-def weighted(estimator: Fitted, x: Bag | Array) -> Bag | Array:
-    """What is counted, weighted by how rare it is."""
-    if isinstance(x, Bag):
-        return _weighted(estimator, x)
-    raise NotCovered("it is given a matrix, and not what a vectoriser counts")
-
-
-def _weighted(estimator: Fitted, bag: Bag) -> Bag:
+def weighted(estimator: Fitted, bag: Bag) -> Bag:
+    """What is counted, weighted as a TfidfTransformer does."""
     kind: Any = bag.dtype if bag.dtype in (np.float32, np.float64) else np.dtype(np.float64)
     if estimator.sublinear_tf:
         bag = bag.merged().astype(kind)
@@ -69,7 +62,7 @@ def _weighted(estimator: Fitted, bag: Bag) -> Bag:
     return bag if estimator.norm is None else bag.normalized(estimator.norm)
 
 
-@converts(f"{_MODULE}.HashingVectorizer", "transform")
+@converts(f"{_MODULE}.HashingVectorizer", "transform", columns=True)
 def hashed_counts(estimator: Fitted, x: Given) -> Bag:
     """How often n-grams of each hash come."""
     features, signs = hashed(Analysis(estimator), _texts(x), int(estimator.n_features))

@@ -8,33 +8,34 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
-from onnxsmith.sklearn.frames.reading import Elements
 from onnxsmith.sklearn.frames.signature import read_signature
 
 
-def predict(model: Model, X: Any) -> Elements:
+def predict(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
     return _result(model, "predict", X)
 
 
-def predict_proba(model: Model, X: Any) -> Elements:
+def predict_proba(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """The probability of each class for the rows of `X`."""
     return _result(model, "predict_proba", X)
 
 
-def decision_function(model: Model, X: Any) -> Elements:
+def decision_function(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """The scores of the rows of `X`."""
     return _result(model, "decision_function", X)
 
 
-def transform(model: Model, X: Any) -> Elements:
+def transform(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
     """What the pipeline makes of the rows of `X`."""
     return _result(model, "transform", X)
 
 
-def _result(model: Model, method: str, data: Any) -> Elements:
+def _result(model: Model, method: str, data: Any) -> np.ndarray[Any, np.dtype[Any]]:
     signature = read_signature(model)
     outputs = dict(signature.outputs)
     if method not in outputs:
