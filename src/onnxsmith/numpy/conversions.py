@@ -186,6 +186,8 @@ def to_list(x: Array) -> object:
     """`x.tolist()`: nested lists of Python numbers, now or in the model."""
     if not x.is_symbolic:
         return cast("np.ndarray[Any, Any]", x.held).tolist()
+    if x.ndim == 1 and not isinstance(x.shape[0], int) and x.dtype.kind != "c":
+        return FUNCTIONS["_listed"](x)
     return [to_list(each) for each in x] if x.ndim else item(x, ())
 
 

@@ -17,6 +17,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import UFUNCS, public
 from onnxsmith.numpy.requirements import require
+from onnxsmith.numpy.sharing import detached
 
 
 def _rows(x: Array, dtype: NumpyDType, rowvar: bool) -> Field:
@@ -173,7 +174,7 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise AttributeValueError("ddof is a whole number", culprit=("attribute", "ddof"))
     less = ddof if ddof is not None else 0 if bias else 1
-    return _made(m, y, rowvar, less, fweights, aweights, dtype, is_scaled=False)
+    return detached(_made(m, y, rowvar, less, fweights, aweights, dtype, is_scaled=False))
 
 
 @public("corrcoef")

@@ -104,8 +104,10 @@ def get(x: Array, index: ArrayLike) -> Array:
         taken = take(sharing.detached(x), parts)
         taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
         return taken
+    if not parts and not x.ndim:
+        return sharing.detached(x).as_number()
     return sharing.view(
-        x,
+        sharing.detached(x) if x.is_number else x,  # of a number x[...] makes an array
         lambda base: take(base, parts),
         lambda base, part: put(base, parts, part),
         lambda layout: layout[cast(Any, parts)],
