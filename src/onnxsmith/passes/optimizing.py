@@ -39,6 +39,7 @@ from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.cleanup.subexpressions import share_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import EditLog
+from onnxsmith.passes.fusions.accumulating import ACCUMULATING
 from onnxsmith.passes.fusions.activations import activations
 from onnxsmith.passes.fusions.attention import ATTENTION
 from onnxsmith.passes.fusions.microsoft import DOMAIN, fuse_for_runtime
@@ -69,7 +70,7 @@ _LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos"
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS, SIDE_BY_SIDE)
 #: Fusions that are no rules of two functions; where modules become functions, weights stay in theirs.
 _IN_MODULES = rule_table(ROTARY, ATTENTION)
-_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION, WINDOWS, SQUARES)
+_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION, ACCUMULATING, WINDOWS, SQUARES)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 

@@ -27,6 +27,7 @@ To add one, write a function in the file of its family (or in a new file that is
 from onnxsmith.grad.rules import activations as activations
 from onnxsmith.grad.rules import arithmetic as arithmetic
 from onnxsmith.grad.rules import bits as bits
+from onnxsmith.grad.rules import called as called
 from onnxsmith.grad.rules import control_flow as control_flow
 from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
@@ -40,6 +41,7 @@ from onnxsmith.grad.rules import products as products
 from onnxsmith.grad.rules import recurrent as recurrent
 from onnxsmith.grad.rules import reductions as reductions
 from onnxsmith.grad.rules import sampling as sampling
+from onnxsmith.grad.rules import sequences as sequences
 from onnxsmith.grad.rules import shapes as shapes
 from onnxsmith.grad.rules import special as special
 from onnxsmith.grad.rules import transforms as transforms

@@ -138,7 +138,7 @@ class Lifter:
         """Lift all nodes of a graph but those whose results are waiting, or known already; raises CannotLift."""
         if graph.initializers:
             raise CannotLift("a body has weights of its own")
-        for node in graph:
+        for node in self.at.edit.living(graph):
             if any(each in waiting for each in node.outputs) or all(
                 each in self.known for each in node.outputs
             ):
