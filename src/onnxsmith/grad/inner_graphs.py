@@ -99,7 +99,7 @@ class ControlFlow:
     graphs: Mapping[str, InnerGraph]
     output_count: int
     #: What was kept at each turn, by the rule that kept it.
-    tape: tuple[Value, ...] = ()
+    tape: tuple[Value | None, ...] = ()
 
     def record(self) -> tuple[Value, ...]:
         """Its outputs, with nothing kept."""

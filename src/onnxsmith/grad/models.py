@@ -24,6 +24,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
+from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.paths import ancestors
 from onnxsmith.grad.replaying import Replay
@@ -302,7 +303,7 @@ class _Recorder:
         if found is not None:
             return found
         if fills or made_value(value).record in ancestors(losses, self._replay.steps):
-            return filled_like(_tensor(value), 0.0)
+            return zeros_like(value)
         text = f"the loss does not depend on '{name}'"
         if name in skips:
             warnings.warn(ModelWarning(f"{text}: the model has no gradient for it"), stacklevel=2)

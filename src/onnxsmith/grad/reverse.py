@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -9,6 +10,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.broadcasting import have_same_shape, summed_to
+from onnxsmith.grad.containers import added
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.paths import described, told_at
 from onnxsmith.grad.steps import Step
@@ -91,6 +93,6 @@ class Reverse:
 
 def total(parts: Sequence[Value]) -> Value:
     """The sum of cotangents that reach one value by several ways."""
-    if len(parts) == 2:
-        return op.Add(parts[0], parts[1])
+    if len(parts) == 2 or not isinstance(parts[0], Tensor):
+        return functools.reduce(added, parts)
     return op.Sum(*parts)

@@ -21,6 +21,7 @@ from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
 from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
@@ -53,6 +54,9 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     size = array.shape[place]
     if isinstance(size, int) and not -size <= obj <= size:
         raise InputTypeError(f"there is no place {obj} in a dimension of size {size}")
+    require_at_least(
+        size, obj if obj >= 0 else -obj, IndexError(f"index {obj} is out of bounds for axis {place}")
+    )
     given = as_type(array_of(values), array.dtype)
     rows = given.shape[0] if given.ndim > array.ndim else None
     while given.ndim > array.ndim and isinstance(given.shape[0], int) and given.shape[0] == 1:

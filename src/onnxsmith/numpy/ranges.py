@@ -20,6 +20,7 @@ from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -54,6 +55,8 @@ def arange(
     wanted = None if dtype is None else dtypes.read(dtype)
     if not any(isinstance(each, Number) for each in ends):
         return Array(cast(Any, np.arange)(*ends, dtype=wanted))
+    if isinstance(by, Number):
+        require(lambda: by != 0, ZeroDivisionError("division by zero"))
     kinds = [type(each.sample) if isinstance(each, Number) else type(each) for each in ends]
     natural = dtypes.promoted((), [int if each is bool else each for each in kinds])
     return _ranged(begin, last, by, natural if wanted is None else wanted)
@@ -181,6 +184,8 @@ def geomspace(
     for each in (first, last):
         if not each.is_symbolic and not np.asarray(each).all():
             raise AttributeValueError("a sequence of multiples has no 0")
+        if each.is_symbolic:
+            require(lambda each=each: each != 0, ValueError("Geometric sequence cannot include zero"))
     count = size_of(num, "num")
     if isinstance(count, int) and count < 0:
         raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))

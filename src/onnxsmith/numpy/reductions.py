@@ -21,6 +21,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import is_large, quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_some
 from onnxsmith.numpy.sizes import check_broadcast
 from onnxsmith.types.dtypes import DType
 
@@ -197,6 +198,9 @@ def is_empty(x: Array) -> bool:
 def check_not_empty(x: Array, axes: Sequence[int], what: str) -> None:
     """Refuse what has no answer for no elements, where sizes are known."""
     if x.is_symbolic:
+        name = "minimum" if "least" in what else "maximum"
+        said = f"zero-size array to reduction operation {name} which has no identity"
+        require_some(x, axes, ValueError(said))
         return
     shape = x.shape
     if any(shape[axis] == 0 for axis in axes) and all(shape[k] for k in range(x.ndim) if k not in axes):

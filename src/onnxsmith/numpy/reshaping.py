@@ -13,6 +13,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.numpy import sharing
@@ -276,7 +277,7 @@ def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Array:
         if isinstance(mine, int) and isinstance(wanted, int) and mine not in (1, wanted):
             raise ShapeError(f"an array of shape {before} does not broadcast to {sizes}")
     made = sharing.view(
-        array,
+        sharing.detached(array) if array.is_number else array,
         lambda base: _expanded(base, sizes),
         lambda base, part: base,
         lambda layout: np.broadcast_to(layout, cast("tuple[int, ...]", sizes)),
@@ -389,13 +390,14 @@ def _with_part(x: Array, part: Array, which: str) -> Array:
 @public("real")
 def real(x: ArrayLike) -> Array:
     """The real parts: a view; a real array is its own."""
-    return _viewed_part(array_of(x), "real")
+    # A number of Python's has one of its own.
+    return cast("Array", getattr(x, "real")) if isinstance(x, Number) else _viewed_part(array_of(x), "real")  # noqa: B009
 
 
 @public("imag")
 def imag(x: ArrayLike) -> Array:
     """The imaginary parts: a view; zeros for a real array."""
-    return _viewed_part(array_of(x), "imag")
+    return cast("Array", getattr(x, "imag")) if isinstance(x, Number) else _viewed_part(array_of(x), "imag")  # noqa: B009
 
 
 def _viewed_part(array: Array, which: str) -> Array:
@@ -404,6 +406,9 @@ def _viewed_part(array: Array, which: str) -> Array:
             return array
         zeros = array_from(tensors_of(array)) if array.is_symbolic else array
         made = _zeros(zeros)
+        if array.is_number:
+            return made
+        made = sharing.detached(made)
         made.lock("a real array has no imaginary parts")
         return made
     return sharing.view(

@@ -27,7 +27,8 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, Missing, is_long, mask_of, masked
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.requirements import require
 from onnxsmith.types.dtypes import DType
 
 
@@ -267,6 +268,9 @@ def average(
     is_nothing = given.ndim != x.ndim and not given.is_symbolic and not given.size
     if is_nothing or (not scale.is_symbolic and not np.asarray(scale).all()):
         raise DivisionByZeroError("the weights add up to zero, and nothing can be divided by that")
+    if scale.is_symbolic:
+        said = "Weights sum to zero, can't be normalized"
+        require(lambda: UFUNCS["not_equal"](scale, 0), ZeroDivisionError(said))
     return (made, scale) if returned else made
 
 

@@ -406,6 +406,10 @@ class Editor:
             graph.remove(nodes)
         self.gone.clear()
 
+    def living(self, graph: ir.Graph) -> list[ir.Node]:
+        """The nodes of a graph without those that are gone, which stand in it until they are swept out."""
+        return [node for node in graph if node not in self.gone]
+
     def _is_inside_gone(self, graph: ir.Graph | None) -> bool:
         while graph is not None and graph in self._outer:
             around = self._outer[graph]

@@ -41,6 +41,7 @@ from onnxsmith.grad.rules import products as products
 from onnxsmith.grad.rules import recurrent as recurrent
 from onnxsmith.grad.rules import reductions as reductions
 from onnxsmith.grad.rules import sampling as sampling
+from onnxsmith.grad.rules import sequences as sequences
 from onnxsmith.grad.rules import shapes as shapes
 from onnxsmith.grad.rules import special as special
 from onnxsmith.grad.rules import transforms as transforms

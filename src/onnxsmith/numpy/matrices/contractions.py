@@ -141,6 +141,8 @@ def cross(
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """All products of elements, as blocks of the second."""
     x, y = array_of(a), array_of(b)
+    if not x.ndim or not y.ndim:
+        return _multiplied(x, y)
     rank = max(x.ndim, y.ndim)
     left = reshape(x, (*[1] * (rank - x.ndim), *tuple(x.shape)))
     right = reshape(y, (*[1] * (rank - y.ndim), *tuple(y.shape)))

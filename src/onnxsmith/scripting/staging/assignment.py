@@ -184,10 +184,7 @@ def _assign_attribute(
     """Arrays of a dialect have attributes that are written to: `x.flat = 0`. All other objects live outside."""
     frame = stager.frame
     if not frame.run.dialect.is_open(owner):
-        raise UnsupportedSyntaxError(
-            "an attribute of an object is assigned, and a model has no memory from one call to the next",
-            help="assign a variable and return it",
-        ).locate(frame.span(target))
+        raise _lasting_attribute(stager, target)
     with located(frame.span(target)):
         try:
             setattr(owner, name, value)
@@ -196,6 +193,13 @@ def _assign_attribute(
                 f"'{name}' of an array cannot be assigned here",
                 help="make a new array: x = x.reshape(…)" if name == "shape" else "make a new array",
             ) from None
+
+
+def _lasting_attribute(stager: Stager, target: ast.expr) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        "an attribute of an object is assigned, and a model has no memory from one call to the next",
+        help="assign a variable and return it",
+    ).locate(stager.frame.span(target))
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
@@ -239,6 +243,13 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             with located(frame.span(statement.target)):
                 refuse_change(owner)
                 elements[key] = result
+        case ast.Attribute(value=holder, attr=name):
+            owner = frame.evaluate(holder)
+            if not frame.run.dialect.is_open(owner):
+                raise _lasting_attribute(stager, statement.target)
+            right = frame.evaluate(statement.value)
+            result = _at(stager, statement, compute, getattr(owner, name), right)
+            _assign_attribute(stager, statement.target, owner, name, result)
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)

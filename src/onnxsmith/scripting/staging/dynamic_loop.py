@@ -244,6 +244,12 @@ def _stage_body(
     flags = _flags(stager, statement)
     tangles.begin(states)
     before = dict(frame.variables)
+
+    def refuse_grown() -> None:
+        with located(place):
+            merged = [each.name for each in states]
+            growing.refuse_lost(frame, before, merged, live_after(stager, statement))
+
     with (
         active(scope),
         watch_path(frame, frame.analysis.facts.names([statement]), statement),
@@ -277,6 +283,8 @@ def _stage_body(
             assign(stager, statement.target, element)
 
         def end(jump: Jump) -> Side:
+            if jump.kind != "return":
+                refuse_grown()
             goes_on: Any = jump.kind in ("next", "continue")
             if goes_on and test is not None:
                 value = test()  # before the variables are taken: a walrus in the test assigns one
@@ -300,9 +308,7 @@ def _stage_body(
                 "every iteration of this loop raises an error, and only the model knows whether there is one",
                 help="ask before the loop: if n > 0: raise …",
             ).locate(place) from None
-        with located(place):
-            merged = [each.name for each in states]
-            growing.refuse_lost(frame, before, merged, live_after(stager, statement))
+        refuse_grown()
         assigned = CellValues()
         raw = [_left(state, side, assigned) for state in states]
         told = _told(side, flags)

@@ -1,0 +1,67 @@
+"""Which family holds the converters of a class: that module alone is loaded when the class is met."""
+
+from __future__ import annotations
+
+import importlib
+
+#: Family -> the classes that it converts, without "sklearn.".
+HOMES: dict[str, str] = {
+    "clusters": (
+        "cluster.AffinityPropagation cluster.Birch cluster.BisectingKMeans cluster.KMeans cluster.MeanShift "
+        "cluster.MiniBatchKMeans neighbors.NearestCentroid"
+    ),
+    "coding": (
+        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning decomposition.MiniBatchSparsePCA "
+        "decomposition.SparseCoder decomposition.SparsePCA"
+    ),
+    "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
+    "encoding": (
+        "preprocessing.KBinsDiscretizer preprocessing.LabelBinarizer preprocessing.LabelEncoder "
+        "preprocessing.MultiLabelBinarizer preprocessing.OneHotEncoder preprocessing.OrdinalEncoder "
+        "preprocessing.TargetEncoder"
+    ),
+    "ensembles": (
+        "calibration.CalibratedClassifierCV ensemble.BaggingClassifier ensemble.BaggingRegressor "
+        "ensemble.StackingClassifier ensemble.StackingRegressor ensemble.VotingClassifier"
+    ),
+    "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
+    "imputing": "impute.IterativeImputer impute.KNNImputer",
+    "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
+    "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
+    "pipelines": "pipeline.Pipeline",
+    "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
+    "selection": (
+        "feature_selection.GenericUnivariateSelect feature_selection.RFE feature_selection.RFECV "
+        "feature_selection.SelectFdr feature_selection.SelectFpr feature_selection.SelectFromModel "
+        "feature_selection.SelectFwe feature_selection.SelectKBest feature_selection.SelectPercentile "
+        "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
+    ),
+    "shaping": (
+        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
+        "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
+    ),
+    "text": (
+        "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
+        "feature_extraction.text.TfidfVectorizer"
+    ),
+}
+
+_HOME_OF = {f"sklearn.{name}": family for family, names in HOMES.items() for name in names.split()}
+
+
+def load_home(name: str) -> None:
+    """Import the family that converts a class; nothing happens for one that none converts."""
+    family = _HOME_OF.get(name)
+    if family is not None:
+        load_family(family)
+
+
+def load_family(family: str) -> None:
+    """Import a family."""
+    importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+
+
+def load_all() -> None:
+    """Import every family."""
+    for family in HOMES:
+        load_family(family)
