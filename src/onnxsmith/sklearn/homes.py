@@ -27,6 +27,10 @@ HOMES: dict[str, str] = {
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
     "imputing": "impute.IterativeImputer impute.KNNImputer",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
+    "passing": (
+        "impute.SimpleImputer model_selection.GridSearchCV model_selection.HalvingGridSearchCV "
+        "model_selection.HalvingRandomSearchCV model_selection.RandomizedSearchCV preprocessing.FunctionTransformer"
+    ),
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
