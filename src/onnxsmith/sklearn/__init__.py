@@ -11,13 +11,19 @@ from onnxsmith.errors import MissingDependencyError
 if TYPE_CHECKING:
     from onnxsmith.sklearn.converting import ConvertedModel as ConvertedModel
     from onnxsmith.sklearn.converting import convert as convert
+    from onnxsmith.sklearn.verifying import ConversionReport as ConversionReport
+    from onnxsmith.sklearn.verifying import Discrepancy as Discrepancy
+    from onnxsmith.sklearn.verifying import discrepancies as discrepancies
 
 _LAZY = {
+    "ConversionReport": "onnxsmith.sklearn.verifying",
     "ConvertedModel": "onnxsmith.sklearn.converting",
+    "Discrepancy": "onnxsmith.sklearn.verifying",
     "convert": "onnxsmith.sklearn.converting",
+    "discrepancies": "onnxsmith.sklearn.verifying",
 }
 
-__all__ = ["ConvertedModel", "convert"]
+__all__ = ["ConversionReport", "ConvertedModel", "Discrepancy", "convert", "discrepancies"]
 
 
 def __getattr__(name: str) -> Any:

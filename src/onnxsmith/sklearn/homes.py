@@ -31,6 +31,7 @@ HOMES: dict[str, str] = {
         "impute.SimpleImputer model_selection.GridSearchCV model_selection.HalvingGridSearchCV "
         "model_selection.HalvingRandomSearchCV model_selection.RandomizedSearchCV preprocessing.FunctionTransformer"
     ),
+    "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (

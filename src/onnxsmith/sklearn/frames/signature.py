@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from onnxsmith.types.value_types import TensorType
 
 #: Under which the metadata of a model has its signature.
 KEY = "onnxsmith.sklearn.signature"
-Layout = Literal["columns", "matrix", "texts"]
+Layout = Literal["columns", "matrix", "texts", "array"]
 _TEXT = "str"
 
 
@@ -34,7 +34,7 @@ _TEXT = "str"
 class Signature:
     """What a model takes and gives."""
 
-    #: One input for each column, one for all, or one text for each row.
+    #: One input for each column, one for all, one text for each row, or one array of another rank.
     layout: Layout
     #: The names of columns, where they have some, and the element type of each.
     columns: tuple[tuple[str | None, str], ...]
@@ -42,6 +42,8 @@ class Signature:
     outputs: tuple[tuple[str, str], ...] = ()
     #: The names of what `transform` gives, where it says them.
     feature_names: tuple[str, ...] = ()
+    #: What stands in each row of an array that is no matrix: nothing for a number, the shape of an image.
+    row_shape: tuple[int, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -56,12 +58,22 @@ class Signature:
         if self.layout == "columns":
             return [TensorType(dtype_of(kind), ("N",)) for _, kind in self.columns]
         kind = self.columns[0][1]
+        if self.layout == "array":
+            return [TensorType(dtype_of(kind), ("N", *self.row_shape))]
         return [TensorType(dtype_of(kind), ("N",) if self.layout == "texts" else ("N", len(self.columns)))]
 
     def feeds(self, data: Any) -> list[Elements]:
         """Data as the inputs of the model, in order; says what does not fit, by the column's name."""
         if self.layout == "texts":
             return [self._checked(text_elements(data), "X", _TEXT)]
+        if self.layout == "array":
+            array = np.asarray(data)
+            if array.shape[1:] != self.row_shape or not array.ndim:
+                raise PipelineError(
+                    f"X has the shape {array.shape}, and the model takes rows of the shape {self.row_shape}",
+                    help="give an array with one row more or less than those that the model was made for",
+                ).locate_at_caller()
+            return [self._checked(array_elements(array, "X"), "X", self.columns[0][1])]
         if not is_frame(data):
             return self._feeds_of_matrix(data)
         if self.columns and self.columns[0][0] is None:
@@ -200,11 +212,14 @@ def signature_of(data: Any, inputs: str | None) -> Signature:
         elements = text_elements(data)
         if elements.dtype == object:
             return Signature("texts", ((None, _TEXT),))
-    if dimensions != 2:
+    if dimensions == 0:
         raise PipelineError(
-            f"X has {dimensions} dimensions, and a pipeline takes rows of columns, or texts",
+            "X is a single value, and a pipeline takes rows",
             help="give an array of two dimensions, a data frame, or a list of texts",
         ).locate_at_caller()
+    if dimensions != 2:
+        elements = array_elements(np.asarray(data), "X")
+        return Signature("array", ((None, _kind_of(elements)),), row_shape=elements.shape[1:])
     if inputs == "columns":
         raise PipelineError(
             "inputs='columns' takes the names of columns from a data frame, and X is an array",
@@ -259,13 +274,14 @@ def _metadata(model: Model) -> Mapping[str, str]:
 
 def _read(said: Any) -> Signature:
     layout = said["layout"]
-    if layout not in ("columns", "matrix", "texts"):
+    if layout not in ("columns", "matrix", "texts", "array"):
         raise ValueError(layout)
     columns = tuple((None if name is None else str(name), str(kind)) for name, kind in said["columns"])
     for _, kind in columns:
         dtype_of(kind)
     outputs = tuple((str(method), str(name)) for method, name in said["outputs"])
     features = tuple(str(each) for each in said["feature_names"])
+    row_shape = tuple(int(each) for each in said.get("row_shape", ()))
     if not columns:
         raise ValueError("no columns")
-    return Signature(layout, columns, outputs, features)
+    return Signature(cast(Layout, layout), columns, outputs, features, row_shape)
