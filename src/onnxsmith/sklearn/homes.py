@@ -6,9 +6,27 @@ import importlib
 
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
+    "bagging": "ensemble.BaggingClassifier ensemble.BaggingRegressor",
+    "boosting": (
+        "ensemble.AdaBoostClassifier ensemble.AdaBoostRegressor ensemble.GradientBoostingClassifier"
+        " ensemble.GradientBoostingRegressor"
+    ),
+    "centroids": "neighbors.NearestCentroid",
+    "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",
     "linear": "linear_model.LinearRegression linear_model.Ridge linear_model.LogisticRegression",
+    "neighbour_imputing": "impute.KNNImputer",
+    "neighbours": (
+        "neighbors.KNeighborsClassifier neighbors.KNeighborsRegressor neighbors.KNeighborsTransformer"
+        " neighbors.RadiusNeighborsClassifier neighbors.RadiusNeighborsRegressor neighbors.RadiusNeighborsTransformer"
+        " neighbors.LocalOutlierFactor"
+    ),
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.StandardScaler preprocessing.MinMaxScaler",
+    "trees": (
+        "tree.DecisionTreeClassifier tree.DecisionTreeRegressor tree.ExtraTreeClassifier tree.ExtraTreeRegressor"
+        " ensemble.RandomForestClassifier ensemble.RandomForestRegressor ensemble.ExtraTreesClassifier"
+        " ensemble.ExtraTreesRegressor ensemble.RandomTreesEmbedding ensemble.IsolationForest"
+    ),
 }
 
 _HOME_OF = {f"sklearn.{name}": family for family, names in HOMES.items() for name in names.split()}
