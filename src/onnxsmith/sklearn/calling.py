@@ -22,8 +22,10 @@ from onnxsmith.errors import UnconvertedStepError
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
+from onnxsmith.sklearn.recording import recorded
 from onnxsmith.sklearn.table import Converter, NotCovered, converter_of, public_name
 from onnxsmith.sklearn.values import Fitted, Given, Result, array_of, rebuild_like, tensors_in
+from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
 #: The domain of the functions that steps become.
@@ -92,6 +94,10 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
     return found[0]
 
 
+def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
+    return call(estimator, method, x, after=after)
+
+
 @dataclass(frozen=True, slots=True)
 class _Call:
     """A method of an estimator that is called in a graph."""
@@ -104,20 +110,22 @@ class _Call:
     def on(self, x: Given, given: Sequence[Value]) -> Result:
         """What it gives."""
         refusals: list[str] = []
+        span: Span | None = None
         for road, function, is_inline in self._roads():
             try:
                 made = function(x) if is_inline else self._as_function(x, given, function)
             except NotCovered as why:
-                refusals.append(f"{road}: {why}")
+                refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
+                span = span or why.span
                 continue
             roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))
             return made
-        name = type(self.estimator).__name__
-        where = f" (step '{here()}')" if here() else ""
+        name = f"{type(self.estimator).__name__}.{self.method}"
+        named = f"step '{here()}', {name}" if here() else name
         raise UnconvertedStepError(
-            f"{name}.{self.method}{where} cannot become part of a model: {'; '.join(refusals)}",
+            f"{named} cannot become part of a model: {'; '.join(refusals)}",
             help="give the class a method to_onnx(self, op, x), which says what it computes",
-        )
+        ).locate(span)
 
     def _roads(self) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
         """Those that there are, each with what takes it."""
@@ -128,11 +136,15 @@ class _Call:
         converter = converter_of(kind, self.method, self.after)
         if converter is not None:
             yield "converter", lambda x: self._converted(converter, x), converter.is_inline
+        yield "recorded", self._recorded, False
 
     def _converted(self, converter: Converter, x: Given) -> Result:
         if converter.takes_method:
             return converter.function(self.estimator, x, method=self.method)
         return converter.function(self.estimator, x)
+
+    def _recorded(self, x: Given) -> Result:
+        return recorded(self.estimator, self.method, x, self.after, _call_from_code)
 
     def _by_itself(self, x: Given) -> Result:
         """What the class's own `to_onnx` gives: tensors of tensors."""

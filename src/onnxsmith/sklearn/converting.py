@@ -39,6 +39,7 @@ def convert(
     X: Any,
     *,
     outputs: Sequence[str] | None = None,
+    verify: bool = True,
     opset_version: int | None = None,
     name: str | None = None,
     doc_string: str | None = None,

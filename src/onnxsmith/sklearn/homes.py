@@ -7,13 +7,34 @@ import importlib
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
     "bagging": "ensemble.BaggingClassifier ensemble.BaggingRegressor",
+    "binning": (
+        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.KBinsDiscretizer "
+        "preprocessing.PowerTransformer preprocessing.SplineTransformer random_projection.SparseRandomProjection"
+    ),
     "boosting": (
         "ensemble.AdaBoostClassifier ensemble.AdaBoostRegressor ensemble.GradientBoostingClassifier"
         " ensemble.GradientBoostingRegressor"
     ),
     "centroids": "neighbors.NearestCentroid",
+    "clusters": (
+        "cluster.AffinityPropagation cluster.Birch cluster.BisectingKMeans cluster.KMeans cluster.MeanShift "
+        "cluster.MiniBatchKMeans"
+    ),
+    "coding": (
+        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning decomposition.MiniBatchSparsePCA "
+        "decomposition.SparseCoder decomposition.SparsePCA"
+    ),
+    "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
+    "ensembles": (
+        "calibration.CalibratedClassifierCV ensemble.StackingClassifier ensemble.StackingRegressor "
+        "ensemble.VotingClassifier"
+    ),
+    "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
     "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",
-    "linear": "linear_model.LinearRegression linear_model.Ridge linear_model.LogisticRegression",
+    "imputing": "impute.IterativeImputer",
+    "kernels": "kernel_approximation.Nystroem kernel_ridge.KernelRidge",
+    "labels": "preprocessing.LabelEncoder",
+    "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
     "neighbour_imputing": "impute.KNNImputer",
     "neighbours": (
         "neighbors.KNeighborsClassifier neighbors.KNeighborsRegressor neighbors.KNeighborsTransformer"
@@ -21,7 +42,14 @@ HOMES: dict[str, str] = {
         " neighbors.LocalOutlierFactor"
     ),
     "pipelines": "pipeline.Pipeline",
-    "scaling": "preprocessing.StandardScaler preprocessing.MinMaxScaler",
+    "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
+    "selection": (
+        "feature_selection.GenericUnivariateSelect feature_selection.RFE feature_selection.RFECV "
+        "feature_selection.SelectFdr feature_selection.SelectFpr feature_selection.SelectFromModel "
+        "feature_selection.SelectFwe feature_selection.SelectKBest feature_selection.SelectPercentile "
+        "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
+    ),
+    "support_vectors": "svm.NuSVC svm.NuSVR svm.OneClassSVM svm.SVC svm.SVR",
     "trees": (
         "tree.DecisionTreeClassifier tree.DecisionTreeRegressor tree.ExtraTreeClassifier tree.ExtraTreeRegressor"
         " ensemble.RandomForestClassifier ensemble.RandomForestRegressor ensemble.ExtraTreesClassifier"

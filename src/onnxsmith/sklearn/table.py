@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from onnxsmith.sklearn.homes import load_home
+from onnxsmith.source import Span
 
 #: Of a fitted estimator and what the method is given, what the method gives.
 Function: TypeAlias = Callable[..., Any]
@@ -29,7 +30,12 @@ class Converter(NamedTuple):
 
 
 class NotCovered(Exception):
-    """The estimator has parameters that a converter does not know; says which."""
+    """A road does not lead there: parameters that a converter does not know, code that cannot be recorded."""
+
+    def __init__(self, why: str, span: Span | None = None) -> None:
+        super().__init__(why)
+        #: The line that it is about, in code that is recorded.
+        self.span = span
 
 
 #: By the public name of a class and the name of a method.

@@ -11,7 +11,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
-from onnxsmith.numpy import Array, asarray, take
+from onnxsmith.numpy import Array, array, asarray, concatenate, take, where
 
 
 class Fitted(Protocol):
@@ -26,10 +26,39 @@ class Fitted(Protocol):
 
 #: Numbers are arrays; text, which numpy's arrays of ours do not hold, is the tensor itself.
 Part: TypeAlias = "Array | Tensor"
+#: What functions of numpy take for an array.
+ArrayLike: TypeAlias = "Array | np.ndarray[Any, Any] | bool | int | float"
 
 
 class Columns(dict[str, Part]):
     """The columns of a data frame by name, in their order: one dimension each."""
+
+    def matrix(self) -> Array:
+        """All columns next to each other, where they are numbers."""
+        parts = [each for each in self.values() if isinstance(each, Array)]
+        if len(parts) != len(self):
+            names = [name for name, each in self.items() if not isinstance(each, Array)]
+            raise NotImplementedError(f"columns of text are no matrix: {', '.join(names)}")
+        return concatenate([each[:, None] for each in parts], axis=1)
+
+    def chosen(self, columns: Any) -> Columns | Part:
+        """Some of them: by names, places, a slice or a mask; one name or place gives the column itself."""
+        names = list(self)
+        if isinstance(columns, str):
+            return self[columns]
+        if np.isscalar(columns):
+            return self[names[int(columns)]]
+        if isinstance(columns, slice):
+            part: Any = columns
+            if isinstance(part.start or part.stop, str):
+                start = 0 if part.start is None else names.index(part.start)
+                stop = len(names) if part.stop is None else names.index(part.stop) + 1
+                part = slice(start, stop)
+            return Columns((name, self[name]) for name in names[part])
+        given: np.ndarray[Any, Any] = np.asarray(columns)
+        if given.dtype.kind not in "OUT":
+            given = np.array(names, dtype=object)[given]
+        return Columns((str(name), self[str(name)]) for name in given.tolist())
 
 
 #: What a step is given.
@@ -62,8 +91,8 @@ def rebuild_like(value: Given | Result) -> Callable[[Sequence[Value]], Any]:
 
 
 def array_of(tensor: Value) -> Array:
-    """An array that holds a tensor of the graph."""
-    return asarray(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
+    """An array that holds a tensor of the graph, and may be written to, as what a method gives may be."""
+    return array(cast(Any, tensor))  # it takes tensors, which numpy does not call like an array
 
 
 def _tensor(part: Part) -> Tensor:
@@ -73,6 +102,11 @@ def _tensor(part: Part) -> Tensor:
 def _part(like: Part, tensors: Iterator[Value]) -> Part:
     found = next(tensors)
     return array_of(found) if isinstance(like, Array) else cast(Tensor, found)
+
+
+def either(condition: ArrayLike, yes: ArrayLike, no: ArrayLike) -> Array:
+    """One of two arrays, element by element; `where` with one argument gives places instead."""
+    return cast(Array, where(condition, yes, no))
 
 
 def labels(classes: np.ndarray[Any, Any], index: Array) -> Part:

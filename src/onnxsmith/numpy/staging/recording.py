@@ -38,6 +38,7 @@ from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import own_signature, run_staged
+from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.script_values import Held
@@ -124,7 +125,7 @@ def _array_of(
 
 
 @contextlib.contextmanager
-def _numbers_of_numpys() -> Generator[None]:
+def numbers_of_numpys() -> Generator[None]:
     """What is numpy's is an array of ours within the block, also beside numbers that only the model knows."""
     token = NUMPYS_NUMBER.set(_array_of)
     try:
@@ -170,7 +171,7 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            with CellScope(), collecting_raises() as raises, _numbers_of_numpys():
+            with CellScope(), collecting_raises() as raises, numbers_of_numpys():
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model and outputs.tensors:
@@ -286,7 +287,9 @@ def _only_numpys(error: Exception) -> InputTypeError | None:
     ).locate(span)
 
 
-def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], UserValue]:
+def staged_function(
+    function: PlainFunction, staging: Staging = STAGING
+) -> Callable[[Mapping[str, Any]], UserValue]:
     """What stages a function on its arguments, in the graph that is being recorded."""
     plain = function.function
     node = find_function(plain)
@@ -298,7 +301,7 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Us
         plain.__name__,
         code.co_freevars,
         plain.__globals__,
-        allowed=STAGING.dialect.syntax,
+        allowed=staging.dialect.syntax,
     )
 
     def run(arguments: Mapping[str, Any]) -> UserValue:
@@ -314,7 +317,7 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Us
             closure_of(plain),
             arguments,
             mistakes=Mistakes([]),
-            run=STAGING,
+            run=staging,
             owns_arguments=True,
         )
 
