@@ -27,12 +27,13 @@ HOMES: dict[str, str] = {
         "preprocessing.TargetEncoder"
     ),
     "ensembles": (
-        "calibration.CalibratedClassifierCV "
-        "ensemble.StackingClassifier ensemble.StackingRegressor ensemble.VotingClassifier"
+        "calibration.CalibratedClassifierCV ensemble.StackingClassifier ensemble.StackingRegressor "
+        "ensemble.VotingClassifier"
     ),
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
     "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",
     "imputing": "impute.IterativeImputer",
+    "kernels": "kernel_approximation.Nystroem kernel_ridge.KernelRidge",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
     "neighbour_imputing": "impute.KNNImputer",
     "neighbours": (
@@ -53,6 +54,7 @@ HOMES: dict[str, str] = {
         "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
         "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
     ),
+    "support_vectors": "svm.NuSVC svm.NuSVR svm.OneClassSVM svm.SVC svm.SVR",
     "text": (
         "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
         "feature_extraction.text.TfidfVectorizer"

@@ -23,7 +23,6 @@ from onnxsmith.numpy import (
     take_along_axis,
 )
 from onnxsmith.sklearn.calling import call
-from onnxsmith.sklearn.families.choosing import either
 from onnxsmith.sklearn.families.tree_tables import (
     Numbers,
     TreeTable,
@@ -34,7 +33,7 @@ from onnxsmith.sklearn.families.tree_tables import (
 )
 from onnxsmith.sklearn.families.trees import as_trees_see, predicted_places
 from onnxsmith.sklearn.table import NotCovered, converts, public_name
-from onnxsmith.sklearn.values import Fitted, Part, labels
+from onnxsmith.sklearn.values import Fitted, Part, either, labels
 
 # -- what gradient boosting has in common ------------------------------------------------------------
 

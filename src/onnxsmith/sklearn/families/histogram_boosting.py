@@ -9,10 +9,9 @@ import numpy as np
 from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, take
 from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.families.boosting import boosted, boosted_probabilities, inverse_link
-from onnxsmith.sklearn.families.choosing import either
 from onnxsmith.sklearn.families.tree_tables import Numbers, TreeTable
 from onnxsmith.sklearn.table import converts
-from onnxsmith.sklearn.values import Fitted, Given, Part, labels
+from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
 
 _CLASSIFIER = "sklearn.ensemble.HistGradientBoostingClassifier"
 _REGRESSOR = "sklearn.ensemble.HistGradientBoostingRegressor"

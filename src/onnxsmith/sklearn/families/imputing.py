@@ -1,4 +1,4 @@
-"""Missing values: what other columns or other rows say of them."""
+"""Missing values: what other columns say of them."""
 
 from __future__ import annotations
 

@@ -7,11 +7,10 @@ import numpy as np
 from onnxsmith.numpy import Array, asarray, concatenate, equal, isinf, isnan, sqrt, take
 from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.families.checking import floats
-from onnxsmith.sklearn.families.choosing import either
 from onnxsmith.sklearn.families.distances import Numbers
 from onnxsmith.sklearn.families.neighbours import smallest, weights_of
 from onnxsmith.sklearn.table import NotCovered, converts
-from onnxsmith.sklearn.values import Fitted
+from onnxsmith.sklearn.values import Fitted, either
 
 
 @converts("sklearn.impute.KNNImputer", "transform")

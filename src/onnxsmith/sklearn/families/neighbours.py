@@ -27,11 +27,10 @@ from onnxsmith.numpy import (
     zeros,
 )
 from onnxsmith.sklearn.calling import call
-from onnxsmith.sklearn.families.choosing import either
 from onnxsmith.sklearn.families.distances import Metric, Numbers, metric_of
 from onnxsmith.sklearn.families.tree_tables import sum_in_order
 from onnxsmith.sklearn.table import NotCovered, converts
-from onnxsmith.sklearn.values import Fitted, Part, Result, array_of, labels
+from onnxsmith.sklearn.values import Fitted, Part, Result, array_of, either, labels
 
 
 def _metric(estimator: Fitted) -> Metric:

@@ -11,7 +11,6 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.numpy import Array, argmax, asarray, log, power, stack
 from onnxsmith.sklearn.calling import call
-from onnxsmith.sklearn.families.choosing import either
 from onnxsmith.sklearn.families.tree_tables import (
     Numbers,
     ensemble_attributes,
@@ -23,7 +22,7 @@ from onnxsmith.sklearn.families.tree_tables import (
 )
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.table import converts
-from onnxsmith.sklearn.values import Fitted, Part, Result, labels
+from onnxsmith.sklearn.values import Fitted, Part, Result, either, labels
 
 _TREES = ("sklearn.tree.DecisionTreeClassifier", "sklearn.tree.ExtraTreeClassifier")
 _FORESTS = ("sklearn.ensemble.RandomForestClassifier", "sklearn.ensemble.ExtraTreesClassifier")
