@@ -12,10 +12,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.growing import list_of_numbers
+from onnxsmith.numpy.growing import list_of_numbers, list_of_rows
 from onnxsmith.numpy.holding import Holding
 from onnxsmith.numpy.staging import python_stand_ins, stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
@@ -125,8 +124,9 @@ class NumpyDialect:
         made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
-        return list_of_numbers(items, taken)
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
+        numbers = list_of_numbers(items, taken)
+        return cast("UserValue | None", list_of_rows(items, taken)) if numbers is None else numbers
 
 
 SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say

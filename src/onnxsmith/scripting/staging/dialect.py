@@ -10,7 +10,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.source.user_code import is_user_code
@@ -56,7 +55,7 @@ class Dialect(Protocol):
         """What is indexed in the place of a value; None where it says nothing of it."""
         ...
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
         """A list of numbers that a loop of the model goes on with, appending what was taken; None for all else."""
         ...
 
@@ -84,7 +83,7 @@ class _Scripts:
     def container(self, value: T) -> T | None:
         return None
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
         return None
 
 
