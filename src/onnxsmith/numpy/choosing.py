@@ -21,6 +21,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import is_within, require
 from onnxsmith.numpy.searching import nonzero
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sorting import flattened
@@ -29,10 +30,14 @@ from onnxsmith.types.dtypes import DType
 
 def common(items: Sequence[object]) -> tuple[list[Array], NumpyDType]:
     """Values as arrays of the element type that all go into; Python's numbers have none of their own."""
-    weak = [dtypes.is_scalar(each) for each in items]
+    weak = [dtypes.is_scalar(each) or isinstance(each, Number) for each in items]
     arrays = [each if is_weak else array_of(each) for each, is_weak in zip(items, weak, strict=True)]
     typed = [cast(Array, each).dtype for each, is_weak in zip(arrays, weak, strict=True) if not is_weak]
-    scalars = [type(each) for each, is_weak in zip(items, weak, strict=True) if is_weak]
+    scalars = [
+        type(each.sample) if isinstance(each, Number) else type(each)
+        for each, is_weak in zip(items, weak, strict=True)
+        if is_weak
+    ]
     dtype = dtypes.promoted(typed, scalars)
     return [
         as_type(each, dtype) if isinstance(each, Array) else constant_of(each, dtype) for each in arrays
@@ -150,6 +155,8 @@ def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str
             raise AttributeValueError(
                 f"an index is not among 0 … {len(given) - 1}", culprit=("attribute", "a")
             )
+    elif mode == "raise":
+        require(lambda: is_within(index, 0, len(given)), ValueError("invalid entry in choice array"))
     return written(_chosen(index, given, mode), out)
 
 

@@ -17,7 +17,15 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, Un
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, is_plain, tensor_of
+from onnxsmith.numpy.conversions import (
+    array_from,
+    array_of,
+    as_type,
+    check_fitting,
+    constant_of,
+    is_plain,
+    tensor_of,
+)
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
@@ -51,6 +59,7 @@ def asarray(
     if dtype is not None and made.dtype != (wanted := dtypes.read(dtype)):
         if copy is False:
             raise AttributeValueError("another element type takes a copy", culprit=("attribute", "copy"))
+        check_fitting(obj, wanted)
         made = as_type(made, wanted)
     is_own = made is obj and not copy and not made.is_number
     return made if is_own or (made.is_symbolic and is_tensor and not copy) else detached(made)

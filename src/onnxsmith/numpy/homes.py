@@ -85,6 +85,7 @@ HOMES: dict[str, str] = {
         "special.entr special.erf special.erfc special.erfinv special.expit special.i0 special.i0e special.i1 "
         "special.i1e special.log_ndtr special.logit special.ndtr special.ndtri"
     ),
+    "staging.inside": "stage",
     "staging.jit": "jit",
     "staging.models": "to_model",
     "staging.vectorize": "vectorize",

@@ -350,3 +350,11 @@ def test_jitted_functions_are_copied_and_pickled():
     assert copy.deepcopy(tripled) is tripled
     assert pickle.loads(pickle.dumps(tripled)) is tripled
     same(pickle.loads(pickle.dumps(xp.jit(haversine)))(np.ones((1, 2)), np.ones((1, 2))), np.zeros(1))
+
+
+def test_as_strided_with_another_number_of_strides_is_refused():
+    def pairs(x):
+        return np.lib.stride_tricks.as_strided(x, (2, 2))
+
+    with pytest.raises(ValueError, match="as_strided needs as many strides"):
+        xp.jit(pairs)(np.ones(4))

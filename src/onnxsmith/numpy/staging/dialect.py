@@ -8,7 +8,7 @@ import functools
 import sysconfig
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -74,6 +74,23 @@ class StandsFor:
     __wrapped__: Callable[..., Any]
 
 
+class Substitutes(Protocol):
+    """What is called in the places of functions, besides numpy's: by who knows another library."""
+
+    @property
+    def file(self) -> str:
+        """The file whose functions are staged, as the user's are."""
+        ...
+
+    def staged(self, function: Function) -> Function | None:
+        """The function of that file that is staged in the place of one; None for all others."""
+        ...
+
+    def called(self, function: Function, stage: Callable[[Function], Function]) -> Function | None:
+        """What is called, as it is, in the place of a function; None for all others. `stage` gives what stages one."""
+        ...
+
+
 class NumpyDialect:
     """Functions of numpy are ours, and helpers of any library are staged."""
 
@@ -81,11 +98,21 @@ class NumpyDialect:
     stages_all = True
     syntax = frozenset[type[ast.AST]]([ast.Try, ast.Attribute])
 
+    def __init__(self, substitutes: Substitutes | None = None) -> None:
+        self._substitutes = substitutes
+
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
         if isinstance(function, StandsFor):
             return stage(function.__wrapped__)
+        if self._substitutes is not None:
+            instead = self._substitutes.called(function, stage)
+            if instead is not None:
+                return instead
+            instead = self._substitutes.staged(function)
+            if instead is not None:
+                return stage(instead)
         plain = stand_in(function)
         if plain is not None:
             return stage(plain)
@@ -111,6 +138,8 @@ class NumpyDialect:
     def is_staged(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
         if file in (stand_ins.__file__, python_stand_ins.__file__):
+            return True
+        if self._substitutes is not None and file == self._substitutes.file:
             return True
         if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
             return False

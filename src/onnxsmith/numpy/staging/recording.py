@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
@@ -31,7 +32,7 @@ from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
 from onnxsmith.numpy.staging.wording import in_numpys_words
-from onnxsmith.passes import optimize
+from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
@@ -39,6 +40,7 @@ from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.closures import own_signature, run_staged
+from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.script_values import Held
@@ -125,7 +127,7 @@ def _array_of(
 
 
 @contextlib.contextmanager
-def _numbers_of_numpys() -> Generator[None]:
+def numbers_of_numpys() -> Generator[None]:
     """What is numpy's is an array of ours within the block, also beside numbers that only the model knows."""
     token = NUMPYS_NUMBER.set(_array_of)
     try:
@@ -195,7 +197,7 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            with CellScope(), collecting_raises() as raises, _numbers_of_numpys():
+            with CellScope(), collecting_raises() as raises, numbers_of_numpys():
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model and outputs.tensors:
@@ -211,6 +213,8 @@ class Recording:
         options.setdefault("input_names", [leaf.name for leaf in leaves])
         with _numpys_words():
             self.model: Model = trace(body, *types_, **options)
+        if is_model:  # a session leaves out by itself what is not needed; people read and ship models
+            self.model = _tidied(self.model)
         self._run: Callable[[Sequence[Any]], Any] | None = None
         #: What computes the number of the error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
@@ -267,11 +271,33 @@ class Recording:
         return self._rebuild(many), list(many)
 
 
+def _tidied(model: Model) -> Model:
+    """The model without what recording left behind, such as sizes that were asked for and not used."""
+    made = model.ir
+    tidy(made)
+    return Model(made)
+
+
 def _for_running(model: Model) -> Model:
-    """The model that runs: what a loop does again and again is worth to be optimised once."""
-    if _LOOP not in operators_of(model.proto):
-        return model
-    return optimize(model, opset="keep")
+    """The model that runs: optimised once, where that is known to be worth more than it costs."""
+    proto = model.proto
+    is_worth_it = _LOOP in operators_of(proto) or _has_large_parts(proto.graph)
+    return optimize(model, opset="keep") if is_worth_it else model
+
+
+def _has_large_parts(graph: onnx.GraphProto) -> bool:
+    """Whether elements are taken at places that are sums, as those of windows are, or squares are added up."""
+    makers = {each.output[0]: each for each in graph.node if each.op_type in ("Add", "Mul")}
+    for node in graph.node:
+        if node.op_type == "Gather":
+            maker = makers.get(node.input[1])
+            if maker is not None and maker.op_type == "Add":
+                return True
+        elif node.op_type == "ReduceSum":
+            maker = makers.get(node.input[0])
+            if maker is not None and maker.op_type == "Mul" and maker.input[0] == maker.input[1]:
+                return True
+    return False
 
 
 def _shown(template: Held, leaves: Sequence[Leaf]) -> str:
@@ -312,7 +338,9 @@ def _only_numpys(error: Exception) -> InputTypeError | None:
     ).locate(span)
 
 
-def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], UserValue]:
+def staged_function(
+    function: PlainFunction, staging: Staging = STAGING
+) -> Callable[[Mapping[str, Any]], UserValue]:
     """What stages a function on its arguments, in the graph that is being recorded."""
     plain = function.function
     node = find_function(plain)
@@ -324,7 +352,7 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Us
         plain.__name__,
         code.co_freevars,
         plain.__globals__,
-        allowed=STAGING.dialect.syntax,
+        allowed=staging.dialect.syntax,
     )
 
     def run(arguments: Mapping[str, Any]) -> UserValue:
@@ -340,7 +368,7 @@ def staged_function(function: PlainFunction) -> Callable[[Mapping[str, Any]], Us
             closure_of(plain),
             arguments,
             mistakes=Mistakes([]),
-            run=STAGING,
+            run=staging,
             owns_arguments=True,
         )
 

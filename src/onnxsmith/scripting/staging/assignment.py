@@ -184,6 +184,20 @@ def _assign_element(
         cast(Elements, container)[index] = value
 
 
+def delete_element(stager: Stager, target: ast.Subscript) -> None:
+    """`del a[0]`: of a list or a dict, which Python knows."""
+    frame = stager.frame
+    container, index = frame.evaluate(target.value), frame.evaluate(target.slice)
+    with located(frame.span(target)):
+        if not isinstance(container, list | dict):
+            raise UnsupportedSyntaxError(
+                "elements of lists and dicts alone can be deleted",
+                help="make a new value without the element",
+            )
+        refuse_change(cast(UserValue, container))
+        del cast("dict[UserValue, UserValue]", container)[index]
+
+
 def _assign_attribute(
     stager: Stager, target: ast.expr, owner: UserValue, name: str, value: UserValue
 ) -> None:
