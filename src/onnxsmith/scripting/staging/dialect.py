@@ -59,6 +59,10 @@ class Dialect(Protocol):
         """A list of numbers that a loop of the model goes on with, appending what was taken; None for all else."""
         ...
 
+    def yielded(self, value: UserValue) -> UserValue:
+        """What a generator function yields, as it is at this moment."""
+        ...
+
 
 class _Scripts:
     """The dialect of scripts: Python, tensors and operators."""
@@ -85,6 +89,9 @@ class _Scripts:
 
     def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
         return None
+
+    def yielded(self, value: UserValue) -> UserValue:
+        return value
 
 
 SCRIPTS: Dialect = _Scripts()
