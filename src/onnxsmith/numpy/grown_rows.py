@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError
-from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown import GrownList, missing_method
 from onnxsmith.numpy.registry import FUNCTIONS
 
 #: A place, known or of the model, or a slice.
@@ -59,6 +59,9 @@ class GrownRows:
     def copy(self) -> GrownRows:
         """Another list of the same rows."""
         return GrownRows([each.copy() for each in self.columns], self.kind)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing_method(name)
 
     def __len__(self) -> int:
         return len(self.columns[0])

@@ -110,6 +110,7 @@ def _is_open(value: Source) -> bool:
     return (
         is_symbolic(value)
         or isinstance(value, Iteration)
+        or (isinstance(value, GoneThrough) and not isinstance(value, Carrier))
         or (isinstance(value, Carrier) and value.is_symbolic)
     )
 
