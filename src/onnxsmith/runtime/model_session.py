@@ -38,6 +38,10 @@ from onnxsmith.types.value_types import parse_onnx_type
 LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
 
 
+#: No runtime has its operators.
+_TRAINING_DOMAIN = "ai.onnx.preview.training"
+
+
 class ModelSession:
     """A loaded model: call it on a list of inputs in the order of `input_names`.
 
@@ -108,6 +112,8 @@ def _raise(objection: Objection | None, said: str, feeds: Sequence[RunValue] | N
 
 def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     """Nothing installed can run the model: `told` says who was asked and what they answered."""
+    if _TRAINING_DOMAIN in told:
+        told += "\nonnxsmith.grad.expand_training(model) is the model in standard operators"
     error = NotRunnableError("nothing installed can run this model", help=told)
     unknown = unknown_operator(told)
     origin = None if unknown is None or find_node is None else find_node(unknown)
