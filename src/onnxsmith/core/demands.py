@@ -31,6 +31,9 @@ Truth: TypeAlias = "bool | TensorValue"
 class Demands(Protocol):
     """Who notes what has to hold in the code that is staged."""
 
+    def where(self, fails: TensorValue, refusals: tuple[Refusal, ...]) -> None:
+        """The first error that applies is raised where a truth value of the model is true."""
+
     def unless(self, holds: TensorValue, refusals: tuple[Refusal, ...]) -> None:
         """The first error that applies is raised where a truth value of the model is false."""
 
@@ -64,14 +67,30 @@ def demand(holds: Callable[[], Truth], *errors: Exception | Refusal) -> None:
     demands = _NOTED.get()
     if demands is None:
         return
-    found = holds()
+    found = _known(holds())
+    refusals = tuple(each if isinstance(each, Refusal) else Refusal(each) for each in errors)
     if isinstance(found, TensorValue):
-        data = found.known.data
-        if not isinstance(data, np.ndarray) or data.size != 1:
-            refusals = (each if isinstance(each, Refusal) else Refusal(each) for each in errors)
-            demands.unless(found, tuple(refusals))
-            return
-        found = bool(data)
-    if not found:
-        last = errors[-1]
-        demands.now(last.error if isinstance(last, Refusal) else last)
+        demands.unless(found, refusals)
+    elif not found:
+        demands.now(refusals[-1].error)
+
+
+def forbid(fails: Callable[[], Truth], *errors: Exception | Refusal) -> None:
+    """`demand` by what must not hold: NaN compares with nothing, so that most functions let it pass."""
+    demands = _NOTED.get()
+    if demands is None:
+        return
+    found = _known(fails())
+    refusals = tuple(each if isinstance(each, Refusal) else Refusal(each) for each in errors)
+    if isinstance(found, TensorValue):
+        demands.where(found, refusals)
+    elif found:
+        demands.now(refusals[-1].error)
+
+
+def _known(truth: Truth) -> Truth:
+    """A truth value, now if that is known."""
+    if not isinstance(truth, TensorValue):
+        return truth
+    data = truth.known.data
+    return bool(data) if isinstance(data, np.ndarray) and data.size == 1 else truth

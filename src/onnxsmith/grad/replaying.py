@@ -177,7 +177,8 @@ class Replay:
             made = call(operator, inputs, keywords)
         except OnnxsmithError as error:
             if "node '" not in error.message:
-                error.message = f"node '{node.name}' ({node.op_type}) of the model: {error.message}"
+                named = f"node '{node.name}'" if node.name else "a node"
+                error.message = f"{named} ({node.op_type}) of the model: {error.message}"
             raise
         outputs = self._named(node, values(made), before, frame)
         if self.bits and not node.domain:

@@ -30,10 +30,14 @@ from onnxsmith.types.dtypes import DType
 
 def common(items: Sequence[object]) -> tuple[list[Array], NumpyDType]:
     """Values as arrays of the element type that all go into; Python's numbers have none of their own."""
-    weak = [dtypes.is_scalar(each) for each in items]
+    weak = [dtypes.is_scalar(each) or isinstance(each, Number) for each in items]
     arrays = [each if is_weak else array_of(each) for each, is_weak in zip(items, weak, strict=True)]
     typed = [cast(Array, each).dtype for each, is_weak in zip(arrays, weak, strict=True) if not is_weak]
-    scalars = [type(each) for each, is_weak in zip(items, weak, strict=True) if is_weak]
+    scalars = [
+        type(each.sample) if isinstance(each, Number) else type(each)
+        for each, is_weak in zip(items, weak, strict=True)
+        if is_weak
+    ]
     dtype = dtypes.promoted(typed, scalars)
     return [
         as_type(each, dtype) if isinstance(each, Array) else constant_of(each, dtype) for each in arrays

@@ -258,6 +258,8 @@ def gradient(
     dtype = mean_type(x.dtype)
     if x.dtype.kind == "b":
         raise InputTypeError("truth values have no difference", help="xp.gradient(x.astype(xp.int8))")
+    if any(each.dtype.kind == "b" for each in given):
+        raise InputTypeError("distances are numbers, not truth values")
     found: list[Array] = []
     for along, step in zip(axes, given, strict=True):
         size = x.shape[along]

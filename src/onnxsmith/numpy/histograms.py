@@ -21,7 +21,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import linspace
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import UFUNCS, public
-from onnxsmith.numpy.requirements import require, require_same_shape
+from onnxsmith.numpy.requirements import require, require_at_least, require_same, require_same_shape
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
@@ -82,10 +82,11 @@ def _edges(x: Array, bins: object, ends: Ends | None) -> Array:
     count = size_of(given, "bins")
     if isinstance(count, int) and count < 1:
         raise AttributeValueError("there is at least one bin", culprit=("attribute", "bins"))
+    require_at_least(count, 1, ValueError("`bins` must be positive, when an integer"))
     dtype = mean_type(x.dtype)
     if ends is not None:
         low, high = (Array(np.asarray(each)) for each in ends)
-        return _edges_between(low, high, count, dtype)
+        return _strict(_edges_between(low, high, count, dtype))
     if not x.is_symbolic and x.dtype.kind == "f" and not np.isfinite(np.asarray(x)).all():
         raise AttributeValueError(
             "the data are not finite, and bins between their extremes do not exist",
@@ -95,7 +96,23 @@ def _edges(x: Array, bins: object, ends: Ends | None) -> Array:
         require(
             lambda: UFUNCS["isfinite"](x), ValueError("the range of the data that is found is not finite")
         )
-    return _edges_of(x, count, dtype)
+    return _strict(_edges_of(x, count, dtype))
+
+
+def _strict(edges: Array) -> Array:
+    """Edges of equal bins, which rise unless there are more than the element type tells apart."""
+    if not edges.is_symbolic:
+        known = np.asarray(edges)
+        if (known[:-1] >= known[1:]).any():
+            raise AttributeValueError(
+                "there are more bins than numbers between the ends", culprit=("attribute", "bins")
+            )
+        return edges
+    require(
+        lambda: ~(edges[:-1] >= edges[1:]),
+        ValueError("Too many bins for data range. Cannot create as many finite-sized bins."),
+    )
+    return edges
 
 
 def _check_rising(edges: Array) -> None:
@@ -103,7 +120,7 @@ def _check_rising(edges: Array) -> None:
         raise AttributeValueError("edges rise", culprit=("attribute", "bins"))
     if edges.is_symbolic:
         require(
-            lambda: edges[:-1] <= edges[1:],
+            lambda: ~(edges[:-1] > edges[1:]),
             ValueError("`bins` must increase monotonically, when an array"),
         )
 
@@ -287,6 +304,7 @@ def histogram2d(
     counts = [each.shape[0] for each in points]
     if all(isinstance(each, int) for each in counts) and counts[0] != counts[1]:
         raise ShapeError(f"there are {counts[0]} coordinates along one axis, and {counts[1]} along the other")
+    require_same(counts[0], counts[1], ValueError("x and y must have the same length."))
     pair: ArrayLike = [bins, bins]
     if isinstance(bins, list | tuple):
         pair = bins if len(bins) == 2 else [array_of(bins)] * 2

@@ -7,18 +7,18 @@ numpy code has to find out when it runs (`core.demands`). Elsewhere nothing of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 
 from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import Refusal, Truth, demand
-from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import tensor_of
-from onnxsmith.numpy.sizes import Size
+from onnxsmith.numpy.sizes import Size, is_surely_same, sized
 from onnxsmith.types.dtypes import DType
 
 #: What may be said to hold: of an array, for all of its elements.
@@ -43,21 +43,6 @@ def _truth(condition: Condition) -> Truth:
     return reductions.all_true(condition, list(range(rank)), False) if rank else condition
 
 
-def sized(value: Size) -> Any:
-    """A size as an operand."""
-    return value.as_dtype(DType.INT64) if isinstance(value, Number) else np.int64(value)
-
-
-def is_surely_same(first: Size, second: Size) -> bool:
-    """Whether two sizes are known to be the same: numbers, or sizes of one name."""
-    if first is second:
-        return True
-    if isinstance(first, int) or isinstance(second, int):
-        return isinstance(first, int) and isinstance(second, int) and first == second
-    mine, theirs = first.known.data, second.known.data
-    return mine is not None and not isinstance(mine, np.ndarray | tuple) and mine == theirs
-
-
 def require_same(first: Size, second: Size, error: Exception) -> None:
     """Two sizes are the same."""
     if is_surely_same(first, second):
@@ -79,33 +64,42 @@ def require_at_least(value: Size, least: int, error: Exception) -> None:
     if isinstance(value, int):
         require(lambda: value >= least, error)
         return
+    if least <= 0 and is_natural(value):
+        return
     require(lambda: op.GreaterOrEqual(sized(value), np.int64(least)), error)
 
 
 def require_some(x: Array, axes: Sequence[int], error: Exception) -> None:
-    """There are elements over axes, unless there are none to have a result for."""
-    shape = x.shape
-    others = [cast(Size, shape[each]) for each in range(x.ndim) if each not in axes]
+    """There are elements along axes, as numpy wants it even where there are no results."""
     for axis in axes:
-        mine = cast(Size, shape[axis])
-        if isinstance(mine, int) and mine:
-            continue
-        require(lambda mine=mine: _is_some(mine, others), error)
+        require_at_least(x.shape[axis], 1, error)
 
 
-def _is_some(mine: Size, others: Sequence[Size]) -> Condition:
-    if isinstance(mine, int) and all(isinstance(each, int) for each in others):
-        return mine > 0 or 0 in others
-    found: Any = op.Greater(sized(mine), np.int64(0))
-    for each in others:
-        if not isinstance(each, int):
-            found = op.Or(found, op.Equal(sized(each), np.int64(0)))
-        elif each == 0:
-            return True
-    return found
-
-
-def is_within(index: Array, low: Size, end: Size) -> Condition:
+def is_within(index: Array, low: Size, end: Size) -> TensorValue:
     """Whether all of some integers are from a number up to another, which is not among them."""
     place = values.converted(tensor_of(index), DType.INT64)
     return op.And(op.GreaterOrEqual(place, sized(low)), op.Less(place, sized(end)))
+
+
+def require_to_fit(mine: Size, wanted: Size) -> None:
+    """A size of an array broadcasts to a wanted one; of two that are not 1 the runtime itself sees that they differ."""
+    if (isinstance(wanted, int) and wanted != 1) or (isinstance(mine, int) and mine == 1):
+        return
+    if not is_surely_same(mine, wanted):
+        require(
+            lambda: op.Or(op.Equal(sized(mine), np.int64(1)), op.Equal(sized(mine), sized(wanted))),
+            ValueError("operands could not be broadcast together with the requested shape"),
+        )
+
+
+def require_together(a: Size, b: Size) -> None:
+    """Two sizes broadcast."""
+    if 1 in [each for each in (a, b) if isinstance(each, int)] or is_surely_same(a, b):
+        return
+    require(
+        lambda: op.Or(
+            op.Equal(sized(a), sized(b)),
+            op.Or(op.Equal(sized(a), np.int64(1)), op.Equal(sized(b), np.int64(1))),
+        ),
+        ValueError("shape mismatch: objects cannot be broadcast to a single shape"),
+    )

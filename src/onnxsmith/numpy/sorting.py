@@ -21,7 +21,7 @@ from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import Condition, is_within, require
-from onnxsmith.numpy.sizes import Size
+from onnxsmith.numpy.sizes import Size, sized
 from onnxsmith.types.dtypes import DType
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
@@ -154,7 +154,10 @@ def _check_places(x: Array, kth: object, axis: int) -> None:
     if isinstance(size, Number) or (isinstance(kth, Array) and kth.is_symbolic):
         # All elements are in order, wherever the places are; but there have to be such places.
         end = cast(Size, size)
-        require(lambda: is_within(array_of(kth), -end, end), ValueError("kth out of bounds"))
+        require(
+            lambda: op.Or(is_within(array_of(kth), -end, end), op.Equal(sized(end), np.int64(0))),
+            ValueError("kth out of bounds"),
+        )
         return
     for each in np.asarray(kth).reshape(-1):
         if isinstance(size, int) and not -size <= each < size:
@@ -256,10 +259,9 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
 def _is_monotonic(edges: Array) -> Condition:
     row = values.converted(tensor_of(edges), DType.DOUBLE)
     before, behind = op.Slice(row, [0], [-1]), op.Slice(row, [1], [np.iinfo(np.int64).max])
-    rises, falls = (
-        reductions.all_true(each(before, behind), [0], False) for each in (op.LessOrEqual, op.GreaterOrEqual)
-    )
-    return op.Or(rises, falls)
+    # As numpy: what is compared with NaN neither rises nor falls.
+    rises, falls = (reductions.any_true(each(before, behind), [0], False) for each in (op.Less, op.Greater))
+    return op.Not(op.And(rises, falls))
 
 
 @recorded()

@@ -67,3 +67,44 @@ def topics(counts: Numbers, words: Numbers, prior: float, tolerance: float, most
         is_open = np.logical_and(is_open, np.logical_or(is_far, step == 0))
         step = step + 1
     return shares / np.sum(shares, axis=1, keepdims=True)
+
+
+def coupled(winning: Numbers, count: int) -> Numbers:
+    """libsvm's probabilities of classes, of those that one wins against another, of shape (rows, pairs).
+
+    Each row goes on until its own error is small, and stays as it is from there on.
+    """
+    rows = winning.shape[0]
+    beats: list[list[Any]] = [[None] * count for _ in range(count)]
+    place = 0
+    for first in range(count):
+        for second in range(first + 1, count):
+            beats[first][second] = winning[:, place]
+            beats[second][first] = 1 - winning[:, place]
+            place += 1
+    squares: list[list[Any]] = [[None] * count for _ in range(count)]
+    for t in range(count):
+        squares[t][t] = sum(beats[j][t] * beats[j][t] for j in range(count) if j != t)
+        for j in range(count):
+            if j != t:
+                squares[t][j] = -beats[j][t] * beats[t][j]
+    shares = np.full((rows, count), 1.0 / count)
+    is_open = winning[:, 0] == winning[:, 0]
+    step = 0
+    while np.logical_and(step < max(100, count), np.any(is_open)):
+        products: list[Any] = [sum(squares[t][j] * shares[:, j] for j in range(count)) for t in range(count)]
+        whole: Any = sum(shares[:, t] * products[t] for t in range(count))
+        error = np.max(np.stack([np.abs(products[t] - whole) for t in range(count)], axis=1), axis=1)
+        is_open = np.logical_and(is_open, error >= 0.005 / count)
+        made: list[Any] = [shares[:, t] for t in range(count)]
+        for t in range(count):
+            change: Any = (whole - products[t]) / squares[t][t]
+            made[t] = made[t] + change
+            whole = (
+                (whole + change * (change * squares[t][t] + 2 * products[t])) / (1 + change) / (1 + change)
+            )
+            products = [(products[j] + change * squares[t][j]) / (1 + change) for j in range(count)]
+            made = [made[j] / (1 + change) for j in range(count)]
+        shares = np.where(is_open[:, None], np.stack(made, axis=1), shares)
+        step = step + 1
+    return shares

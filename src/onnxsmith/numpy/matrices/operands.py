@@ -14,6 +14,7 @@ from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.registry import UFUNCS
 from onnxsmith.numpy.requirements import require, require_same
 from onnxsmith.types.dtypes import DType
 
@@ -60,6 +61,17 @@ def scaled(z: Field) -> tuple[Field, TensorValue]:
     )
     scale = op.Where(is_far, largest, np.float64(1))
     return z.map(lambda part: op.Div(part, scale)), scale
+
+
+def refuse_nan(a: Array, what: str, *, infinite: bool = False) -> None:
+    """Raise where elements are NaN, or infinite if that is no better: now, or in the model of numpy code."""
+    if not a.is_symbolic:
+        elements = np.asarray(a)
+        if not np.isfinite(elements).all() if infinite else np.isnan(elements).any():
+            raise LinearAlgebraError(what)
+        return
+    kind = "isfinite" if infinite else "isnan"
+    require(lambda: UFUNCS[kind](a) if infinite else ~UFUNCS[kind](a), np.linalg.LinAlgError(what))
 
 
 def refuse_faults(faults: Array, what: str) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import functools
 import math
 import operator
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -19,7 +21,7 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.semantics.number_errors import demand_whole
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import Opaque, UserValue
-from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
+from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
@@ -27,6 +29,7 @@ from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
+from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.iteration import Iteration, dynamic_range
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import settled
@@ -75,6 +78,18 @@ def _single(value: Array, what: str) -> Tensor:
     return value.tensor
 
 
+@functools.cache
+def _converts_vectors() -> bool:
+    """Whether the installed numpy makes a number of a vector of one element, as older ones do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            float(np.ones(1))  # pyright: ignore[reportArgumentType]  # which is the question
+        except TypeError:
+            return False
+    return True
+
+
 def _of_tensors(usual: Function) -> Function:
     """A function of single numbers, which scripts have for tensors."""
     name = getattr(usual, "__name__", "the function")
@@ -87,6 +102,19 @@ def _of_tensors(usual: Function) -> Function:
         return usual(*given, **kwargs)
 
     return call
+
+
+def _number_of(usual: Function) -> Function:
+    """`float(x)`, `int(x)`"""
+    convert = _of_tensors(usual)
+
+    def number_of(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        if args and isinstance(args[0], Array) and args[0].ndim and not _converts_vectors():
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return convert(*args, **kwargs)
+
+    SPEAKING.add(number_of.__code__)  # says what numpy says
+    return number_of
 
 
 def _textual(usual: Function) -> Function:
@@ -419,6 +447,19 @@ def _of_floats(name: str) -> Maker:
     return make
 
 
+def _floating_errors(usual: Function) -> Function:
+    def errors(**kinds: str) -> UserValue:
+        for kind, treatment in kinds.items():
+            if treatment in ("raise", "call"):
+                raise UnsupportedSyntaxError(
+                    f"{kind}={treatment!r} makes numpy stop at what a model computes on with: infinity or NaN",
+                    help="ask for it: if not np.isfinite(y).all(): raise FloatingPointError(…)",
+                ).locate_at_caller()
+        return usual(**kinds)
+
+    return errors
+
+
 # -- sets of sizes -----------------------------------------------------------------------------------------
 
 
@@ -471,7 +512,8 @@ _MAKERS: dict[Function, Maker] = {
     np.ndindex: _positions,
     np.ndenumerate: _numbered,
     builtins.len: _length,
-    **dict.fromkeys(cast("Sequence[Function]", (int, float, bool)), _of_tensors),
+    **dict.fromkeys(cast("Sequence[Function]", (int, float)), _number_of),
+    builtins.bool: _of_tensors,
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
     **dict.fromkeys(cast("Sequence[Function]", (any, all)), _truths),
     builtins.round: _rounded,
@@ -483,6 +525,7 @@ _MAKERS: dict[Function, Maker] = {
     builtins.type: _type,
     builtins.hasattr: _has_attribute,
     builtins.getattr: _attribute,
+    np.errstate: _floating_errors,
     np.isscalar: _is_scalar,
     np.iterable: _is_iterable,
     np.may_share_memory: _may_share,

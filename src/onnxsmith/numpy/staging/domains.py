@@ -12,7 +12,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.demands import Truth, demand, is_noted
+from onnxsmith.core.demands import Truth, demand, forbid, is_noted
 from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.semantics.number_errors import demand_power, demand_whole
 from onnxsmith.core.user_values import UserValue
@@ -24,8 +24,6 @@ from onnxsmith.types.dtypes import DType
 
 #: Demands something of the operands of a function and of its result, all of double precision.
 Domain: TypeAlias = Callable[[Sequence[Operand], TensorValue], None]
-#: What holds for an operand, and a result.
-_Holds: TypeAlias = Callable[[Operand, TensorValue], Truth]
 
 #: Functions that give an int.
 _INTEGERS = ("int", "floor", "ceil", "trunc")
@@ -69,11 +67,11 @@ def _double(value: UserValue) -> Operand:
     return values.converted(tensor_of(array_of(single)), DType.DOUBLE)
 
 
-def _in_domain(holds: _Holds) -> Domain:
+def _not_where(fails: Callable[[Operand], Truth]) -> Domain:
     """A function that is not defined everywhere."""
 
     def check(operands: Sequence[Operand], result: TensorValue) -> None:
-        demand(lambda: holds(operands[0], result), ValueError("math domain error"))
+        forbid(lambda: fails(operands[0]), ValueError("math domain error"))
 
     return check
 
@@ -81,13 +79,13 @@ def _in_domain(holds: _Holds) -> Domain:
 def _in_range(operands: Sequence[Operand], result: TensorValue) -> None:
     """A function whose result may be past all floats."""
 
-    def holds() -> Truth:
-        found: TensorValue = op.Not(op.IsInf(result))
+    def fails() -> Truth:
+        found: TensorValue = op.IsInf(result)
         for each in operands:
-            found = op.Or(found, op.IsInf(each))
+            found = op.And(found, op.Not(op.IsInf(each)))
         return found
 
-    demand(holds, OverflowError("math range error"))
+    forbid(fails, OverflowError("math range error"))
 
 
 def _whole(operands: Sequence[Operand], result: TensorValue) -> None:
@@ -96,8 +94,11 @@ def _whole(operands: Sequence[Operand], result: TensorValue) -> None:
 
 
 def _power(operands: Sequence[Operand], result: TensorValue) -> None:
-    demand(
-        lambda: op.Not(op.And(op.Equal(operands[0], _ZERO), op.Less(operands[1], _ZERO))),
+    forbid(
+        lambda: op.And(
+            op.Equal(operands[0], _ZERO),
+            op.And(op.Less(operands[1], _ZERO), op.Greater(operands[1], np.float64(-np.inf))),
+        ),
         ValueError("math domain error"),
     )
     demand_power(operands[0], operands[1], result)
@@ -110,18 +111,14 @@ def _remainder(operands: Sequence[Operand], result: TensorValue) -> None:
 
 
 #: NaN is passed on by all of them.
-_POSITIVE = _in_domain(lambda x, _: op.Not(op.LessOrEqual(x, _ZERO)))
-_FINITE = _in_domain(lambda x, _: op.Not(op.IsInf(x)))
-_UP_TO_ONE = _in_domain(lambda x, _: op.Not(op.Greater(op.Abs(x), _ONE)))
-
 DOMAINS: dict[str, Domain] = {
-    "sqrt": _in_domain(lambda x, _: op.Not(op.Less(x, _ZERO))),
-    **dict.fromkeys(("log", "log2", "log10"), _POSITIVE),
-    "log1p": _in_domain(lambda x, _: op.Not(op.LessOrEqual(x, np.float64(-1)))),
-    **dict.fromkeys(("sin", "cos", "tan"), _FINITE),
-    **dict.fromkeys(("asin", "acos"), _UP_TO_ONE),
-    "acosh": _in_domain(lambda x, _: op.Not(op.Less(x, _ONE))),
-    "atanh": _in_domain(lambda x, _: op.Not(op.GreaterOrEqual(op.Abs(x), _ONE))),
+    "sqrt": _not_where(lambda x: op.Less(x, _ZERO)),
+    **dict.fromkeys(("log", "log2", "log10"), _not_where(lambda x: op.LessOrEqual(x, _ZERO))),
+    "log1p": _not_where(lambda x: op.LessOrEqual(x, np.float64(-1))),
+    **dict.fromkeys(("sin", "cos", "tan"), _not_where(lambda x: op.IsInf(x))),
+    **dict.fromkeys(("asin", "acos"), _not_where(lambda x: op.Greater(op.Abs(x), _ONE))),
+    "acosh": _not_where(lambda x: op.Less(x, _ONE)),
+    "atanh": _not_where(lambda x: op.GreaterOrEqual(op.Abs(x), _ONE)),
     **dict.fromkeys(("exp", "expm1", "exp2", "sinh", "cosh", "hypot", "ldexp"), _in_range),
     "pow": _power,
     "fmod": _remainder,

@@ -71,6 +71,8 @@ _WORDS: tuple[tuple[re.Pattern[str], _Word], ...] = (
 def in_numpys_words(error: OnnxsmithError) -> None:
     """Say what an error says, and those that were found with it, to people who wrote for numpy."""
     for each in (error, *error.others):
+        if "as ONNX does" in each.message:  # it is about a tensor
+            continue
         each.message = _reworded(each.message)
         each.help = None if each.help is None else _reworded(each.help)
 

@@ -24,6 +24,7 @@ from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
 
 _NAME = "raised"
+_NONE = np.array(0, np.int64)
 
 
 class PathEnded(BaseException):  # no mistake, so that no handler of the code's or of ours takes it for one
@@ -79,17 +80,25 @@ class Raises:
 
     def unless(self, holds: TensorValue, refusals: tuple[Refusal, ...]) -> None:
         """Where a truth value of the model is false, the first error that applies is raised."""
-        span = caller_span()
+        with located(span := caller_span()):
+            self.note_which(current_graph().operators.Where(holds, _NONE, self._which_of(refusals, span)))
+
+    def where(self, fails: TensorValue, refusals: tuple[Refusal, ...]) -> None:
+        """Where a truth value of the model is true, the first error that applies is raised."""
+        with located(span := caller_span()):
+            self.note_which(current_graph().operators.Where(fails, self._which_of(refusals, span), _NONE))
+
+    def _which_of(self, refusals: tuple[Refusal, ...], span: Span | None) -> TensorValue | np.ndarray:
+        """The number of the first error that applies."""
         for each in refusals:
             refuse_caught(type(each.error), span)
-        with located(span):
-            op = current_graph().operators
-            codes = [np.array(self._code(each.error, span), np.int64) for each in refusals]
-            code: TensorValue | np.ndarray = codes[-1]
-            for each, own in zip(refusals[-2::-1], codes[-2::-1], strict=True):
-                assert each.where is not None  # all but the last say where they apply
-                code = op.Where(each.where(), own, code)
-            self.note_which(op.Where(holds, np.array(0, np.int64), code))
+        *others, last = refusals
+        code: TensorValue | np.ndarray = np.array(self._code(last.error, span), np.int64)
+        for each in reversed(others):
+            assert each.where is not None  # all but the last say where they apply
+            own = np.array(self._code(each.error, span), np.int64)
+            code = current_graph().operators.Where(each.where(), own, code)
+        return code
 
     def now(self, error: Exception) -> None:
         """An error is raised for certain on the path that is staged now."""
@@ -123,6 +132,13 @@ class Raises:
         elif before:
             return
         self._cells[_NAME] = number(code)
+
+    def note_first(self, codes: TensorValue) -> None:
+        """The path that is staged now raises the first error of several turns, given by a vector with 0 for none."""
+        op = current_graph().operators
+        every = op.Concat(codes, np.zeros(1, np.int64), axis=0)  # there may have been no turn
+        is_error = op.Cast(op.Cast(every, to=DType.BOOL), to=DType.INT32)
+        self.note_which(op.Gather(every, op.ArgMax(is_error, axis=0, keepdims=0)))
 
     def not_after(self, goes_on: Number | bool) -> Number | bool:
         """Whether a loop goes on: not after an error."""
