@@ -42,6 +42,11 @@ HOMES: dict[str, str] = {
         "neighbors.RadiusNeighborsTransformer"
     ),
     "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
+    "passing": (
+        "impute.SimpleImputer model_selection.GridSearchCV model_selection.HalvingGridSearchCV "
+        "model_selection.HalvingRandomSearchCV model_selection.RandomizedSearchCV "
+        "preprocessing.FunctionTransformer"
+    ),
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
