@@ -204,7 +204,7 @@ def _are_outputs(found: Sequence[torch.Tensor], results: Sequence[torch.Tensor])
 def _order(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     """For each eigenvalue of ours the place of the one of torch's that is nearest, with the batch in front."""
     distances = (found.unsqueeze(-2) - wanted.unsqueeze(-3)).square().sum(-1)
-    return distances.argmin(-1)
+    return distances.argmin(-1) if distances.numel() else distances.sum(-1).long()
 
 
 def _reordered(weight: torch.Tensor, order: torch.Tensor) -> torch.Tensor:

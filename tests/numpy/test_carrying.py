@@ -417,6 +417,30 @@ def appends_tensors_on_one_path(x: FLOAT["N"]):
     return op.ConcatFromSequence(out, axis=0)
 
 
+def appends_behind_a_return(x: DOUBLE["N"]):
+    a, out = xp.asarray(x), []
+    if a[0] > 0:  # here
+        a = a + 1
+    else:
+        if a[1] > 0:
+            return xp.asarray(out)
+        for value in a:
+            out.append(value + 1)
+    return xp.asarray(out)
+
+
+def appends_on_the_other_side_of_a_return(x: FLOAT["N"]):
+    out = [x]
+    if x[0] > 0:  # here
+        x = x + 1
+    elif x[1] > 0:
+        return x
+    else:
+        for i in range(x.shape[0]):
+            out.append(x[i : i + 1])
+    return op.ConcatFromSequence(out, axis=0)
+
+
 def writes_from_a_body(x: FLOAT["N"]):
     y = xp.array(x)
 
@@ -444,6 +468,8 @@ REFUSED: list[tuple[Callable[..., Any], type[OnnxsmithError], str]] = [
     (writes_to_what_was_appended, TensorAssignmentError, "it was appended to a list"),
     (appends_on_one_path, MutationError, "'out' is changed inside this"),
     (appends_tensors_on_one_path, MutationError, "'out' is changed inside this"),
+    (appends_behind_a_return, MutationError, "'out' is changed inside this"),
+    (appends_on_the_other_side_of_a_return, MutationError, "'out' is changed inside this"),
 ]
 
 

@@ -24,10 +24,12 @@ from onnxsmith.errors import (
 )
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
-from onnxsmith.grad.paths import ancestors
-from onnxsmith.grad.replaying import Frame, Replay, is_real
+from onnxsmith.grad.containers import zeros_like
+from onnxsmith.grad.frames import Frame
+from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
+from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import shape_of
+from onnxsmith.grad.steps import Step, is_real, shape_of
 from onnxsmith.grad.target import GradientTarget, new_target
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -301,12 +303,30 @@ class _Recorder:
         if found is not None:
             return found
         if fills or made_value(value).record in ancestors(losses, self._replay.steps):
-            return filled_like(_tensor(value), 0.0)
+            return zeros_like(value)
+        cut = self._cut(value, losses)
         text = f"the loss does not depend on '{name}'"
+        if cut is not None:
+            text = f"the loss depends on '{name}' by whole numbers or truth values only, made by {described(cut[0])}"
         if name in skips:
             warnings.warn(ModelWarning(f"{text}: the model has no gradient for it"), stacklevel=2)
             return None
-        raise UnreachedError(text, help="leave it out of wrt")
+        if cut is None:
+            raise UnreachedError(text, help="leave it out of wrt")
+        error = NotDifferentiableError(
+            f"{text}\nthe path from the loss: {cut[1]}",
+            help=f"compute it in floating point, or leave '{name}' out",
+        )
+        raise error.locate(span_of(cut[0]))
+
+    def _cut(self, value: Value, losses: Sequence[Value]) -> tuple[Step, str] | None:
+        made = {made_value(each).record for each in losses}
+        for given, each in self._frame.values.items():
+            if made_value(each).record in made:
+                found = cut_at(value, self._replay.steps, given)
+                if found is not None:
+                    return found
+        return None
 
     def _finished(self, results: Sequence[Value]) -> ModelRecord:
         target, given = self._target, self._model.ir

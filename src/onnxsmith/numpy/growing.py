@@ -16,7 +16,7 @@ from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.numpy.sharing import check_writable
@@ -63,6 +63,20 @@ def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownLi
     if kind is None:
         return None
     return _extended(GrownList(np.zeros(0, _DTYPES[kind]), kind="python"), items)
+
+
+def list_of_elements(array: Array) -> GrownList:
+    """`list(x)`: what numpy goes through along the first dimension."""
+    if array.ndim > 1:
+        array.owner.keep_unchanged(_APPENDED)  # numpy's list has views of it
+    return GrownList(array.held, array._is_plain, "number" if array.ndim == 1 else "array")
+
+
+@public("_listed")
+def listed(array: Array) -> GrownList:
+    """`x.tolist()` of a vector that only the model knows the length of."""
+    wide = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}[array.dtype.kind]
+    return GrownList(as_type(array, np.dtype(wide)).held, kind="python")
 
 
 @public("_adopted_list")

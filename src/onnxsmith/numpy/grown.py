@@ -77,6 +77,10 @@ class GrownList(Holding):
         """Element by element."""
         return self.stacked.shape[0], lambda position: self[position]
 
+    def compared(self, item: object) -> object:
+        """Whether each element is equal to an item."""
+        return self.stacked.compared(item)
+
     # -- what a list can do --------------------------------------------------------------------------------
 
     def append(self, item: object) -> None:

@@ -21,6 +21,7 @@ from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
 from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
 
@@ -53,6 +54,9 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     size = array.shape[place]
     if isinstance(size, int) and not -size <= obj <= size:
         raise InputTypeError(f"there is no place {obj} in a dimension of size {size}")
+    require_at_least(
+        size, obj if obj >= 0 else -obj, IndexError(f"index {obj} is out of bounds for axis {place}")
+    )
     given = as_type(array_of(values), array.dtype)
     rows = given.shape[0] if given.ndim > array.ndim else None
     while given.ndim > array.ndim and isinstance(given.shape[0], int) and given.shape[0] == 1:
@@ -89,6 +93,7 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     sizes: tuple[Size, Size] = (a.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    require_same(*sizes, ValueError("putmask: mask and data must be the same size"))
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         return  # as numpy: nothing is written
     index = cast(Array, arange(a.size) % given.shape[0])
@@ -106,6 +111,7 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     sizes: tuple[Size, Size] = (arr.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    require_same(*sizes, ValueError("place: mask and data must be the same size"))
     chosen = reshape(as_type(where, dtypes.BOOL), -1)
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         if not chosen.is_symbolic and bool(chosen.any()):
@@ -183,7 +189,10 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Where the diagonal of a square array is."""
     array = array_of(arr)
-    return (arange(array.shape[0]),) * array.ndim
+    first, *others = cast("tuple[Size, ...]", tuple(array.shape))
+    for each in others:
+        require_same(first, each, ValueError("All dimensions of input must be of equal length"))
+    return (arange(first),) * array.ndim
 
 
 @public("resize")

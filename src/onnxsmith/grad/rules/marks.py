@@ -5,8 +5,8 @@ from __future__ import annotations
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.grad.broadcasting import as_type_of, filled_like
+from onnxsmith.grad.inner_graphs import Marked
 from onnxsmith.grad.operators import op, values
-from onnxsmith.grad.replaying import Marked
 from onnxsmith.grad.rules.control_flow import cotangents_inside
 from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.grad.table import rule

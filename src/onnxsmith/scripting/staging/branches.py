@@ -117,9 +117,14 @@ def _merge_blocks(
 def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf:
     """A leaf that makes the jump data; with it go the variables that are read where the path goes on."""
     frame = stager.frame
+    before = dict(frame.variables)
 
     def end(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
+        with located(
+            frame.span(statement)
+        ):  # here: a path may end inside another branch, which puts variables back
+            refuse_lost(frame, before, names, live)
         return Side(
             record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), SOME_PATH))
         )
