@@ -81,8 +81,9 @@ def _outside(pieces: _Pieces, x: Array, spline: Any, how: str) -> Array:
         return made
     degree = pieces.degree + (pieces.degree <= 1)
     is_below, is_above = (x < low)[:, None], (x > high)[:, None]
-    first = np.arange(spline.c.shape[1]) < degree
-    last = first[::-1]
+    count = int(spline.c.shape[1])
+    first = np.array([k < degree for k in range(count)])
+    last = np.array([k >= count - degree for k in range(count)])
     below = either(
         asarray(first), asarray(spline(low)) + (x - low)[:, None] * asarray(spline(low, nu=1)), 0.0
     )
