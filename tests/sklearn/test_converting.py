@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.cluster import DBSCAN
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -47,11 +48,26 @@ def test_each_step_is_a_function_named_after_its_class() -> None:
     ]
 
 
-def test_what_has_not_two_dimensions_is_refused() -> None:
-    with pytest.raises(PipelineError, match="X has 1 dimensions"):
+def test_what_the_estimator_does_not_take_is_refused_in_its_words() -> None:
+    with pytest.raises(PipelineError, match="StandardScaler itself does not take X: Expected 2D array"):
         onnxsmith.sklearn.convert(StandardScaler().fit(X), X[0])
 
 
 def test_what_was_not_fitted_is_refused() -> None:
     with pytest.raises(PipelineError, match="the StandardScaler was not fitted"):
         onnxsmith.sklearn.convert(StandardScaler(), X)
+
+
+def test_an_output_that_is_not_there_is_refused() -> None:
+    with pytest.raises(PipelineError, match="the StandardScaler has no predict"):
+        onnxsmith.sklearn.convert(StandardScaler().fit(X), X, outputs=["predict"])
+
+
+def test_what_is_no_estimator_is_refused() -> None:
+    with pytest.raises(PipelineError, match="convert needs a fitted estimator first, not int"):
+        onnxsmith.sklearn.convert(3, X)  # type: ignore[arg-type]
+
+
+def test_what_only_labels_the_rows_it_was_fitted_on_is_refused() -> None:
+    with pytest.raises(PipelineError, match="the DBSCAN neither predicts nor transforms"):
+        onnxsmith.sklearn.convert(DBSCAN().fit(X), X)

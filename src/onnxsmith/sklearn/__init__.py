@@ -11,13 +11,28 @@ from onnxsmith.errors import MissingDependencyError
 if TYPE_CHECKING:
     from onnxsmith.sklearn.converting import ConvertedModel as ConvertedModel
     from onnxsmith.sklearn.converting import convert as convert
+    from onnxsmith.sklearn.restoring.from_model import from_onnx as from_onnx
+    from onnxsmith.sklearn.restoring.wrapping import OnnxPredictor as OnnxPredictor
+    from onnxsmith.sklearn.restoring.wrapping import OnnxTransformer as OnnxTransformer
+    from onnxsmith.sklearn.verifying import ConversionReport as ConversionReport
+    from onnxsmith.sklearn.verifying import Discrepancy as Discrepancy
+    from onnxsmith.sklearn.verifying import discrepancies as discrepancies
 
 _LAZY = {
+    "ConversionReport": "onnxsmith.sklearn.verifying",
     "ConvertedModel": "onnxsmith.sklearn.converting",
+    "Discrepancy": "onnxsmith.sklearn.verifying",
+    "OnnxPredictor": "onnxsmith.sklearn.restoring.wrapping",
+    "OnnxTransformer": "onnxsmith.sklearn.restoring.wrapping",
     "convert": "onnxsmith.sklearn.converting",
+    "discrepancies": "onnxsmith.sklearn.verifying",
+    "from_onnx": "onnxsmith.sklearn.restoring.from_model",
 }
 
-__all__ = ["ConvertedModel", "convert"]
+__all__ = [
+    *("ConversionReport", "ConvertedModel", "Discrepancy", "OnnxPredictor", "OnnxTransformer"),
+    *("convert", "discrepancies", "from_onnx"),
+]
 
 
 def __getattr__(name: str) -> Any:

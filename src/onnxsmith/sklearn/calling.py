@@ -23,8 +23,23 @@ from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
 from onnxsmith.sklearn.recording import recorded
-from onnxsmith.sklearn.table import Converter, NotCovered, converter_of, public_name
-from onnxsmith.sklearn.values import Fitted, Given, Result, array_of, rebuild_like, tensors_in
+from onnxsmith.sklearn.table import (
+    Converter,
+    NotCovered,
+    converter_of,
+    public_name,
+    structured_converter_of,
+)
+from onnxsmith.sklearn.values import (
+    Columns,
+    Fitted,
+    Given,
+    Result,
+    Structured,
+    array_of,
+    rebuild_like,
+    tensors_in,
+)
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
 
@@ -84,6 +99,8 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
     `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
     """
     scope = current_graph()
+    if isinstance(x, Structured | Columns):
+        x = _understood(x, estimator, method, after)
     given = tensors_in(x)
     made: dict[object, Any] = scope.shared.setdefault(_MADE, {})
     key = (id(scope), id(estimator), method, after, tuple(map(id, given)))
@@ -92,6 +109,17 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
         # What it was made of is kept with it: an id is that of another object when its own is gone.
         found = made[key] = (_Call(scope, estimator, method, after).on(x, given), scope, estimator, given)
     return found[0]
+
+
+def _understood(x: Structured | Columns, estimator: Fitted, method: str, after: type | None) -> Given:
+    """What a step can be given: the matrix as one array, unless its converter takes it as it is."""
+    converter = converter_of(type(estimator), method, after)
+    if converter is not None and converter.is_inline:
+        return x
+    if isinstance(x, Structured):
+        return x if structured_converter_of(type(estimator), method, after) is not None else x.dense()
+    is_plain = converter is not None and not converter.takes_columns
+    return x.matrix() if is_plain and all(isinstance(each, Array) for each in x.values()) else x
 
 
 def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
@@ -111,7 +139,7 @@ class _Call:
         """What it gives."""
         refusals: list[str] = []
         span: Span | None = None
-        for road, function, is_inline in self._roads():
+        for road, function, is_inline in self._roads(is_structured=isinstance(x, Structured)):
             try:
                 made = function(x) if is_inline else self._as_function(x, given, function)
             except NotCovered as why:
@@ -120,6 +148,8 @@ class _Call:
                 continue
             roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))
             return made
+        if isinstance(x, Structured):
+            return call(self.estimator, self.method, x.dense(), after=self.after)
         name = f"{type(self.estimator).__name__}.{self.method}"
         named = f"step '{here()}', {name}" if here() else name
         raise UnconvertedStepError(
@@ -127,16 +157,19 @@ class _Call:
             help="give the class a method to_onnx(self, op, x), which says what it computes",
         ).locate(span)
 
-    def _roads(self) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
+    def _roads(self, *, is_structured: bool) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
         """Those that there are, each with what takes it."""
         kind = type(self.estimator)
         own = getattr(kind, "to_onnx", None)
         if own is not None and self.after is None:
             yield "to_onnx", self._by_itself, False
         converter = converter_of(kind, self.method, self.after)
+        if is_structured and not (converter is not None and converter.is_inline):
+            converter = structured_converter_of(kind, self.method, self.after)
         if converter is not None:
             yield "converter", lambda x: self._converted(converter, x), converter.is_inline
-        yield "recorded", self._recorded, False
+        if not is_structured:
+            yield "recorded", self._recorded, False
 
     def _converted(self, converter: Converter, x: Given) -> Result:
         if converter.takes_method:

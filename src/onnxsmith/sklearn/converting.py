@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
-
-import numpy as np
+from typing import Any, Literal, cast
 
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import PipelineError
+from onnxsmith.errors import PipelineError, boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
+from onnxsmith.sklearn.frames.given import given_of, with_outputs
+from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
-from onnxsmith.sklearn.values import Fitted, Part, array_of
+from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
+from onnxsmith.sklearn.rows import count_of, taken
+from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured
+from onnxsmith.sklearn.verifying import ConversionReport
+from onnxsmith.sklearn.verifying import verify as verify_model
 from onnxsmith.tracing.trace import trace
-from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import TensorType
 
 #: What outputs are called, by method.
 _OUTPUT_NAMES = {
@@ -28,18 +31,24 @@ _OUTPUT_NAMES = {
 
 
 class ConvertedModel(Model):
-    """A model that came from an estimator: a `Model` that knows on which road each step was converted."""
+    """A model that came from an estimator: a `Model` that knows how each step was converted, and how near it is."""
 
     #: How each call was converted.
     roads: Sequence[Road]
+    #: On what it was compared with the pipeline.
+    report: ConversionReport
 
 
+@boundary
 def convert(
     estimator: Fitted,
     X: Any,
     *,
-    outputs: Sequence[str] | None = None,
+    outputs: str | Sequence[str] | None = None,
+    inputs: Literal["columns", "matrix"] | None = None,
     verify: bool = True,
+    tolerance: float | None = None,
+    restorable: bool = True,
     opset_version: int | None = None,
     name: str | None = None,
     doc_string: str | None = None,
@@ -47,8 +56,18 @@ def convert(
 ) -> ConvertedModel:
     """The model of a fitted estimator, such as a pipeline, for data like `X`; the number of rows stays open.
 
+    `X` is an array, a data frame of pandas or polars, or a list of texts. For a frame the model has one input for each
+    column, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with columns in any order.
+
     `outputs` are the methods whose results the model gives, by default `predict` and `predict_proba`, where there are
     these, or else `transform`.
+
+    The model is compared with the estimator on `X`, on no, one and more rows, and on rows that hold NaN, unseen
+    categories or thresholds of trees; a difference is an error. `tolerance` is how much of a number may differ, and
+    which share of labels.
+
+    With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
+    knows. Without it, models of forests are smaller.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -60,30 +79,54 @@ def convert(
            [ 1.,  1.]])
     """
     refuse_unfitted(estimator)
-    matrix = _matrix(X)
     methods = _methods(estimator, outputs)
+    signature = signature_of(X, inputs)
+    names = [_OUTPUT_NAMES.get(each, each) for each in methods]
+    signature = with_outputs(signature, estimator, dict(zip(methods, names, strict=True)))
+    _refuse_data(estimator, X, methods[0])
     found: list[Road] = []
 
-    def body(x: Tensor) -> tuple[Tensor, ...]:
-        given = array_of(x)
-        made: list[Part] = [call(estimator, method, given) for method in methods]
+    def body(*tensors: Tensor) -> tuple[Tensor, ...]:
+        given = given_of(signature, tensors)
+        made = [_single(call(estimator, method, given), method) for method in methods]
         found.extend(roads())
         return tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
 
     model = trace(
         body,
-        TensorType(DType.from_numpy(matrix.dtype), ("N", matrix.shape[1])),
+        *signature.types,
         opset_version=opset_version,
         name=name or type(estimator).__name__,
-        input_names=["X"],
-        output_names=[_OUTPUT_NAMES.get(each, each) for each in methods],
+        input_names=signature.names,
+        output_names=names,
         doc_string=doc_string,
-        metadata=metadata,
+        metadata={
+            **(metadata or {}),
+            KEY: signature.to_json(),
+            **(pipeline_metadata(estimator) if restorable else {}),
+        },
     )
     model.__class__ = ConvertedModel
     converted = cast(ConvertedModel, model)
     converted.roads = tuple(found)
+    converted.report = ConversionReport()
+    if verify:
+        converted.report = verify_model(estimator, model, X, methods, tolerance)
     return converted
+
+
+def _single(made: Any, method: str) -> Part:
+    """What an output is: one array."""
+    if isinstance(made, Structured):
+        made = made.dense()
+    if isinstance(made, Columns):
+        made = made.matrix()
+    if not isinstance(made, Array | Tensor):
+        raise PipelineError(
+            f"{method} gives several arrays, and an output of a model is one",
+            help="convert the estimators of the targets one by one",
+        )
+    return made
 
 
 def refuse_unfitted(estimator: Fitted) -> None:
@@ -103,19 +146,36 @@ def refuse_unfitted(estimator: Fitted) -> None:
         ).locate_at_caller() from None
 
 
-def _matrix(data: Any) -> np.ndarray[Any, Any]:
-    matrix = np.asarray(data)
-    if matrix.ndim != 2:
+def _refuse_data(estimator: Fitted, data: Any, method: str) -> None:
+    """Refuse data that the estimator itself does not take, with its own words."""
+    if not count_of(data):
+        return
+    try:
+        getattr(estimator, method)(taken(data, [0]))
+    except Exception as error:  # whatever an estimator says of data that it does not take
         raise PipelineError(
-            f"X has {matrix.ndim} dimensions, and a pipeline takes rows of numbers",
-            help="give an array of two dimensions",
-        ).locate_at_caller()
-    return matrix
+            f"the {type(estimator).__name__} itself does not take X: {error}",
+            help="give rows like those that it was fitted on",
+        ).locate_at_caller() from error
 
 
-def _methods(estimator: Fitted, outputs: Sequence[str] | None) -> Sequence[str]:
+def _methods(estimator: Fitted, outputs: str | Sequence[str] | None) -> Sequence[str]:
+    name = type(estimator).__name__
     if outputs is not None:
-        return [outputs] if isinstance(outputs, str) else list(outputs)
+        asked = [outputs] if isinstance(outputs, str) else list(outputs)
+        missing = [each for each in asked if not callable(getattr(estimator, each, None))]
+        if missing or not asked:
+            there = [each for each in _OUTPUT_NAMES if hasattr(estimator, each)]
+            raise PipelineError(
+                f"the {name} has no {missing[0]}" if missing else "outputs names no method",
+                help=f"there are {', '.join(there)}" if there else "outputs=['transform']",
+            ).locate_at_caller()
+        return asked
     if hasattr(estimator, "predict"):
         return ["predict", "predict_proba"] if hasattr(estimator, "predict_proba") else ["predict"]
-    return ["transform"]
+    if hasattr(estimator, "transform"):
+        return ["transform"]
+    raise PipelineError(
+        f"the {name} neither predicts nor transforms new rows, and there is nothing for a model to do",
+        help="outputs=['score_samples'] names another method",
+    ).locate_at_caller()

@@ -7,10 +7,6 @@ import importlib
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
     "bagging": "ensemble.BaggingClassifier ensemble.BaggingRegressor",
-    "binning": (
-        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.KBinsDiscretizer "
-        "preprocessing.PowerTransformer preprocessing.SplineTransformer random_projection.SparseRandomProjection"
-    ),
     "boosting": (
         "ensemble.AdaBoostClassifier ensemble.AdaBoostRegressor ensemble.GradientBoostingClassifier"
         " ensemble.GradientBoostingRegressor"
@@ -25,6 +21,11 @@ HOMES: dict[str, str] = {
         "decomposition.SparseCoder decomposition.SparsePCA"
     ),
     "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
+    "encoding": (
+        "preprocessing.KBinsDiscretizer preprocessing.LabelBinarizer preprocessing.LabelEncoder "
+        "preprocessing.MultiLabelBinarizer preprocessing.OneHotEncoder preprocessing.OrdinalEncoder "
+        "preprocessing.TargetEncoder"
+    ),
     "ensembles": (
         "calibration.CalibratedClassifierCV ensemble.StackingClassifier ensemble.StackingRegressor "
         "ensemble.VotingClassifier"
@@ -33,7 +34,6 @@ HOMES: dict[str, str] = {
     "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",
     "imputing": "impute.IterativeImputer",
     "kernels": "kernel_approximation.Nystroem kernel_ridge.KernelRidge",
-    "labels": "preprocessing.LabelEncoder",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
     "neighbour_imputing": "impute.KNNImputer",
     "neighbours": (
@@ -41,6 +41,7 @@ HOMES: dict[str, str] = {
         " neighbors.RadiusNeighborsClassifier neighbors.RadiusNeighborsRegressor neighbors.RadiusNeighborsTransformer"
         " neighbors.LocalOutlierFactor"
     ),
+    "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
@@ -49,7 +50,15 @@ HOMES: dict[str, str] = {
         "feature_selection.SelectFwe feature_selection.SelectKBest feature_selection.SelectPercentile "
         "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
     ),
+    "shaping": (
+        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
+        "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
+    ),
     "support_vectors": "svm.NuSVC svm.NuSVR svm.OneClassSVM svm.SVC svm.SVR",
+    "text": (
+        "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
+        "feature_extraction.text.TfidfVectorizer"
+    ),
     "trees": (
         "tree.DecisionTreeClassifier tree.DecisionTreeRegressor tree.ExtraTreeClassifier tree.ExtraTreeRegressor"
         " ensemble.RandomForestClassifier ensemble.RandomForestRegressor ensemble.ExtraTreesClassifier"
@@ -64,10 +73,15 @@ def load_home(name: str) -> None:
     """Import the family that converts a class; nothing happens for one that none converts."""
     family = _HOME_OF.get(name)
     if family is not None:
-        importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+        load_family(family)
+
+
+def load_family(family: str) -> None:
+    """Import a family."""
+    importlib.import_module(f"onnxsmith.sklearn.families.{family}")
 
 
 def load_all() -> None:
     """Import every family."""
     for family in HOMES:
-        importlib.import_module(f"onnxsmith.sklearn.families.{family}")
+        load_family(family)

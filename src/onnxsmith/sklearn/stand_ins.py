@@ -150,6 +150,32 @@ def _distances(XA: Numbers, XB: Numbers, metric: str = "euclidean", **options: o
     raise NotImplementedError(f"cdist with metric={metric!r}")
 
 
+def _nearest(
+    X: Numbers, Y: Numbers, *, axis: int = 1, metric: str = "euclidean", metric_kwargs: object = None
+) -> Numbers:
+    if metric != "euclidean" or axis != 1:
+        raise NotImplementedError(f"the nearest row with metric={metric!r}, axis={axis}")
+    first, second = X.astype(np.float64), Y.astype(np.float64)
+    return np.argmin(np.sum(second * second, axis=1) - 2 * (first @ second.T), axis=1)
+
+
+def _squares_in_double(
+    X: Numbers,
+    XX: Numbers | None = None,
+    Y: Numbers | None = None,
+    YY: Numbers | None = None,
+    batch_size: int | None = None,
+) -> Numbers:
+    first = X.astype(np.float64)
+    second = first if Y is None else Y.astype(np.float64)
+    squares = np.sum(first * first, axis=1)[:, None] + np.sum(second * second, axis=1)[None, :]
+    return (squares - 2 * (first @ second.T)).astype(np.float32)
+
+
+def _expit(x: Numbers, out: Numbers | None = None, xp: object = None) -> Numbers:
+    return 1.0 / (1.0 + np.exp(-x))
+
+
 def _solved(a: Numbers, b: Numbers, *args: object, **options: object) -> Numbers:
     # Where the matrix is known, its inverse is computed when the model is made.
     return np.linalg.inv(a) @ b
@@ -200,9 +226,12 @@ STAND_INS: dict[tuple[str, str], Callable[..., object]] = {
     ("scipy.spatial.distance", "cdist"): _distances,
     ("scipy.special._logsumexp", "logsumexp"): _logsumexp_of_scipy,
     ("scipy.special._logsumexp", "softmax"): _softmax_of_scipy,
+    ("sklearn.metrics.pairwise", "_euclidean_distances_upcast"): _squares_in_double,
     ("sklearn.metrics.pairwise", "check_pairwise_arrays"): _pairwise_arrays,
+    ("sklearn.metrics.pairwise", "pairwise_distances_argmin"): _nearest,
     ("sklearn.utils._array_api", "_asarray_with_order"): _with_order,
     ("sklearn.utils._array_api", "_convert_to_numpy"): _as_it_is,
+    ("sklearn.utils._array_api", "_expit"): _expit,
     ("sklearn.utils._array_api", "_is_numpy_namespace"): _true,
     ("sklearn.utils._array_api", "_logsumexp"): _logsumexp,
     ("sklearn.utils._array_api", "check_same_namespace"): _none,

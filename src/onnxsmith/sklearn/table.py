@@ -8,10 +8,10 @@ derives from a class of the table takes its converter, unless it overrides a met
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from onnxsmith.sklearn.homes import load_home
+from onnxsmith.sklearn.homes import load_family, load_home
 from onnxsmith.source import Span
 
 #: Of a fitted estimator and what the method is given, what the method gives.
@@ -27,6 +27,8 @@ class Converter(NamedTuple):
     is_inline: bool
     #: Whether it wants to know the method, as the keyword `method`.
     takes_method: bool
+    #: Whether it takes the columns of a frame one by one; others are given the matrix, where there is one.
+    takes_columns: bool
 
 
 class NotCovered(Exception):
@@ -40,6 +42,8 @@ class NotCovered(Exception):
 
 #: By the public name of a class and the name of a method.
 CONVERTERS: dict[tuple[str, str], Converter] = {}
+#: The same for what is given as a matrix that several tensors stand for; all in one module, loaded when one is met.
+STRUCTURED: dict[tuple[str, str], Converter] = {}
 
 #: Methods that take no part in what `predict` or `transform` gives.
 _ASIDE = frozenset(
@@ -51,16 +55,22 @@ _ASIDE = frozenset(
 )
 
 
-def converts(*names: str, inline: bool = False) -> Callable[[F], F]:
-    """Enter a function: first public names of classes, then names of methods, told apart by their dots."""
+def converts(
+    *names: str, inline: bool = False, columns: bool = False, structured: bool = False
+) -> Callable[[F], F]:
+    """Enter a function: first public names of classes, then names of methods, told apart by their dots.
+
+    `structured` enters it for what is given as a matrix that several tensors stand for, and for that alone.
+    """
     classes = [each for each in names if "." in each]
     methods = [each for each in names if "." not in each]
+    table = STRUCTURED if structured else CONVERTERS
 
     def enter(function: F) -> F:
         takes_method = "method" in inspect.signature(function).parameters
         for name in classes:
             for method in methods:
-                CONVERTERS[name, method] = Converter(function, inline, takes_method)
+                table[name, method] = Converter(function, inline, takes_method, columns or inline)
         return function
 
     return enter
@@ -86,6 +96,18 @@ def converter_of(kind: type, method: str, after: type | None = None) -> Converte
 
     `after` leaves out the classes up to that one, as `super()` does.
     """
+    return _found(CONVERTERS, kind, method, after)
+
+
+def structured_converter_of(kind: type, method: str, after: type | None = None) -> Converter | None:
+    """The same, for what is given as a matrix that several tensors stand for."""
+    load_family("bags")
+    return _found(STRUCTURED, kind, method, after)
+
+
+def _found(
+    table: Mapping[tuple[str, str], Converter], kind: type, method: str, after: type | None
+) -> Converter | None:
     order = kind.__mro__
     if after is not None:
         order = order[order.index(after) + 1 :]
@@ -93,7 +115,7 @@ def converter_of(kind: type, method: str, after: type | None = None) -> Converte
     for each in order:
         name = public_name(each)
         load_home(name)
-        found = CONVERTERS.get((name, method))
+        found = table.get((name, method))
         if found is not None:
             return None if any(hasattr(each, other) for other in overridden) else found
         overridden |= {other for other, held in vars(each).items() if callable(held) and other not in _ASIDE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -61,16 +62,36 @@ class Columns(dict[str, Part]):
         return Columns((str(name), self[str(name)]) for name in given.tolist())
 
 
+class Structured(ABC):
+    """A matrix that several tensors stand for, such as the counts of words: only some steps take it as it is."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """What it is made of, in order."""
+
+    @abstractmethod
+    def with_parts(self, parts: Sequence[Part]) -> Structured:
+        """One like it that is made of other parts."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """The matrix as one array."""
+
+
 #: What a step is given.
-Given: TypeAlias = "Array | Tensor | Columns"
+Given: TypeAlias = "Array | Tensor | Columns | Structured"
 #: What a step gives: one array, mostly.
-Result: TypeAlias = "Array | Tensor | Columns | tuple[Array | Tensor, ...]"
+Result: TypeAlias = "Array | Tensor | Columns | Structured | tuple[Array | Tensor, ...]"
 
 
 def tensors_in(value: Given | Result) -> list[Value]:
     """The tensors that a value is made of, in order."""
     if isinstance(value, Columns):
         return [recorded(_tensor(each)) for each in value.values()]
+    if isinstance(value, Structured):
+        return [recorded(_tensor(each)) for each in value.parts()]
     if isinstance(value, tuple):
         return [recorded(_tensor(each)) for each in value]
     return [recorded(_tensor(value))]
@@ -83,6 +104,8 @@ def rebuild_like(value: Given | Result) -> Callable[[Sequence[Value]], Any]:
         given = iter(tensors)
         if isinstance(value, Columns):
             return Columns((name, _part(each, given)) for name, each in value.items())
+        if isinstance(value, Structured):
+            return value.with_parts([_part(each, given) for each in value.parts()])
         if isinstance(value, tuple):
             return tuple(_part(each, given) for each in value)
         return _part(value, given)

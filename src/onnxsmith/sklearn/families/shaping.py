@@ -1,4 +1,4 @@
-"""Numbers into intervals, and functions that are pieced together from intervals: bins, splines, powers."""
+"""Functions of single columns that are pieced together (splines, powers), and products that are no linear models."""
 
 from __future__ import annotations
 
@@ -26,25 +26,6 @@ from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.families.checking import floats, wide_floats
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, either
-
-
-@converts("sklearn.preprocessing.KBinsDiscretizer", "transform")
-def bins(estimator: Fitted, x: Array) -> Array:
-    """The number of the bin of each number, or a column for each bin."""
-    rows = wide_floats(x) if estimator.dtype is None else x.astype(np.dtype(estimator.dtype))
-    found = [
-        searchsorted(asarray(edges[1:-1]), rows[:, k], side="right")
-        for k, edges in enumerate(estimator.bin_edges_)
-    ]
-    if estimator.encode == "ordinal":
-        return concatenate([each[:, None] for each in found], axis=1).astype(rows.dtype)
-    dtype = np.dtype(estimator._encoder.dtype)  # what it gives is decided when it is fitted
-    parts = [
-        (each[:, None] == asarray(np.arange(int(count)))).astype(dtype)
-        for each, count in zip(found, estimator.n_bins_, strict=True)
-    ]
-    return concatenate(parts, axis=1)
-
 
 # -- splines -----------------------------------------------------------------------------------------------
 
