@@ -41,7 +41,7 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
         )
         beyond = op.Gather(np.zeros(1, np.int64), index)
         record: Any = cast(SymbolicTensor, beyond).record
-        words = re.sub(r"[\x00-\x1f'|]+", " ", text).strip()
+        words = re.sub(r"[\x00-\x1f|]+", " ", text.replace("'", '"')).strip()
         record.producer.name = f"{RAISED}ValueError: {words}|"
         return op.Expand(op.Cast(beyond, to=tensor.dtype), op.Shape(tensor))
 

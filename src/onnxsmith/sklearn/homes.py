@@ -8,8 +8,8 @@ import importlib
 HOMES: dict[str, str] = {
     "bagging": "ensemble.BaggingClassifier ensemble.BaggingRegressor",
     "boosting": (
-        "ensemble.AdaBoostClassifier ensemble.AdaBoostRegressor ensemble.GradientBoostingClassifier"
-        " ensemble.GradientBoostingRegressor"
+        "ensemble.AdaBoostClassifier ensemble.AdaBoostRegressor ensemble.GradientBoostingClassifier "
+        "ensemble.GradientBoostingRegressor"
     ),
     "centroids": "neighbors.NearestCentroid",
     "clusters": (
@@ -17,8 +17,8 @@ HOMES: dict[str, str] = {
         "cluster.MiniBatchKMeans"
     ),
     "coding": (
-        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning decomposition.MiniBatchSparsePCA "
-        "decomposition.SparseCoder decomposition.SparsePCA"
+        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning "
+        "decomposition.MiniBatchSparsePCA decomposition.SparseCoder decomposition.SparsePCA"
     ),
     "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
     "encoding": (
@@ -37,11 +37,16 @@ HOMES: dict[str, str] = {
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
     "neighbour_imputing": "impute.KNNImputer",
     "neighbours": (
-        "neighbors.KNeighborsClassifier neighbors.KNeighborsRegressor neighbors.KNeighborsTransformer"
-        " neighbors.RadiusNeighborsClassifier neighbors.RadiusNeighborsRegressor neighbors.RadiusNeighborsTransformer"
-        " neighbors.LocalOutlierFactor"
+        "neighbors.KNeighborsClassifier neighbors.KNeighborsRegressor neighbors.KNeighborsTransformer "
+        "neighbors.LocalOutlierFactor neighbors.RadiusNeighborsClassifier neighbors.RadiusNeighborsRegressor "
+        "neighbors.RadiusNeighborsTransformer"
     ),
     "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
+    "passing": (
+        "impute.SimpleImputer model_selection.GridSearchCV model_selection.HalvingGridSearchCV "
+        "model_selection.HalvingRandomSearchCV model_selection.RandomizedSearchCV "
+        "preprocessing.FunctionTransformer"
+    ),
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
@@ -51,7 +56,8 @@ HOMES: dict[str, str] = {
         "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
     ),
     "shaping": (
-        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
+        "covariance.EllipticEnvelope feature_extraction.text.TfidfTransformer neural_network.BernoulliRBM "
+        "preprocessing.PowerTransformer "
         "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
     ),
     "support_vectors": "svm.NuSVC svm.NuSVR svm.OneClassSVM svm.SVC svm.SVR",
@@ -60,9 +66,10 @@ HOMES: dict[str, str] = {
         "feature_extraction.text.TfidfVectorizer"
     ),
     "trees": (
-        "tree.DecisionTreeClassifier tree.DecisionTreeRegressor tree.ExtraTreeClassifier tree.ExtraTreeRegressor"
-        " ensemble.RandomForestClassifier ensemble.RandomForestRegressor ensemble.ExtraTreesClassifier"
-        " ensemble.ExtraTreesRegressor ensemble.RandomTreesEmbedding ensemble.IsolationForest"
+        "ensemble.ExtraTreesClassifier ensemble.ExtraTreesRegressor ensemble.IsolationForest "
+        "ensemble.RandomForestClassifier ensemble.RandomForestRegressor ensemble.RandomTreesEmbedding "
+        "tree.DecisionTreeClassifier tree.DecisionTreeRegressor tree.ExtraTreeClassifier "
+        "tree.ExtraTreeRegressor"
     ),
 }
 

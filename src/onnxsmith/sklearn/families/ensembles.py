@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.numpy import Array, argmax, asarray, concatenate, float64, special, zeros
+from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, float64, special, zeros
 from onnxsmith.sklearn.calling import call, named_step
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
@@ -15,7 +15,7 @@ from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
 # -- voting ------------------------------------------------------------------------------------------------
 
 
-@converts("sklearn.ensemble.VotingClassifier", "predict")
+@converts("sklearn.ensemble.VotingClassifier", "predict", columns=True)
 def vote(estimator: Fitted, x: Given) -> Part:
     """The class with the most votes, or with the largest mean probability."""
     classes = estimator.le_.classes_
@@ -27,7 +27,7 @@ def vote(estimator: Fitted, x: Given) -> Part:
     votes: Any = 0.0
     for name, each, weight in zip(_names(estimator), estimator.estimators_, weights, strict=True):
         chosen: Array = named_step(name, each, "predict", x)
-        votes = votes + (chosen[:, None] == places).astype(float64) * float(weight)
+        votes = votes + equal(chosen[:, None], places).astype(float64) * float(weight)
     return labels(classes, argmax(votes, axis=1))
 
 
@@ -44,7 +44,9 @@ def _present(estimator: Fitted, weights: Iterable[float]) -> list[float]:
 # -- stacking ----------------------------------------------------------------------------------------------
 
 
-@converts("sklearn.ensemble.StackingClassifier", "sklearn.ensemble.StackingRegressor", "transform")
+@converts(
+    "sklearn.ensemble.StackingClassifier", "sklearn.ensemble.StackingRegressor", "transform", columns=True
+)
 def stacked(estimator: Fitted, x: Given) -> Array:
     """What the first estimators say, side by side; of two classes one probability."""
     parts: list[Array] = []
@@ -65,10 +67,33 @@ def stacked(estimator: Fitted, x: Given) -> Array:
     return concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
 
 
+@converts("sklearn.ensemble.StackingRegressor", "predict", columns=True)
+def stacked_regression(estimator: Fitted, x: Given) -> Array:
+    """What the last estimator makes of what the first ones say."""
+    return named_step(
+        "final_estimator", estimator.final_estimator_, "predict", call(estimator, "transform", x)
+    )
+
+
+@converts(
+    "sklearn.ensemble.StackingClassifier", "predict", "predict_proba", "decision_function", columns=True
+)
+def stacked_classes(estimator: Fitted, x: Given, *, method: str) -> Part:
+    """The same, with the classes of fitting."""
+    if isinstance(getattr(estimator, "_label_encoder", None), list):
+        raise NotCovered("it gives several labels for each row")
+    made: Part = named_step(
+        "final_estimator", estimator.final_estimator_, method, call(estimator, "transform", x)
+    )
+    if method != "predict" or not isinstance(made, Array):
+        return made
+    return labels(estimator._label_encoder.classes_, made.astype("int64"))
+
+
 # -- calibration -------------------------------------------------------------------------------------------
 
 
-@converts("sklearn.calibration.CalibratedClassifierCV", "predict_proba")
+@converts("sklearn.calibration.CalibratedClassifierCV", "predict_proba", columns=True)
 def calibrated(estimator: Fitted, x: Given) -> Array:
     """The mean of what all calibrated classifiers say."""
     found = [_calibrated(each, x) for each in estimator.calibrated_classifiers_]
@@ -89,8 +114,10 @@ def _calibrated(classifier: Any, x: Given) -> Array:
     if count == 2:
         second = _of_calibrator(classifier.calibrators[0], columns[0]).astype(float64)
         return _at_most_one(concatenate([(1.0 - second)[:, None], second[:, None]], axis=1))
-    places = np.searchsorted(classifier.classes, inner.classes_).tolist()
-    by_class = dict(zip(places, zip(columns, classifier.calibrators, strict=True), strict=True))
+    places: list[int] = [list(classifier.classes).index(each) for each in inner.classes_]
+    by_class: dict[int, tuple[Array, Any]] = dict(
+        zip(places, zip(columns, classifier.calibrators, strict=True), strict=True)
+    )
     parts: list[Array] = []
     for k in range(count):
         if k in by_class:
