@@ -144,8 +144,12 @@ class Replay:
             return
         rule = rule_of(node.domain, node.op_type)
         attributes = {name: resolved(each, frame) for name, each in node.attributes.items()}
-        if rule is None and any(active) and self._define(node, definition, inputs, attributes, frame):
-            return
+        if any(active):
+            is_for_it = rule is not None and (
+                rule.only is None or rule.only(inputs, _contents(attributes), len(node.outputs))
+            )
+            if not is_for_it and self._define(node, definition, inputs, attributes, frame):
+                return
         self._call(node, operator, inputs, attributes, active, frame, is_on_bits=is_on_bits)
 
     def _call(
@@ -162,7 +166,7 @@ class Replay:
         origin = node if frame.called is None or SOURCE_KEY in node.metadata_props else frame.called
         self.target.origin.set(origin, is_backward=self.is_backward)
         definition = operator.definition
-        given = {name: content_of_attribute(each) for name, each in attributes.items() if each is not None}
+        given = _contents(attributes)
         spelled = self._operator(node)[1]
         keywords = {spelled.get(name, name): each for name, each in given.items()}
         if not definition.is_known or has_open_outputs(definition):
@@ -173,7 +177,8 @@ class Replay:
             made = call(operator, inputs, keywords)
         except OnnxsmithError as error:
             if "node '" not in error.message:
-                error.message = f"node '{node.name}' ({node.op_type}) of the model: {error.message}"
+                named = f"node '{node.name}'" if node.name else "a node"
+                error.message = f"{named} ({node.op_type}) of the model: {error.message}"
             raise
         outputs = self._named(node, values(made), before, frame)
         if self.bits and not node.domain:
@@ -376,3 +381,8 @@ def _attributes(node: ir.Node, function: ir.Function, frame: Frame) -> dict[str,
     found = {name: each for name, each in function.attributes.items() if each.value is not None}
     given = {name: resolved(each, frame) for name, each in node.attributes.items()}
     return found | {name: each for name, each in given.items() if each is not None}
+
+
+def _contents(attributes: Mapping[str, ir.Attr | None]) -> dict[str, object]:
+    """The values of attributes that are given."""
+    return {name: content_of_attribute(each) for name, each in attributes.items() if each is not None}

@@ -28,6 +28,7 @@ from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_same, require_to_fit
@@ -61,6 +62,8 @@ def _read_part(part: object) -> Part:
         if part.ndim == 0 and part.dtype.kind != "b" and not part.is_symbolic:
             return int(part)
         return part
+    if isinstance(part, GrownList):
+        return _read_part(part.stacked)
     if isinstance(part, list | np.ndarray | np.generic | bool | range):
         array = np.asarray(cast(Any, part))
         if array.size == 0 and array.dtype.kind == "f":

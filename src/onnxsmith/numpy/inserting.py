@@ -136,7 +136,8 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
         raise ShapeError("an array has a diagonal if it has two dimensions or more")
     sizes = tuple(a.shape)
     if not is_known(sizes):
-        raise ShapeError("how long the diagonal is is known only when the model runs")
+        _fill_open_diagonal(a, reshape(as_type(array_of(val), a.dtype), -1), wrap=wrap)
+        return
     if a.ndim > 2 and len(set(sizes)) > 1:
         raise ShapeError(f"the dimensions of {sizes} are not all of one size, and it has no diagonal")
     given = reshape(as_type(array_of(val), a.dtype), -1)
@@ -153,6 +154,21 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     if isinstance(given.shape[0], int) and not given.shape[0]:
         return  # as numpy: nothing is written
     a[index] = given[cast(Array, arange(length) % given.shape[0])]
+
+
+def _fill_open_diagonal(a: Array, given: Array, *, wrap: bool) -> None:
+    """`fill_diagonal` of a matrix whose sizes only the model knows."""
+    count = given.shape[0]
+    if a.ndim > 2 or wrap or not isinstance(count, int):
+        raise ShapeError(
+            "how long the diagonal is is known only when the model runs",
+            help="a matrix can be filled with values whose number is known: np.fill_diagonal(a, 0)",
+        )
+    if not count:
+        return
+    rows, columns = a.shape
+    values = given[arange(rows) % count][:, None]
+    a[...] = cast(Array, FUNCTIONS["where"](FUNCTIONS["eye"](rows, columns, dtype=bool), values, a))
 
 
 @public("ix_")

@@ -46,6 +46,8 @@ class Editor:
         name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
+        #: Whether other weights may take the place of weights.
+        self.folds_weights = True
         self.log = EditLog() if log is None else log
         #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
         #: to find the change that broke a model.

@@ -252,13 +252,15 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
         return held.copy()
 
 
-def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
+def polish(model: ir.Model, *, keeps_modules: bool = False, folds_weights: bool = True) -> None:
     """Optimise a model that was just made, in place. Its values have types, and its weights keep their names.
 
-    `keeps_modules` leaves apart what belongs to different modules: these are going to be functions.
+    `keeps_modules` leaves apart what belongs to different modules: these are going to be functions. Without
+    `folds_weights`, what is computed of weights is computed by the model: they are going to be trained.
     """
     with collection_paused():
         edit = Editor(model, keeps_weights=True)
+        edit.folds_weights = folds_weights
         for _ in range(_MOST_ROUNDS):
             clean_up(edit, shares_nodes=not keeps_modules)
             if not fuse(edit, _IN_MODULES if keeps_modules else _BY_HAND) and not leave_loops(edit):

@@ -99,7 +99,7 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
     `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
     """
     scope = current_graph()
-    if isinstance(x, Structured | Columns):
+    if isinstance(x, Structured):
         x = _understood(x, estimator, method, after)
     given = tensors_in(x)
     made: dict[object, Any] = scope.shared.setdefault(_MADE, {})
@@ -111,15 +111,23 @@ def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -
     return found[0]
 
 
-def _understood(x: Structured | Columns, estimator: Fitted, method: str, after: type | None) -> Given:
+def _understood(x: Structured, estimator: Fitted, method: str, after: type | None) -> Given:
     """What a step can be given: the matrix as one array, unless its converter takes it as it is."""
-    converter = converter_of(type(estimator), method, after)
+    kind = type(estimator)
+    converter = converter_of(kind, method, after)
     if converter is not None and converter.is_inline:
         return x
-    if isinstance(x, Structured):
-        return x if structured_converter_of(type(estimator), method, after) is not None else x.dense()
-    is_plain = converter is not None and not converter.takes_columns
-    return x.matrix() if is_plain and all(isinstance(each, Array) for each in x.values()) else x
+    return x if structured_converter_of(kind, method, after) is not None else x.dense()
+
+
+def _one_matrix(x: Given) -> Given:
+    """What takes no columns one by one is given the matrix of them."""
+    if not isinstance(x, Columns):
+        return x
+    texts = [name for name, each in x.items() if not isinstance(each, Array)]
+    if texts:
+        raise NotCovered(f"it takes numbers, and column {texts[0]!r} is text")
+    return x.matrix()
 
 
 def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
@@ -143,7 +151,8 @@ class _Call:
             try:
                 made = function(x) if is_inline else self._as_function(x, given, function)
             except NotCovered as why:
-                refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
+                if str(why):
+                    refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
                 span = span or why.span
                 continue
             roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))
@@ -172,12 +181,14 @@ class _Call:
             yield "recorded", self._recorded, False
 
     def _converted(self, converter: Converter, x: Given) -> Result:
+        if not converter.takes_columns:
+            x = _one_matrix(x)
         if converter.takes_method:
             return converter.function(self.estimator, x, method=self.method)
         return converter.function(self.estimator, x)
 
     def _recorded(self, x: Given) -> Result:
-        return recorded(self.estimator, self.method, x, self.after, _call_from_code)
+        return recorded(self.estimator, self.method, _one_matrix(x), self.after, _call_from_code)
 
     def _by_itself(self, x: Given) -> Result:
         """What the class's own `to_onnx` gives: tensors of tensors."""

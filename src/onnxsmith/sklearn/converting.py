@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -13,6 +14,7 @@ from onnxsmith.sklearn.calling import Road, call, roads
 from onnxsmith.sklearn.frames.given import given_of, with_outputs
 from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
+from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
 from onnxsmith.sklearn.rows import count_of, taken
 from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured
 from onnxsmith.sklearn.verifying import ConversionReport
@@ -47,6 +49,7 @@ def convert(
     inputs: Literal["columns", "matrix"] | None = None,
     verify: bool = True,
     tolerance: float | None = None,
+    restorable: bool = True,
     opset_version: int | None = None,
     name: str | None = None,
     doc_string: str | None = None,
@@ -64,6 +67,9 @@ def convert(
     categories or thresholds of trees; a difference is an error. `tolerance` is how much of a number may differ, and
     which share of labels.
 
+    With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
+    knows. Without it, models of forests are smaller.
+
     >>> import numpy as np
     >>> import onnxsmith
     >>> from sklearn.preprocessing import StandardScaler
@@ -78,7 +84,8 @@ def convert(
     signature = signature_of(X, inputs)
     names = [_OUTPUT_NAMES.get(each, each) for each in methods]
     signature = with_outputs(signature, estimator, dict(zip(methods, names, strict=True)))
-    _refuse_data(estimator, X, methods[0])
+    if verify:
+        _refuse_data(estimator, X, methods[0])
     found: list[Road] = []
 
     def body(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -95,7 +102,11 @@ def convert(
         input_names=signature.names,
         output_names=names,
         doc_string=doc_string,
-        metadata={**(metadata or {}), KEY: signature.to_json()},
+        metadata={
+            **(metadata or {}),
+            KEY: signature.to_json(),
+            **(pipeline_metadata(estimator) if restorable else {}),
+        },
     )
     model.__class__ = ConvertedModel
     converted = cast(ConvertedModel, model)
@@ -142,7 +153,9 @@ def _refuse_data(estimator: Fitted, data: Any, method: str) -> None:
     if not count_of(data):
         return
     try:
-        getattr(estimator, method)(taken(data, [0]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            getattr(estimator, method)(taken(data, [0]))
     except Exception as error:  # whatever an estimator says of data that it does not take
         raise PipelineError(
             f"the {type(estimator).__name__} itself does not take X: {error}",

@@ -6,13 +6,19 @@ import importlib
 
 #: Family -> the classes that it converts, without "sklearn.".
 HOMES: dict[str, str] = {
+    "bagging": "ensemble.BaggingClassifier ensemble.BaggingRegressor",
+    "boosting": (
+        "ensemble.AdaBoostClassifier ensemble.AdaBoostRegressor ensemble.GradientBoostingClassifier "
+        "ensemble.GradientBoostingRegressor"
+    ),
+    "centroids": "neighbors.NearestCentroid",
     "clusters": (
         "cluster.AffinityPropagation cluster.Birch cluster.BisectingKMeans cluster.KMeans cluster.MeanShift "
-        "cluster.MiniBatchKMeans neighbors.NearestCentroid"
+        "cluster.MiniBatchKMeans"
     ),
     "coding": (
-        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning decomposition.MiniBatchSparsePCA "
-        "decomposition.SparseCoder decomposition.SparsePCA"
+        "decomposition.DictionaryLearning decomposition.MiniBatchDictionaryLearning "
+        "decomposition.MiniBatchSparsePCA decomposition.SparseCoder decomposition.SparsePCA"
     ),
     "composition": "compose.ColumnTransformer pipeline.FeatureUnion",
     "encoding": (
@@ -21,13 +27,26 @@ HOMES: dict[str, str] = {
         "preprocessing.TargetEncoder"
     ),
     "ensembles": (
-        "calibration.CalibratedClassifierCV ensemble.BaggingClassifier ensemble.BaggingRegressor "
-        "ensemble.StackingClassifier ensemble.StackingRegressor ensemble.VotingClassifier"
+        "calibration.CalibratedClassifierCV ensemble.StackingClassifier ensemble.StackingRegressor "
+        "ensemble.VotingClassifier"
     ),
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
-    "imputing": "impute.IterativeImputer impute.KNNImputer",
+    "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",
+    "imputing": "impute.IterativeImputer",
+    "kernels": "kernel_approximation.Nystroem kernel_ridge.KernelRidge",
     "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
+    "neighbour_imputing": "impute.KNNImputer",
+    "neighbours": (
+        "neighbors.KNeighborsClassifier neighbors.KNeighborsRegressor neighbors.KNeighborsTransformer "
+        "neighbors.LocalOutlierFactor neighbors.RadiusNeighborsClassifier neighbors.RadiusNeighborsRegressor "
+        "neighbors.RadiusNeighborsTransformer"
+    ),
     "outputs": "multioutput.MultiOutputClassifier multioutput.MultiOutputRegressor",
+    "passing": (
+        "impute.SimpleImputer model_selection.GridSearchCV model_selection.HalvingGridSearchCV "
+        "model_selection.HalvingRandomSearchCV model_selection.RandomizedSearchCV "
+        "preprocessing.FunctionTransformer"
+    ),
     "pipelines": "pipeline.Pipeline",
     "scaling": "preprocessing.MinMaxScaler preprocessing.StandardScaler",
     "selection": (
@@ -37,12 +56,20 @@ HOMES: dict[str, str] = {
         "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
     ),
     "shaping": (
-        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
+        "covariance.EllipticEnvelope feature_extraction.text.TfidfTransformer neural_network.BernoulliRBM "
+        "preprocessing.PowerTransformer "
         "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
     ),
+    "support_vectors": "svm.NuSVC svm.NuSVR svm.OneClassSVM svm.SVC svm.SVR",
     "text": (
         "feature_extraction.text.CountVectorizer feature_extraction.text.HashingVectorizer "
         "feature_extraction.text.TfidfVectorizer"
+    ),
+    "trees": (
+        "ensemble.ExtraTreesClassifier ensemble.ExtraTreesRegressor ensemble.IsolationForest "
+        "ensemble.RandomForestClassifier ensemble.RandomForestRegressor ensemble.RandomTreesEmbedding "
+        "tree.DecisionTreeClassifier tree.DecisionTreeRegressor tree.ExtraTreeClassifier "
+        "tree.ExtraTreeRegressor"
     ),
 }
 

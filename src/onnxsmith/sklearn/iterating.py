@@ -15,7 +15,7 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 
 def descended(products: Numbers, inner: Numbers, tolerance: float, most: int, count: int) -> Numbers:
     """Weights that are not negative, by coordinate descent; `products` are those of the rows with the factors."""
-    weights = products * 0.0
+    weights: Any = products * 0.0
     step = 0
     violation: Any = np.asarray(1.0, weights.dtype)
     first: Any = np.asarray(0.0, weights.dtype)
@@ -23,16 +23,15 @@ def descended(products: Numbers, inner: Numbers, tolerance: float, most: int, co
     while is_open:
         violation = np.asarray(0.0, weights.dtype)
         for k in range(count):
-            slope = weights @ inner[k] - products[:, k]
-            violation = violation + np.sum(
-                np.abs(np.where(weights[:, k] == 0, np.minimum(slope, 0.0), slope))
-            )
+            slope: Any = weights @ inner[k] - products[:, k]
+            is_free = np.asarray(weights[:, k] != 0).astype(weights.dtype)
+            violation = violation + np.sum(np.abs(np.minimum(slope, 0.0) + is_free * np.maximum(slope, 0.0)))
             if inner[k, k] != 0:
                 weights[:, k] = np.maximum(weights[:, k] - slope / inner[k, k], 0.0)
-        first = np.where(step == 0, violation, first)
+        first = first + violation * np.asarray(step == 0).astype(weights.dtype)
         step = step + 1
-        is_near = violation <= tolerance * first
-        is_open = np.logical_and(step < most, np.logical_not(np.logical_or(first == 0, is_near)))
+        # Near enough, or nothing to do from the beginning.
+        is_open = np.logical_and(step < most, violation > tolerance * first)
     return weights
 
 
@@ -67,3 +66,44 @@ def topics(counts: Numbers, words: Numbers, prior: float, tolerance: float, most
         is_open = np.logical_and(is_open, np.logical_or(is_far, step == 0))
         step = step + 1
     return shares / np.sum(shares, axis=1, keepdims=True)
+
+
+def coupled(winning: Numbers, count: int) -> Numbers:
+    """libsvm's probabilities of classes, of those that one wins against another, of shape (rows, pairs).
+
+    Each row goes on until its own error is small, and stays as it is from there on.
+    """
+    rows = winning.shape[0]
+    beats: list[list[Any]] = [[None] * count for _ in range(count)]
+    place = 0
+    for first in range(count):
+        for second in range(first + 1, count):
+            beats[first][second] = winning[:, place]
+            beats[second][first] = 1 - winning[:, place]
+            place += 1
+    squares: list[list[Any]] = [[None] * count for _ in range(count)]
+    for t in range(count):
+        squares[t][t] = sum(beats[j][t] * beats[j][t] for j in range(count) if j != t)
+        for j in range(count):
+            if j != t:
+                squares[t][j] = -beats[j][t] * beats[t][j]
+    shares = np.full((rows, count), 1.0 / count)
+    is_open = winning[:, 0] == winning[:, 0]
+    step = 0
+    while np.logical_and(step < max(100, count), np.any(is_open)):
+        products: list[Any] = [sum(squares[t][j] * shares[:, j] for j in range(count)) for t in range(count)]
+        whole: Any = sum(shares[:, t] * products[t] for t in range(count))
+        error = np.max(np.stack([np.abs(products[t] - whole) for t in range(count)], axis=1), axis=1)
+        is_open = np.logical_and(is_open, error >= 0.005 / count)
+        made: list[Any] = [shares[:, t] for t in range(count)]
+        for t in range(count):
+            change: Any = (whole - products[t]) / squares[t][t]
+            made[t] = made[t] + change
+            whole = (
+                (whole + change * (change * squares[t][t] + 2 * products[t])) / (1 + change) / (1 + change)
+            )
+            products = [(products[j] + change * squares[t][j]) / (1 + change) for j in range(count)]
+            made = [made[j] / (1 + change) for j in range(count)]
+        shares = np.where(is_open[:, None], np.stack(made, axis=1), shares)
+        step = step + 1
+    return shares

@@ -13,6 +13,7 @@ from onnxsmith.errors import OnnxsmithError
 
 #: Parts of help texts, and what is said instead; tried in this order, before the words.
 _ADVICE = (
+    ("'__collected__'", "what is collected here"),
     (
         "to index with it, index a tensor: op.Gather(table, i), or table[i] where table is a tensor;\n"
         "in place of range(n), op.Loop or a loop in a @script function",
@@ -71,6 +72,8 @@ _WORDS: tuple[tuple[re.Pattern[str], _Word], ...] = (
 def in_numpys_words(error: OnnxsmithError) -> None:
     """Say what an error says, and those that were found with it, to people who wrote for numpy."""
     for each in (error, *error.others):
+        if "as ONNX does" in each.message:  # it is about a tensor
+            continue
         each.message = _reworded(each.message)
         each.help = None if each.help is None else _reworded(each.help)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.numpy import Array, argmin, asarray, exp, float64, full_like, log
+from onnxsmith.numpy import Array, argmin, asarray, float64, full_like
 from onnxsmith.sklearn.families.checking import wide_floats
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, Part, either, labels
@@ -53,36 +53,3 @@ def birch(estimator: Fitted, x: Array) -> Part:
     """The label of the nearest centre of the tree."""
     place = nearest(x.astype(float64), estimator.subcluster_centers_)
     return labels(estimator.subcluster_labels_, place)
-
-
-@converts("sklearn.neighbors.NearestCentroid", "predict")
-def nearest_centroid(estimator: Fitted, x: Array) -> Part:
-    """The class of the nearest centroid, where all classes are as likely before."""
-    if estimator.metric != "euclidean":
-        raise NotCovered(f"metric={estimator.metric!r}")
-    prior = estimator.class_prior_
-    if np.isclose(prior, 1 / len(prior)).all():
-        return labels(estimator.classes_, nearest(x.astype(float64), estimator.centroids_))
-    return labels(estimator.classes_, centroid_scores(estimator, x).argmax(axis=1))
-
-
-def centroid_scores(estimator: Fitted, x: Array) -> Array:
-    """How near each centroid is, in units of the deviation within classes, and how likely its class."""
-    spread = np.where(estimator.within_class_std_dev_ != 0, estimator.within_class_std_dev_, 1.0)
-    rows = x.astype(float64) / asarray(spread)
-    held = estimator.centroids_ / spread
-    away = ((rows[:, None, :] - asarray(held)[None, :, :]) ** 2).sum(axis=2)
-    return asarray(2.0 * np.log(estimator.class_prior_)) - away
-
-
-@converts("sklearn.neighbors.NearestCentroid", "decision_function", "predict_proba", "predict_log_proba")
-def centroid_probabilities(estimator: Fitted, x: Array, *, method: str) -> Array:
-    """The scores, or what follows from them by a softmax."""
-    if estimator.metric != "euclidean":
-        raise NotCovered(f"metric={estimator.metric!r}")
-    scores = centroid_scores(estimator, x)
-    if method == "decision_function":
-        return scores[:, 1] - scores[:, 0] if len(estimator.classes_) == 2 else scores
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    made = shifted - log(exp(shifted).sum(axis=1, keepdims=True))
-    return made if method == "predict_log_proba" else exp(made)

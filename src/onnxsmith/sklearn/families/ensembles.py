@@ -1,4 +1,4 @@
-"""Ensembles of estimators of any kind: voting, stacking, bagging."""
+"""Ensembles of estimators of any kind: voting, stacking, calibration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.numpy import Array, argmax, asarray, concatenate, float64, special, take, zeros
+from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, float64, special, zeros
 from onnxsmith.sklearn.calling import call, named_step
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
@@ -15,7 +15,7 @@ from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
 # -- voting ------------------------------------------------------------------------------------------------
 
 
-@converts("sklearn.ensemble.VotingClassifier", "predict")
+@converts("sklearn.ensemble.VotingClassifier", "predict", columns=True)
 def vote(estimator: Fitted, x: Given) -> Part:
     """The class with the most votes, or with the largest mean probability."""
     classes = estimator.le_.classes_
@@ -27,7 +27,7 @@ def vote(estimator: Fitted, x: Given) -> Part:
     votes: Any = 0.0
     for name, each, weight in zip(_names(estimator), estimator.estimators_, weights, strict=True):
         chosen: Array = named_step(name, each, "predict", x)
-        votes = votes + (chosen[:, None] == places).astype(float64) * float(weight)
+        votes = votes + equal(chosen[:, None], places).astype(float64) * float(weight)
     return labels(classes, argmax(votes, axis=1))
 
 
@@ -44,7 +44,9 @@ def _present(estimator: Fitted, weights: Iterable[float]) -> list[float]:
 # -- stacking ----------------------------------------------------------------------------------------------
 
 
-@converts("sklearn.ensemble.StackingClassifier", "sklearn.ensemble.StackingRegressor", "transform")
+@converts(
+    "sklearn.ensemble.StackingClassifier", "sklearn.ensemble.StackingRegressor", "transform", columns=True
+)
 def stacked(estimator: Fitted, x: Given) -> Array:
     """What the first estimators say, side by side; of two classes one probability."""
     parts: list[Array] = []
@@ -65,53 +67,33 @@ def stacked(estimator: Fitted, x: Given) -> Array:
     return concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
 
 
-# -- bagging -----------------------------------------------------------------------------------------------
+@converts("sklearn.ensemble.StackingRegressor", "predict", columns=True)
+def stacked_regression(estimator: Fitted, x: Given) -> Array:
+    """What the last estimator makes of what the first ones say."""
+    return named_step(
+        "final_estimator", estimator.final_estimator_, "predict", call(estimator, "transform", x)
+    )
 
 
-def _members(estimator: Fitted, x: Array) -> Iterable[tuple[Fitted, Array]]:
-    count = estimator.n_features_in_
-    for each, features in zip(estimator.estimators_, estimator.estimators_features_, strict=True):
-        is_all = len(features) == count and bool((np.asarray(features) == np.arange(count)).all())
-        yield each, x if is_all else take(x, asarray(np.asarray(features)), axis=1)
-
-
-@converts("sklearn.ensemble.BaggingRegressor", "predict")
-def bagged_mean(estimator: Fitted, x: Array) -> Array:
-    """The mean of what all say."""
-    found = [call(each, "predict", given) for each, given in _members(estimator, x)]
-    return sum(found[1:], found[0]) / len(found)
-
-
-@converts("sklearn.ensemble.BaggingClassifier", "predict_proba")
-def bagged_probabilities(estimator: Fitted, x: Array) -> Array:
-    """The mean of what all say; one that gives no probabilities has a vote. Classes are numbers inside."""
-    count = int(estimator.n_classes_)
-    total: Any = 0.0
-    for each, given in _members(estimator, x):
-        if not hasattr(each, "predict_proba"):
-            chosen: Array = call(each, "predict", given)
-            total = total + (chosen[:, None] == asarray(np.arange(count))).astype(float64)
-            continue
-        made: Array = call(each, "predict_proba", given)
-        if len(each.classes_) != count:
-            spread = np.zeros((len(each.classes_), count))
-            spread[np.arange(len(each.classes_)), np.asarray(each.classes_, dtype=np.int64)] = 1.0
-            made = made @ asarray(spread)
-        total = total + made
-    return total / len(estimator.estimators_)
-
-
-@converts("sklearn.ensemble.BaggingClassifier", "decision_function")
-def bagged_scores(estimator: Fitted, x: Array) -> Array:
-    """The mean of all scores."""
-    found = [call(each, "decision_function", given) for each, given in _members(estimator, x)]
-    return sum(found[1:], found[0]) / len(found)
+@converts(
+    "sklearn.ensemble.StackingClassifier", "predict", "predict_proba", "decision_function", columns=True
+)
+def stacked_classes(estimator: Fitted, x: Given, *, method: str) -> Part:
+    """The same, with the classes of fitting."""
+    if isinstance(getattr(estimator, "_label_encoder", None), list):
+        raise NotCovered("it gives several labels for each row")
+    made: Part = named_step(
+        "final_estimator", estimator.final_estimator_, method, call(estimator, "transform", x)
+    )
+    if method != "predict" or not isinstance(made, Array):
+        return made
+    return labels(estimator._label_encoder.classes_, made.astype("int64"))
 
 
 # -- calibration -------------------------------------------------------------------------------------------
 
 
-@converts("sklearn.calibration.CalibratedClassifierCV", "predict_proba")
+@converts("sklearn.calibration.CalibratedClassifierCV", "predict_proba", columns=True)
 def calibrated(estimator: Fitted, x: Given) -> Array:
     """The mean of what all calibrated classifiers say."""
     found = [_calibrated(each, x) for each in estimator.calibrated_classifiers_]
@@ -132,8 +114,10 @@ def _calibrated(classifier: Any, x: Given) -> Array:
     if count == 2:
         second = _of_calibrator(classifier.calibrators[0], columns[0]).astype(float64)
         return _at_most_one(concatenate([(1.0 - second)[:, None], second[:, None]], axis=1))
-    places = np.searchsorted(classifier.classes, inner.classes_).tolist()
-    by_class = dict(zip(places, zip(columns, classifier.calibrators, strict=True), strict=True))
+    places: list[int] = [list(classifier.classes).index(each) for each in inner.classes_]
+    by_class: dict[int, tuple[Array, Any]] = dict(
+        zip(places, zip(columns, classifier.calibrators, strict=True), strict=True)
+    )
     parts: list[Array] = []
     for k in range(count):
         if k in by_class:
