@@ -12,6 +12,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
@@ -19,6 +20,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, elements_of, is_plain, tensors_of
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.fitting import require_fitting
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
@@ -43,6 +45,8 @@ def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
     elif is_plain(value):  # numpy casts here what it would not assign
         element = Array(elements_of(value, dtype, lambda given, kind: np.full(np.shape(given), given, kind)))
     else:
+        if isinstance(value, Number) and value.kind == "int":  # floats are cast here, whatever they are
+            require_fitting(value, dtype)
         element = as_type(array_of(value), dtype)
     element = _fitted(element, sizes)
     if is_known(sizes) and not element.is_symbolic:

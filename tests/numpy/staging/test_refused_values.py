@@ -54,6 +54,26 @@ def small_array(n):
     return np.array([n, 1], np.uint8)
 
 
+def filled(n):
+    return np.full(2, n, np.uint8)
+
+
+def assigned_to_a_slice(x, y):
+    x = x.copy()
+    x[1:] = y
+    return x
+
+
+def shaped(x, n):
+    return x.reshape(n)
+
+
+def written_to(x, y):
+    out = y.copy()
+    np.sqrt(x, out=out)
+    return out
+
+
 def plus(a, n):
     return a + n
 
@@ -240,6 +260,10 @@ CASES: tuple[tuple[Callable[..., Any], tuple[Any, ...], tuple[tuple[Any, ...], .
     (thirds, (V,), ((np.arange(6.0),), (np.arange(7.0),), (NONE,))),
     (small, (N,), ((255,), (256,), (-1,), (0,))),
     (small_array, (N,), ((255,), (256,), (-1,), (0,))),
+    (filled, (N,), ((255,), (256,), (-1,), (0,))),
+    (assigned_to_a_slice, (V, DOUBLE["K"]), tuple((X[:n], X[:m]) for n in (2, 3) for m in (0, 1, 2, 3))),
+    (shaped, (V, N), ((X, 3), (X, 2), (X, 0), (X, -1))),
+    (written_to, (V, DOUBLE["K"]), tuple((X[:n], X[:m]) for n in (1, 3) for m in (1, 3))),
     (plus, (UINT8["K"], N), tuple((np.array([1, 2], np.uint8), n) for n in (3, 255, 256, -1))),
     (below, (UINT8["K"], N), tuple((np.array([1, 2], np.uint8), n) for n in (2, 255, 257, -1))),
     (float_written, (F,), ((1.5,), (-0.5,), (NAN,), (INF,), (1e30,), (-1e18,))),
