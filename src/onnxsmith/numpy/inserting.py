@@ -23,7 +23,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
-from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
+from onnxsmith.numpy.sizes import Size, check_not_negative, is_known, product, shape_of
 
 
 def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
@@ -215,6 +215,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
     """An array of another size, its elements again and again."""
     flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
+    check_not_negative(sizes, "new_shape")
     places = arange(product(sizes)) % flat.shape[0]
     return reshape(flat[places], sizes)
 
