@@ -205,3 +205,11 @@ def test_loops_whose_turns_are_independent_become_nodes_for_all_of_them():
     model = xp.to_model(halves, DOUBLE["N"])
     assert "Loop" not in [node.op_type for node in model.proto.graph.node]
     np.testing.assert_array_equal(model(np.array([-1.0, 3])), [0.0, 1.5])
+
+
+def test_an_element_type_is_given_as_it_is() -> None:
+    def turned(x, dtype):
+        return x.astype(dtype)
+
+    model = xp.to_model(turned, DOUBLE["N"], np.float32)
+    assert model(np.ones(2)).dtype == np.float32

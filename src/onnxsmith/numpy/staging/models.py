@@ -232,6 +232,8 @@ class _Types:
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
             return self._input(Leaf(name, dtype, (), "number"))
+        if isinstance(value, type) and issubclass(value, np.generic) and name.endswith("dtype"):
+            return cast(Held, value)  # an element type is what such a parameter is called after
         if isinstance(value, type):
             raise AnnotationError(
                 f"'{name}' is given the class {value.__name__}, which is no type of an array",
