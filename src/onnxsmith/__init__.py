@@ -61,7 +61,17 @@ _LAZY = {
     "trace": "onnxsmith.tracing.trace",
     **dict.fromkeys(_TYPE_NAMES, "onnxsmith.types.names"),
 }
-_SUBMODULES = ("errors", "evaluator", "grad", "onnx_opset", "onnx_types", "runtime", "torch", "values")
+_SUBMODULES = (
+    "errors",
+    "evaluator",
+    "grad",
+    "onnx_opset",
+    "onnx_types",
+    "runtime",
+    "sklearn",
+    "torch",
+    "values",
+)
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi

@@ -21,6 +21,7 @@ from onnxsmith import runtime as runtime
 from onnxsmith import errors as errors
 from onnxsmith import evaluator as evaluator
 from onnxsmith import onnx_types as onnx_types
+from onnxsmith import sklearn as sklearn
 from onnxsmith import torch as torch
 from onnxsmith import values as values
 from onnxsmith.claims import source_root as source_root

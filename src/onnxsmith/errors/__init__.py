@@ -2,7 +2,7 @@
 
 The docstring of a class is its page in the manual: what happened, an example that is wrong, the same made right.
 Codes: C1 source and syntax, C2 names, C3 operator calls, C4 types and shapes, C5 staging, C6 functions and models,
-C7 PyTorch, R1 running, F1 files.
+C7 PyTorch, C8 scikit-learn, R1 running, F1 files.
 """
 
 from onnxsmith.errors.base import Culprit as Culprit
@@ -52,6 +52,8 @@ from onnxsmith.errors.running import NotRunnableError as NotRunnableError
 from onnxsmith.errors.running import OperatorFailedError as OperatorFailedError
 from onnxsmith.errors.running import ProcessEndedError as ProcessEndedError
 from onnxsmith.errors.running import RunTimeoutError as RunTimeoutError
+from onnxsmith.errors.sklearn import PipelineError as PipelineError
+from onnxsmith.errors.sklearn import UnconvertedStepError as UnconvertedStepError
 from onnxsmith.errors.staging import BranchTypeError as BranchTypeError
 from onnxsmith.errors.staging import ConditionError as ConditionError
 from onnxsmith.errors.staging import DynamicPythonValueError as DynamicPythonValueError

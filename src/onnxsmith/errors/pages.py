@@ -30,6 +30,7 @@ AREAS: dict[str, str] = {
     "C5": "Values that only the model has",
     "C6": "Functions and models",
     "C7": "PyTorch",
+    "C8": "scikit-learn",
     "R1": "Running",
     "F1": "Files",
 }

@@ -31,9 +31,12 @@ class Reverse:
         #: Values whose cotangents have passed a mask.
         self._masked: set[ValueRecord] = set()
 
-    def seed(self, value: Value, cotangent: Value) -> None:
-        """Say what the cotangent of a result is; what else arrives is added."""
-        self._parts.setdefault(made_value(value).record, []).append(cotangent)
+    def seed(self, value: Value, cotangent: Value, *, is_masked: bool = False) -> None:
+        """Say what the cotangent of a result is, which may have passed a mask; what else arrives is added."""
+        record = made_value(value).record
+        self._parts.setdefault(record, []).append(cotangent)
+        if is_masked:
+            self._masked.add(record)
 
     def of(self, value: Value) -> Value | None:
         """The cotangent of a value; None where nothing arrives."""

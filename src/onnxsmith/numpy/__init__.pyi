@@ -221,6 +221,7 @@ from onnxsmith.numpy.sorting import partition as partition
 from onnxsmith.numpy.sorting import searchsorted as searchsorted
 from onnxsmith.numpy.sorting import sort as sort
 from onnxsmith.numpy.sorting import sort_complex as sort_complex
+from onnxsmith.numpy.staging.inside import stage as stage
 from onnxsmith.numpy.staging.jit import jit as jit
 from onnxsmith.numpy.staging.models import to_model as to_model
 from onnxsmith.numpy.staging.vectorize import vectorize as vectorize

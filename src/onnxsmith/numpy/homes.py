@@ -13,7 +13,7 @@ from onnxsmith.core.late_imports import load_module
 HOMES: dict[str, str] = {
     "applying": "apply_along_axis apply_over_axes",
     "carrying": "_adopted _truth",
-    "growing": "_adopted_list _grown _has_elements _longer _stacked",
+    "growing": "_adopted_list _grown _has_elements _listed _longer _stacked",
     "choosing": "choose compress extract piecewise select where",
     "conversions": "_as_tensor _item _to_list",
     "covariances": "corrcoef cov",
@@ -85,6 +85,7 @@ HOMES: dict[str, str] = {
         "special.entr special.erf special.erfc special.erfinv special.expit special.i0 special.i0e special.i1 "
         "special.i1e special.log_ndtr special.logit special.ndtr special.ndtri"
     ),
+    "staging.inside": "stage",
     "staging.jit": "jit",
     "staging.models": "to_model",
     "staging.vectorize": "vectorize",

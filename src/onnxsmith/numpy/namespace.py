@@ -48,6 +48,7 @@ from onnxsmith.numpy.matrices import solving as solving
 from onnxsmith.numpy.names import is_public, plain_names
 from onnxsmith.numpy.names import part as part
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.staging import inside as inside
 from onnxsmith.numpy.staging import jit as jit
 from onnxsmith.numpy.staging import models as models
 from onnxsmith.numpy.staging import vectorize as vectorize

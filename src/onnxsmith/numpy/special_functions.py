@@ -39,11 +39,14 @@ def _define(name: str, what: str, definition: _Definition) -> Callable[[ArrayLik
         return Array(cast(Tensor, values.converted(result, dtypes.onnx_type(kind))))
 
     @boundary
-    def function(x: ArrayLike, /) -> Array:
+    def function(x: ArrayLike, /, out: Array | None = None) -> Array:
         array = array_of(x)
         if array.dtype.kind == "c":
             raise InputTypeError(f"{name} takes real numbers, not {array.dtype.name}")
-        return computed(array)
+        if out is None:
+            return computed(array)
+        out[...] = computed(array)
+        return out
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = what

@@ -39,13 +39,16 @@ from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.cleanup.subexpressions import share_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import EditLog
+from onnxsmith.passes.fusions.accumulating import ACCUMULATING
 from onnxsmith.passes.fusions.activations import activations
 from onnxsmith.passes.fusions.attention import ATTENTION
 from onnxsmith.passes.fusions.microsoft import DOMAIN, fuse_for_runtime
 from onnxsmith.passes.fusions.normalisation import normalisations
 from onnxsmith.passes.fusions.products import products
 from onnxsmith.passes.fusions.rotary import ROTARY
+from onnxsmith.passes.fusions.squares import SQUARES
 from onnxsmith.passes.fusions.weights import LAYERS
+from onnxsmith.passes.fusions.windows import WINDOWS
 from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
@@ -67,7 +70,7 @@ _LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos"
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS, SIDE_BY_SIDE)
 #: Fusions that are no rules of two functions; where modules become functions, weights stay in theirs.
 _IN_MODULES = rule_table(ROTARY, ATTENTION)
-_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION)
+_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION, ACCUMULATING, WINDOWS, SQUARES)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 

@@ -27,6 +27,7 @@ from onnxsmith.runtime.failure import (
 )
 from onnxsmith.runtime.feeds import in_own_byte_order, runner_over
 from onnxsmith.runtime.opening import make_session
+from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
@@ -85,7 +86,7 @@ def load_session(
             # Blocks fit the cache of a CPU; other devices take the arrays whole.
             chain = None if settings.providers else elementwise_chain(given.proto)
             opened = open_as_it_can(
-                given,
+                given if chain is None else SessionModel(quicker(given.proto), given.weights),
                 opener(settings, threads=None if chain is None else 1),
                 lambda said: _raise(objection, str(said), None),
             )

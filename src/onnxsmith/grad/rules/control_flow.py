@@ -20,10 +20,10 @@ from onnxsmith.core.value import Value
 from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.broadcasting import as_type_of
 from onnxsmith.grad.containers import added, element_at, element_type, or_zeros, zeros_like
+from onnxsmith.grad.inner_graphs import ControlFlow, InnerGraph
 from onnxsmith.grad.operators import op, values
-from onnxsmith.grad.replaying import ControlFlow, InnerGraph, is_real
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, is_real, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.target import GradientTarget
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import onnx
-from onnx import shape_inference
+from onnx import helper, shape_inference
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origin_keys import SOURCE_KEY
@@ -370,9 +370,33 @@ def _without_traps(model: onnx.ModelProto) -> onnx.ModelProto:
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     for node in _nodes_of(copy):
-        if not _is_readable(node):
+        kind = _ENDS_PROCESS.get((node.domain, node.op_type))
+        if kind is not None:
+            node.CopyFrom(helper.make_node("Cast", node.input[:1], node.output, to=kind(node)))
+        elif not _is_readable(node):
             del node.attribute[:]
     return copy
+
+
+def _value_type(encoder: onnx.NodeProto) -> int:
+    """The element type of what a LabelEncoder gives."""
+    types = {
+        "values_floats": onnx.TensorProto.FLOAT,
+        "values_int64s": onnx.TensorProto.INT64,
+        "values_strings": onnx.TensorProto.STRING,
+    }
+    for each in encoder.attribute:
+        if each.name in types or each.name == "values_tensor":
+            return types.get(each.name, each.t.data_type)
+    return onnx.TensorProto.UNDEFINED
+
+
+#: Operators at which the inference of onnx up to 1.23 ends the process where the type of their input is not known, and
+#: the element type that they give, for a cast in their place.
+_ENDS_PROCESS: dict[tuple[str, str], Callable[[onnx.NodeProto], int]] = {
+    ("ai.onnx.ml", "LabelEncoder"): _value_type,
+    ("", "RegexFullMatch"): lambda _: onnx.TensorProto.BOOL,
+}
 
 
 def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
@@ -382,7 +406,9 @@ def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
 
 
 def _is_readable(node: onnx.NodeProto) -> bool:
-    """Whether inference can read the attributes: it goes on for ever with some equations, and trusts batch_dims."""
+    """Whether inference can read the node: it goes on for ever with some equations, and trusts batch_dims."""
+    if (node.domain, node.op_type) in _ENDS_PROCESS:
+        return False
     if node.op_type == "Einsum":
         return all(read_equation(each.s.decode(errors="replace")) for each in node.attribute)
     return node.op_type != "GatherND" or all(0 <= each.i < _MOST_DIMENSIONS for each in node.attribute)

@@ -62,8 +62,8 @@ class Gradient:
 def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     """The gradient of a function that gives one number, as a function of the same arguments.
 
-    `function` is a Python function on tensors, a script or a model. `wrt` says which arguments, by position or name:
-    one, or several for a tuple of gradients.
+    `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
 
     >>> import numpy as np
     >>> grad(lambda x: (x * x).sum())(np.float32([1, 2]))

@@ -971,6 +971,8 @@ class Model:
         >>> print(*newer.report.edits)
         axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
         """
+    def decision_function(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+        """The scores of the rows of `X`."""
     def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
 
@@ -1170,6 +1172,10 @@ class Model:
         >>> [node.op_type for node in model.ir.graph]
         ['block', 'block', 'block']
         """
+    def predict(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+        """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
+    def predict_proba(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+        """The probability of each class for the rows of `X`."""
     def profile(
         self,
         inputs: ModelInputs | None = None,
@@ -1331,6 +1337,8 @@ class Model:
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
+    def transform(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+        """What the pipeline makes of the rows of `X`."""
     def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
         """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
 

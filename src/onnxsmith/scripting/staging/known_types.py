@@ -200,7 +200,12 @@ def is_iterator(kind: type) -> bool:
 
 
 def is_known_to_be_pure(kind: type) -> bool:
-    """Whether objects of C code without attributes only compute: descriptors, `operator.itemgetter`."""
+    """Whether objects of C code without attributes only compute: descriptors, `operator.itemgetter`.
+
+    Those of scikit-learn (trees, losses) hold what fitting found; predicting does not change them.
+    """
+    if _home(kind).partition(".")[0] == "sklearn":
+        return True
     return hasattr(kind, "__get__") or kind.__module__ in ("builtins", "types", "operator", "_operator")
 
 

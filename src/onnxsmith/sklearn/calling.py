@@ -1,0 +1,225 @@
+"""`call`: the one road by which a method of an estimator is called, whoever calls it.
+
+The roads in their order: what the class says itself (`to_onnx`), our converters (`table`), the class's own Python code.
+The first that gives something is taken, and kept for the report. What a call records stands in an ONNX function that is
+named after the class; the node that calls it has the class, its parameters and its version in its metadata.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from onnxsmith.algorithms.named import unused
+from onnxsmith.core.recording import FunctionHead, OpsetChoice
+from onnxsmith.core.target import ACTIVE, RecordingTarget, current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import Value
+from onnxsmith.errors import UnconvertedStepError
+from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.numpy import Array
+from onnxsmith.sklearn.describing import described
+from onnxsmith.sklearn.recording import recorded
+from onnxsmith.sklearn.table import (
+    Converter,
+    NotCovered,
+    converter_of,
+    public_name,
+    structured_converter_of,
+)
+from onnxsmith.sklearn.values import (
+    Columns,
+    Fitted,
+    Given,
+    Result,
+    Structured,
+    array_of,
+    rebuild_like,
+    tensors_in,
+)
+from onnxsmith.source import Span
+from onnxsmith.types.dtypes import DType
+
+#: The domain of the functions that steps become.
+DOMAIN = "onnxsmith.sklearn"
+#: Under which the metadata of a node has what it was made of.
+METADATA_KEY = "onnxsmith.sklearn"
+#: Under which what a model shares has the calls that were made, the names that are taken, and the roads.
+_MADE, _NAMES, _ROADS = "sklearn calls", "sklearn names", "sklearn roads"
+
+
+class Road(NamedTuple):
+    """How one call was converted."""
+
+    #: The names of steps that lead to the estimator.
+    path: str
+    estimator: str
+    method: str
+    #: "to_onnx", "converter", "recorded" or "skl2onnx".
+    road: str
+
+
+_path: ContextVar[tuple[str, ...]] = ContextVar("names of the steps that lead here", default=())
+
+
+@contextlib.contextmanager
+def step(name: str) -> Generator[None]:
+    """Say under which name what is called inside is known to the user, for errors and the report."""
+    token = _path.set((*_path.get(), name))
+    try:
+        yield
+    finally:
+        _path.reset(token)
+
+
+def named_step(name: str, estimator: Fitted | str | None, method: str, x: Any) -> Any:
+    """What a step gives: 'passthrough' and None give what they are given."""
+    if estimator is None or isinstance(estimator, str):
+        return x
+    with step(name):
+        return call(estimator, method, x)
+
+
+def here() -> str:
+    """The step that is being converted, as the user would name it."""
+    return ".".join(_path.get())
+
+
+def roads() -> list[Road]:
+    """The calls of the model that is being made, in the order in which they were finished."""
+    return current_graph().shared.setdefault(_ROADS, [])
+
+
+def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -> Any:
+    """What a method of a fitted estimator gives, recorded in the graph that is being made.
+
+    `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
+    """
+    scope = current_graph()
+    if isinstance(x, Structured):
+        x = _understood(x, estimator, method, after)
+    given = tensors_in(x)
+    made: dict[object, Any] = scope.shared.setdefault(_MADE, {})
+    key = (id(scope), id(estimator), method, after, tuple(map(id, given)))
+    found = made.get(key)
+    if found is None:
+        # What it was made of is kept with it: an id is that of another object when its own is gone.
+        found = made[key] = (_Call(scope, estimator, method, after).on(x, given), scope, estimator, given)
+    return found[0]
+
+
+def _understood(x: Structured, estimator: Fitted, method: str, after: type | None) -> Given:
+    """What a step can be given: the matrix as one array, unless its converter takes it as it is."""
+    kind = type(estimator)
+    converter = converter_of(kind, method, after)
+    if converter is not None and converter.is_inline:
+        return x
+    return x if structured_converter_of(kind, method, after) is not None else x.dense()
+
+
+def _one_matrix(x: Given) -> Given:
+    """What takes no columns one by one is given the matrix of them."""
+    if not isinstance(x, Columns):
+        return x
+    texts = [name for name, each in x.items() if not isinstance(each, Array)]
+    if texts:
+        raise NotCovered(f"it takes numbers, and column {texts[0]!r} is text")
+    return x.matrix()
+
+
+def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
+    return call(estimator, method, x, after=after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A method of an estimator that is called in a graph."""
+
+    scope: RecordingTarget
+    estimator: Fitted
+    method: str
+    after: type | None
+
+    def on(self, x: Given, given: Sequence[Value]) -> Result:
+        """What it gives."""
+        refusals: list[str] = []
+        span: Span | None = None
+        for road, function, is_inline in self._roads(is_structured=isinstance(x, Structured)):
+            try:
+                made = function(x) if is_inline else self._as_function(x, given, function)
+            except NotCovered as why:
+                if str(why):
+                    refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
+                span = span or why.span
+                continue
+            roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))
+            return made
+        if isinstance(x, Structured):
+            return call(self.estimator, self.method, x.dense(), after=self.after)
+        name = f"{type(self.estimator).__name__}.{self.method}"
+        named = f"step '{here()}', {name}" if here() else name
+        raise UnconvertedStepError(
+            f"{named} cannot become part of a model: {'; '.join(refusals)}",
+            help="give the class a method to_onnx(self, op, x), which says what it computes",
+        ).locate(span)
+
+    def _roads(self, *, is_structured: bool) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
+        """Those that there are, each with what takes it."""
+        kind = type(self.estimator)
+        own = getattr(kind, "to_onnx", None)
+        if own is not None and self.after is None:
+            yield "to_onnx", self._by_itself, False
+        converter = converter_of(kind, self.method, self.after)
+        if is_structured and not (converter is not None and converter.is_inline):
+            converter = structured_converter_of(kind, self.method, self.after)
+        if converter is not None:
+            yield "converter", lambda x: self._converted(converter, x), converter.is_inline
+        if not is_structured:
+            yield "recorded", self._recorded, False
+
+    def _converted(self, converter: Converter, x: Given) -> Result:
+        if not converter.takes_columns:
+            x = _one_matrix(x)
+        if converter.takes_method:
+            return converter.function(self.estimator, x, method=self.method)
+        return converter.function(self.estimator, x)
+
+    def _recorded(self, x: Given) -> Result:
+        return recorded(self.estimator, self.method, _one_matrix(x), self.after, _call_from_code)
+
+    def _by_itself(self, x: Given) -> Result:
+        """What the class's own `to_onnx` gives: tensors of tensors."""
+        if not isinstance(x, Array):
+            raise NotCovered("it is given columns, and takes one matrix")
+        found = self.estimator.to_onnx(current_graph().operators, x.tensor)
+        if not isinstance(found, Tensor):
+            raise NotCovered(f"it gives {type(found).__name__}, and not a tensor")
+        return found if found.dtype is DType.STRING else array_of(found)
+
+    def _as_function(self, x: Given, given: Sequence[Value], function: Callable[[Any], Any]) -> Result:
+        """What a function gives, recorded as an ONNX function that is named after the class."""
+        scope = self.scope
+        choice = scope.opset
+        opset = OpsetChoice(scope.operators.version, is_fixed=choice.is_fixed, is_named=choice.is_named)
+        body = scope.function(opset, is_exact=False, is_lenient=False)
+        names = ["x"] if len(given) == 1 else [f"x{k}" for k in range(len(given))]
+        inputs = [body.input(name, each.known.type) for name, each in zip(names, given, strict=True)]
+        active = ACTIVE.set(body)
+        try:
+            result = function(rebuild_like(x)(inputs))
+            outputs = body.outputs_of(tensors_in(result))
+        except BaseException:
+            body.discard()
+            raise
+        finally:
+            ACTIVE.reset(active)
+        name = unused(type(self.estimator).__name__.strip("_"), scope.shared.setdefault(_NAMES, set[str]()))
+        made = body.finish_function(outputs, FunctionHead(DOMAIN, name))
+        values = scope.call_function(made, given, {}, tuple(each.known for each in outputs))
+        node = cast(SymbolicTensor, values[0]).record.producer
+        assert node is not None  # a node was just made
+        node.metadata = {METADATA_KEY: described(self.estimator, self.method)}
+        return rebuild_like(result)(values)

@@ -1,0 +1,185 @@
+"""`convert`: a fitted pipeline as a model that takes what the pipeline takes, and gives what it gives."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.errors import PipelineError, boundary
+from onnxsmith.graphs.model import Model
+from onnxsmith.numpy import Array
+from onnxsmith.sklearn.calling import Road, call, roads
+from onnxsmith.sklearn.frames.given import given_of, with_outputs
+from onnxsmith.sklearn.frames.signature import KEY, signature_of
+from onnxsmith.sklearn.library import of_sklearn
+from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
+from onnxsmith.sklearn.rows import count_of, taken
+from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured
+from onnxsmith.sklearn.verifying import ConversionReport
+from onnxsmith.sklearn.verifying import verify as verify_model
+from onnxsmith.tracing.trace import trace
+
+#: What outputs are called, by method.
+_OUTPUT_NAMES = {
+    "predict": "prediction",
+    "predict_proba": "probabilities",
+    "predict_log_proba": "log_probabilities",
+    "decision_function": "scores",
+    "transform": "transformed",
+}
+
+
+class ConvertedModel(Model):
+    """A model that came from an estimator: a `Model` that knows how each step was converted, and how near it is."""
+
+    #: How each call was converted.
+    roads: Sequence[Road]
+    #: On what it was compared with the pipeline.
+    report: ConversionReport
+
+
+@boundary
+def convert(
+    estimator: Fitted,
+    X: Any,
+    *,
+    outputs: str | Sequence[str] | None = None,
+    inputs: Literal["columns", "matrix"] | None = None,
+    verify: bool = True,
+    tolerance: float | None = None,
+    restorable: bool = True,
+    opset_version: int | None = None,
+    name: str | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> ConvertedModel:
+    """The model of a fitted estimator, such as a pipeline, for data like `X`; the number of rows stays open.
+
+    `X` is an array, a data frame of pandas or polars, or a list of texts. For a frame the model has one input for each
+    column, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with columns in any order.
+
+    `outputs` are the methods whose results the model gives, by default `predict` and `predict_proba`, where there are
+    these, or else `transform`.
+
+    The model is compared with the estimator on `X`, on no, one and more rows, and on rows that hold NaN, unseen
+    categories or thresholds of trees; a difference is an error. `tolerance` is how much of a number may differ, and
+    which share of labels.
+
+    With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
+    knows. Without it, models of forests are smaller.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.array([[0.0, 1.0], [2.0, 5.0]])
+    >>> model = onnxsmith.sklearn.convert(StandardScaler().fit(X), X)
+    >>> model(X)
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+    refuse_unfitted(estimator)
+    methods = _methods(estimator, outputs)
+    signature = signature_of(X, inputs)
+    names = [_OUTPUT_NAMES.get(each, each) for each in methods]
+    signature = with_outputs(signature, estimator, dict(zip(methods, names, strict=True)))
+    if verify:
+        _refuse_data(estimator, X, methods[0])
+    found: list[Road] = []
+
+    def body(*tensors: Tensor) -> tuple[Tensor, ...]:
+        given = given_of(signature, tensors)
+        made = [_single(call(estimator, method, given), method) for method in methods]
+        found.extend(roads())
+        return tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
+
+    model = trace(
+        body,
+        *signature.types,
+        opset_version=opset_version,
+        name=name or type(estimator).__name__,
+        input_names=signature.names,
+        output_names=names,
+        doc_string=doc_string,
+        metadata={
+            **(metadata or {}),
+            KEY: signature.to_json(),
+            **(pipeline_metadata(estimator) if restorable else {}),
+        },
+    )
+    model.__class__ = ConvertedModel
+    converted = cast(ConvertedModel, model)
+    converted.roads = tuple(found)
+    converted.report = ConversionReport()
+    if verify:
+        converted.report = verify_model(estimator, model, X, methods, tolerance)
+    return converted
+
+
+def _single(made: Any, method: str) -> Part:
+    """What an output is: one array."""
+    if isinstance(made, Structured):
+        made = made.dense()
+    if isinstance(made, Columns):
+        made = made.matrix()
+    if not isinstance(made, Array | Tensor):
+        raise PipelineError(
+            f"{method} gives several arrays, and an output of a model is one",
+            help="convert the estimators of the targets one by one",
+        )
+    return made
+
+
+def refuse_unfitted(estimator: Fitted) -> None:
+    """Refuse what is no estimator, and one that was not fitted."""
+    name = type(estimator).__name__
+    try:
+        of_sklearn("utils.validation", "check_is_fitted")(estimator)
+    except of_sklearn("exceptions", "NotFittedError"):
+        raise PipelineError(
+            f"the {name} was not fitted, and a model is made of what fitting found",
+            help="fit it first: estimator.fit(X, y)",
+        ).locate_at_caller() from None
+    except TypeError as error:
+        raise PipelineError(
+            f"convert needs a fitted estimator first, not {name}: {error}",
+            help="onnxsmith.sklearn.convert(pipeline, X)",
+        ).locate_at_caller() from None
+
+
+def _refuse_data(estimator: Fitted, data: Any, method: str) -> None:
+    """Refuse data that the estimator itself does not take, with its own words."""
+    if not count_of(data):
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            getattr(estimator, method)(taken(data, [0]))
+    except Exception as error:  # whatever an estimator says of data that it does not take
+        raise PipelineError(
+            f"the {type(estimator).__name__} itself does not take X: {error}",
+            help="give rows like those that it was fitted on",
+        ).locate_at_caller() from error
+
+
+def _methods(estimator: Fitted, outputs: str | Sequence[str] | None) -> Sequence[str]:
+    name = type(estimator).__name__
+    if outputs is not None:
+        asked = [outputs] if isinstance(outputs, str) else list(outputs)
+        missing = [each for each in asked if not callable(getattr(estimator, each, None))]
+        if missing or not asked:
+            there = [each for each in _OUTPUT_NAMES if hasattr(estimator, each)]
+            raise PipelineError(
+                f"the {name} has no {missing[0]}" if missing else "outputs names no method",
+                help=f"there are {', '.join(there)}" if there else "outputs=['transform']",
+            ).locate_at_caller()
+        return asked
+    if hasattr(estimator, "predict"):
+        return ["predict", "predict_proba"] if hasattr(estimator, "predict_proba") else ["predict"]
+    if hasattr(estimator, "transform"):
+        return ["transform"]
+    raise PipelineError(
+        f"the {name} neither predicts nor transforms new rows, and there is nothing for a model to do",
+        help="outputs=['score_samples'] names another method",
+    ).locate_at_caller()

@@ -1,0 +1,55 @@
+"""What a model says of an estimator that a part of it was made of: class, parameters and version, as JSON."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.diagnostics import described_type
+from onnxsmith.sklearn.table import public_name
+from onnxsmith.sklearn.values import Fitted
+
+
+def described(estimator: Fitted, method: str) -> str:
+    """The class, the method, the parameters and the version of the library, as JSON.
+
+    A parameter that JSON cannot hold (a function, another estimator) stands there as `{"repr": …}`.
+    """
+    kind = type(estimator)
+    return json.dumps(
+        {
+            "class": public_name(kind),
+            "method": method,
+            "parameters": {name: plain(each) for name, each in estimator.get_params(deep=False).items()}
+            if hasattr(estimator, "get_params")
+            else {},
+            "scikit-learn": version("scikit-learn"),
+        },
+        sort_keys=True,
+        allow_nan=True,
+    )
+
+
+def plain(value: object) -> object:
+    """A parameter as JSON has it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return plain(cast(object, value.item()))
+    if isinstance(value, np.ndarray):
+        array = cast("np.ndarray[Any, Any]", value)
+        return {"array": plain(array.tolist()), "dtype": str(array.dtype)}
+    if isinstance(value, list):
+        return [plain(each) for each in cast("list[object]", value)]
+    if isinstance(value, tuple):
+        return {"tuple": [plain(each) for each in cast("tuple[object, ...]", value)]}
+    if isinstance(value, dict):
+        items = cast("dict[object, object]", value)
+        if all(isinstance(key, str) for key in items):
+            return {"dict": {str(key): plain(each) for key, each in items.items()}}
+    if isinstance(value, type):
+        return {"type": f"{value.__module__}.{value.__qualname__}"}
+    return {"repr": described_type(type(cast(object, value)))}

@@ -1,0 +1,15 @@
+"""What scikit-learn's input validation does to the element type of what an estimator is given."""
+
+from __future__ import annotations
+
+from onnxsmith.numpy import Array, float64
+
+
+def floats(x: Array) -> Array:
+    """What `validate_data(dtype=FLOAT_DTYPES)` gives: floats stay as they are, and all else becomes float64."""
+    return x if x.dtype.name in ("float32", "float64", "float16") else x.astype(float64)
+
+
+def wide_floats(x: Array) -> Array:
+    """What `validate_data(dtype=[np.float64, np.float32])` gives."""
+    return x if x.dtype.name in ("float32", "float64") else x.astype(float64)

@@ -1,0 +1,88 @@
+"""What puts the results of several transformers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.numpy import Array, asarray, take, zeros
+from onnxsmith.sklearn.bags import Bag, SideBySide, beside
+from onnxsmith.sklearn.calling import named_step
+from onnxsmith.sklearn.table import NotCovered, converts
+from onnxsmith.sklearn.values import Columns, Fitted, Given, Part
+
+
+def _matrix(part: Any) -> Array | Bag | SideBySide:
+    """What a transformer gives, as rows of numbers."""
+    if isinstance(part, Bag | SideBySide):
+        return part
+    if isinstance(part, Columns):
+        part = part.matrix()
+    if not isinstance(part, Array):
+        raise NotCovered("a transformer gives text, and results are put side by side as numbers")
+    return part if part.ndim == 2 else part.reshape((-1, 1))
+
+
+def side_by_side(parts: Sequence[Any], x: Given) -> Array | Bag | SideBySide:
+    """Matrices next to each other; without any, no columns."""
+    matrices = [_matrix(each) for each in parts]
+    if not matrices:
+        if not isinstance(x, Array):
+            raise NotCovered("all transformers are dropped")
+        return zeros((x.shape[0], 0))
+    return matrices[0] if len(matrices) == 1 else beside(matrices)
+
+
+def columns_of(x: Given, columns: Any) -> Any:
+    """The columns that a transformer of a `ColumnTransformer` is given."""
+    if isinstance(x, Columns):
+        return x.chosen(columns)
+    if not isinstance(x, Array | Tensor) or len(x.shape) != 2:
+        raise NotCovered("columns are taken of what has none")
+    places = np.arange(_count(x))[columns if not callable(columns) else slice(None)]
+    if isinstance(x, Tensor):
+        return op.Gather(x, np.asarray(places, np.int64), axis=1)
+    return take(x, asarray(np.atleast_1d(places)), axis=1) if np.ndim(places) else x[:, int(places)]
+
+
+def _count(x: Part) -> int:
+    count = x.shape[1]
+    if not isinstance(count, int):
+        raise NotCovered("how many columns there are is known only when the model runs")
+    return count
+
+
+@converts("sklearn.compose.ColumnTransformer", "transform", inline=True)
+def column_transformer(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
+    """Each transformer on its columns, in order; the rest last."""
+    parts: list[Any] = []
+    for name, transformer, columns in estimator.transformers_:
+        if (isinstance(transformer, str) and transformer == "drop") or _is_none(columns):
+            continue
+        parts.append(named_step(name, transformer, "transform", columns_of(x, columns)))
+    return side_by_side(parts, x)
+
+
+def _is_none(columns: Any) -> bool:
+    """Whether columns are given, and there are none."""
+    if isinstance(columns, str | int | slice) or columns is None:
+        return False
+    array = np.asarray(columns)
+    return not array.size or (array.dtype == bool and not array.any())
+
+
+@converts("sklearn.pipeline.FeatureUnion", "transform", inline=True)
+def feature_union(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
+    """All transformers on all columns."""
+    weights: dict[str, float] = estimator.transformer_weights or {}
+    parts: list[Array | Bag | SideBySide] = []
+    for name, transformer in estimator.transformer_list:
+        if transformer == "drop":
+            continue
+        made = _matrix(named_step(name, transformer, "transform", x))
+        parts.append(made * float(weights[name]) if name in weights else made)
+    return side_by_side(parts, x)

@@ -1,0 +1,73 @@
+"""Vectorisers of text: tokens, n-grams and what they count, as a `Bag`, which linear models multiply as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.numpy import log
+from onnxsmith.sklearn.arrays import where
+from onnxsmith.sklearn.bags import Bag
+from onnxsmith.sklearn.table import NotCovered, converts
+from onnxsmith.sklearn.text.analysis import Analysis
+from onnxsmith.sklearn.text.hashing import hashed
+from onnxsmith.sklearn.values import Columns, Fitted, Given
+
+_MODULE = "sklearn.feature_extraction.text"
+
+
+def _texts(x: Given) -> Tensor:
+    """The texts, one for each row."""
+    if isinstance(x, Columns) and len(x) == 1:
+        (x,) = x.values()
+    if not isinstance(x, Tensor):
+        raise NotCovered("it takes one text for each row, and is given something else")
+    if len(x.shape) != 1:
+        raise NotCovered("it takes one text for each row, and is given a matrix")
+    return x
+
+
+def _counts(estimator: Fitted, texts: Tensor) -> Bag:
+    vocabulary = {str(text): int(place) for text, place in estimator.vocabulary_.items()}
+    features = Analysis(estimator).features(texts, vocabulary)
+    dtype = np.dtype(estimator.dtype)
+    bag = Bag(features, where(features < 0, 0, 1).astype(dtype), len(vocabulary))
+    return bag.present() if estimator.binary else bag
+
+
+@converts(f"{_MODULE}.CountVectorizer", "transform", columns=True)
+def counts(estimator: Fitted, x: Given) -> Bag:
+    """How often each n-gram of the vocabulary comes."""
+    return _counts(estimator, _texts(x))
+
+
+@converts(f"{_MODULE}.TfidfVectorizer", "transform", columns=True)
+def weighted_counts(estimator: Fitted, x: Given) -> Bag:
+    """Counts, weighted by how rare n-grams are."""
+    return weighted(estimator._tfidf, _counts(estimator, _texts(x)))
+
+
+def weighted(estimator: Fitted, bag: Bag) -> Bag:
+    """What is counted, weighted as a TfidfTransformer does."""
+    kind: Any = bag.dtype if bag.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    if estimator.sublinear_tf:
+        bag = bag.merged().astype(kind)
+        bag = replace(bag, numbers=where(bag.numbers > 0, log(where(bag.numbers > 0, bag.numbers, 1)) + 1, 0))
+    bag = bag.astype(kind)
+    if estimator.use_idf:
+        bag = bag.times(np.asarray(estimator.idf_).astype(kind))
+    return bag if estimator.norm is None else bag.normalized(estimator.norm)
+
+
+@converts(f"{_MODULE}.HashingVectorizer", "transform", columns=True)
+def hashed_counts(estimator: Fitted, x: Given) -> Bag:
+    """How often n-grams of each hash come."""
+    features, signs = hashed(Analysis(estimator), _texts(x), int(estimator.n_features))
+    numbers = signs if estimator.alternate_sign else where(features < 0, 0, 1)
+    bag = Bag(features, numbers.astype(np.dtype(estimator.dtype)), int(estimator.n_features))
+    if estimator.binary:
+        bag = bag.present()
+    return bag if estimator.norm is None else bag.normalized(estimator.norm)

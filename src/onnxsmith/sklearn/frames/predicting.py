@@ -1,0 +1,54 @@
+"""`predict`, `predict_proba`, `decision_function` and `transform` of a model that came from scikit-learn.
+
+They take what the pipeline took, a data frame with columns in any order for one, and need neither scikit-learn nor the
+library that the frame comes from: a model that is loaded from a file has them, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsmith.errors import PipelineError
+from onnxsmith.graphs.model import Model
+from onnxsmith.sklearn.frames.signature import Signature, read_signature
+
+
+def signature(model: Model) -> Signature:
+    """Which columns a model takes, of which element types, and what its outputs are."""
+    return read_signature(model)
+
+
+def predict(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
+    return _result(model, "predict", X)
+
+
+def predict_proba(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """The probability of each class for the rows of `X`."""
+    return _result(model, "predict_proba", X)
+
+
+def decision_function(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """The scores of the rows of `X`."""
+    return _result(model, "decision_function", X)
+
+
+def transform(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """What the pipeline makes of the rows of `X`."""
+    return _result(model, "transform", X)
+
+
+def _result(model: Model, method: str, data: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    said = read_signature(model)
+    outputs = dict(said.outputs)
+    if method not in outputs:
+        raise PipelineError(
+            f"the model has no output for {method}, but for {', '.join(outputs) or 'nothing'}",
+            help=f"convert(pipeline, X, outputs=[{method!r}])",
+        ).locate_at_caller()
+    feeds = said.feeds(data)
+    results: Any = model(*feeds)
+    names = [each.name for each in model.outputs]
+    return results if len(names) == 1 else results[names.index(outputs[method])]

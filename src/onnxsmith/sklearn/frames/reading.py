@@ -1,0 +1,154 @@
+"""Data as arrays by column: of pandas, of polars, of numpy, lists of text. Neither library is imported for it.
+
+Text becomes an array of `str` in which one text stands for what is missing (`missing`); whole numbers with missing
+ones become floats, as scikit-learn makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.errors import PipelineError
+from onnxsmith.sklearn.missing import NAN_TEXT, is_nan
+
+Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_DATES = (
+    "turn dates into numbers first, such as df[column].dt.dayofweek, or seconds since a day that you choose: "
+    "(df[column] - day).dt.total_seconds()"
+)
+#: Names of the element types that hold dates, as pandas and polars say them.
+_DATE_WORDS = ("datetime", "date", "timedelta", "duration", "time", "period", "interval")
+
+
+def library_of(data: object) -> str:
+    """The library that data comes from: "pandas", "polars", "numpy", or "" for Python's own."""
+    root = type(data).__module__.partition(".")[0]
+    return root if root in ("pandas", "polars", "numpy") else ""
+
+
+def is_frame(data: object) -> bool:
+    """Whether data has columns with names: a frame of pandas or polars, or a dict of columns."""
+    return isinstance(data, Mapping) or (
+        library_of(data) in ("pandas", "polars") and type(data).__name__ == "DataFrame"
+    )
+
+
+def columns_of_frame(data: Any) -> dict[str, Elements]:
+    """The columns of a frame by name, as arrays."""
+    if isinstance(data, Mapping):
+        return {name: column_elements(each, name) for name, each in cast("dict[str, Any]", data).items()}
+    names = list(data.columns)
+    odd = [each for each in names if not isinstance(each, str)]
+    if odd:
+        raise PipelineError(
+            f"columns have names that are text, and one is {odd[0]!r}",
+            help="df.columns = [str(each) for each in df.columns]",
+        ).locate_at_caller()
+    if len(set(names)) != len(names):
+        twice = next(each for each in names if names.count(each) > 1)
+        raise PipelineError(f"there are two columns {twice!r}", help="give each a name of its own")
+    return {name: column_elements(data[name], name) for name in names}
+
+
+def column_elements(column: Any, name: str) -> Elements:
+    """A column as an array: numbers, truth values or text."""
+    kind = str(getattr(column, "dtype", ""))
+    if _is_date(kind):
+        raise PipelineError(f"column {name!r} holds dates ({kind})", help=_DATES).locate_at_caller()
+    library = library_of(column)
+    if library == "polars":
+        return _of_polars(column, name, kind)
+    if library == "pandas":
+        return _of_pandas(column, name)
+    return array_elements(np.asarray(column), f"column {name!r}")
+
+
+def _is_date(kind: str) -> bool:
+    word = kind.lower().split("[")[0].split("(")[0]
+    return word.startswith(_DATE_WORDS)
+
+
+def _of_pandas(column: Any, name: str) -> Elements:
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        return array_elements(column.to_numpy(), f"column {name!r}")
+    if type(dtype).__name__ == "CategoricalDtype":
+        kind = dtype.categories.dtype
+        if isinstance(kind, np.dtype) and kind.kind in "biuf":
+            return array_elements(np.asarray(column), f"column {name!r}")
+        return _text(column.astype(object).tolist(), f"column {name!r}")
+    if type(dtype).__name__ == "StringDtype":
+        return _text(column.astype(object).tolist(), f"column {name!r}")
+    plain = getattr(dtype, "numpy_dtype", None)
+    if plain is not None and plain.kind in "biuf":  # numbers that may be missing
+        if plain.kind in "biu" and not bool(column.isna().any()):
+            return column.to_numpy(dtype=plain)
+        wide = plain if plain.kind == "f" else np.dtype(np.float64)
+        return column.to_numpy(dtype=wide, na_value=np.nan)
+    return array_elements(np.asarray(column.astype(object)), f"column {name!r}")
+
+
+def _of_polars(column: Any, name: str, kind: str) -> Elements:
+    if kind.startswith(("String", "Utf8", "Categorical", "Enum", "Object", "Null")):
+        return _text(column.to_list(), f"column {name!r}")
+    found = column.to_numpy()
+    if found.dtype == object and kind == "Boolean":
+        return np.array([np.nan if each is None else float(each) for each in column.to_list()])
+    return array_elements(found, f"column {name!r}")
+
+
+def array_elements(array: Elements, what: str) -> Elements:
+    """An array of numbers, truth values or text, as a model takes it; `what` is how errors call it."""
+    kind = array.dtype.kind
+    if kind in "biuf":
+        if array.dtype.itemsize > 8:
+            raise PipelineError(
+                f"{what} holds {array.dtype}, which no model computes with", help="use float64"
+            )
+        return array
+    if kind in "Mm":
+        raise PipelineError(f"{what} holds dates ({array.dtype})", help=_DATES).locate_at_caller()
+    if kind in "UT":
+        return _text(array.tolist(), what).reshape(array.shape)
+    if kind != "O":
+        raise PipelineError(
+            f"{what} holds {array.dtype}, and a model takes numbers, truth values and text",
+            help="convert it first: df[column].astype(float), or astype(str)",
+        ).locate_at_caller()
+    values = cast("list[object]", array.reshape(-1).tolist())
+    present = [each for each in values if each is not None and not is_nan(each)]
+    if all(isinstance(each, str) for each in present):
+        return _text(values, what).reshape(array.shape)
+    if all(isinstance(each, bool | int | float | np.number | np.bool_) for each in present):
+        return _numbers(values, len(present) < len(values)).reshape(array.shape)
+    kinds = sorted({type(each).__name__ for each in present})
+    dates = any(_is_date(each) or each == "Timestamp" for each in kinds)
+    raise PipelineError(
+        f"{what} holds {' and '.join(kinds)}" + ("" if len(kinds) == 1 else ", in one column"),
+        help=_DATES if dates else "a column is text or numbers: df[column].astype(str), or give a data frame",
+    ).locate_at_caller()
+
+
+def _numbers(values: Sequence[Any], has_missing: bool) -> Elements:
+    """Numbers that came as objects."""
+    if has_missing:
+        return np.array([np.nan if each is None or is_nan(each) else float(each) for each in values])
+    return np.array(values)
+
+
+def _text(values: Sequence[object], what: str) -> Elements:
+    made = np.empty(len(values), object)
+    for place, each in enumerate(values):
+        if isinstance(each, str):
+            made[place] = str(each)
+        elif each is None or is_nan(each):
+            made[place] = NAN_TEXT
+        else:
+            raise PipelineError(
+                f"{what} holds text and {type(each).__name__}", help="a column is text or numbers"
+            ).locate_at_caller()
+    return made

@@ -1,0 +1,174 @@
+"""The recorded road: the Python code of a method, scikit-learn's or the user's, recorded by the numpy front end.
+
+What the code calls of other estimators (`self.estimator_.predict(x)`) goes by `call`, as all calls do. Helpers of the
+library that ask for classes of arrays are replaced (`stand_ins`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Value
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import OnnxsmithError, UnconvertedStepError
+from onnxsmith.numpy import Array, array, asarray, special, stage
+from onnxsmith.sklearn import stand_ins
+from onnxsmith.sklearn.table import NotCovered
+from onnxsmith.sklearn.values import Fitted, Result
+from onnxsmith.source import traceback_span
+
+#: The methods that one estimator calls of another.
+METHODS = frozenset(
+    [
+        *("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function"),
+        *("transform", "inverse_transform", "score_samples"),
+    ]
+)
+
+#: Calls a method of an estimator: of it, the method, what that is given, and the class whose `super()` is meant.
+Caller = Callable[[Fitted, str, Any, type | None], Any]
+
+
+class SklearnCalls:
+    """What is called in the places of functions where code of estimators is recorded."""
+
+    def __init__(self, caller: Caller, own: types.FunctionType) -> None:
+        self._caller = caller
+        self._own = own
+
+    @property
+    def file(self) -> str:
+        """The file whose functions are staged."""
+        return stand_ins.__file__
+
+    def staged(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
+        """What is staged in the place of a helper of scikit-learn."""
+        home: object = getattr(function, "__module__", None)
+        name: object = getattr(function, "__name__", None)
+        if not isinstance(home, str) or not isinstance(name, str):
+            return None
+        return stand_ins.STAND_INS.get((home, name))
+
+    def called(
+        self, function: Callable[..., Any], stage: Callable[[Callable[..., Any]], Callable[..., Any]]
+    ) -> Callable[..., Any] | None:
+        """A method of an estimator, which is called as all are; a function of scipy, which computes what is known."""
+        if isinstance(function, types.MethodType) and function.__name__ in METHODS:
+            owner: Any = function.__self__
+            if not isinstance(owner, type) and hasattr(owner, "get_params"):
+                return functools.partial(self._method, function, owner)
+        if isinstance(function, types.FunctionType) and str(function.__module__).startswith("scipy."):
+            staged = self.staged(function)
+            return functools.partial(_known_or, function, stage(function if staged is None else staged))
+        if isinstance(function, np.ufunc) and not _is_ours(function):
+            return functools.partial(_known_or, function, None)
+        return None
+
+    def _method(self, function: types.MethodType, owner: Fitted, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        if not any(isinstance(each, Array | Tensor) for each in given):
+            return function(*args, **kwargs)
+        if len(given) > 1 and any(each is not None for each in given[1:]):
+            raise NotCovered(f"{function.__name__} is called with more than one argument")
+        return self._caller(owner, function.__name__, given[0], class_before(function, type(owner)))
+
+
+def _known_or(
+    function: Callable[..., Any], otherwise: Callable[..., Any] | None, *args: Any, **kwargs: Any
+) -> Any:
+    """What a function gives on numbers that are known now; what is called instead where one is the model's."""
+    given = [*args, *kwargs.values()]
+    if any(_is_open(each) for each in given):
+        return function(*args, **kwargs) if otherwise is None else otherwise(*args, **kwargs)
+    found: Any = function(*map(_numpys, args), **{key: _numpys(each) for key, each in kwargs.items()})
+    if isinstance(found, tuple):
+        return tuple(map(_ours, cast("tuple[object, ...]", found)))
+    return _ours(found)
+
+
+def _is_ours(function: np.ufunc) -> bool:
+    """Whether arrays of ours have a universal function."""
+    name = function.__name__
+    return getattr(np, name, None) is function or hasattr(special, name)
+
+
+def _is_open(value: object) -> bool:
+    if isinstance(value, Array):
+        return value.is_symbolic
+    if isinstance(value, list | tuple):
+        return any(map(_is_open, cast("list[object]", value)))
+    return isinstance(value, Value)
+
+
+def _numpys(value: object) -> object:
+    if isinstance(value, Array):
+        return np.array(value)
+    if isinstance(value, list):
+        return [_numpys(each) for each in cast("list[object]", value)]
+    if isinstance(value, tuple):
+        return tuple(_numpys(each) for each in cast("tuple[object, ...]", value))
+    return value
+
+
+def _ours(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        known = cast("np.ndarray[Any, Any]", value)
+        return array(known) if known.dtype.kind in "fiub" else known
+    return value
+
+
+def class_before(method: types.MethodType, kind: type) -> type | None:
+    """The class whose code said `super()`, for a method that is not the class's own; None where it is."""
+    name, function = method.__name__, method.__func__
+    defining = [each for each in kind.__mro__ if name in vars(each)]
+    for before, each in zip([None, *defining], defining, strict=False):
+        if function_of(vars(each)[name]) is function:
+            return before
+    return None
+
+
+def function_of(held: Any) -> object:
+    """The function behind what a class holds under a name."""
+    return getattr(held, "fn", held)  # of `available_if`
+
+
+def recorded(estimator: Fitted, method: str, x: Any, after: type | None, caller: Caller) -> Result:
+    """What a method's own code gives; raises `NotCovered` where it cannot be recorded, with the line and the reason."""
+    kind = type(estimator)
+    order = kind.__mro__ if after is None else kind.__mro__[kind.__mro__.index(after) + 1 :]
+    function: object = next((function_of(vars(each)[method]) for each in order if method in vars(each)), None)
+    while hasattr(function, "__wrapped__"):  # what only wraps results in data frames
+        function = cast(Any, function).__wrapped__
+    if not isinstance(function, types.FunctionType):
+        raise NotCovered(f"{kind.__name__} has no method {method} that is written in Python")
+    try:
+        made = stage(types.MethodType(function, estimator), x, substitutes=SklearnCalls(caller, function))
+    except NotCovered:
+        raise
+    except UnconvertedStepError as error:
+        raise NotCovered(f"it calls another: {error.message}", error.span) from error
+    except OnnxsmithError as error:
+        raise NotCovered(error.message, error.span) from error
+    except Exception as error:  # whatever code says of an array that it does not know
+        raise NotCovered(f"{type(error).__name__}: {error}", traceback_span(error.__traceback__)) from error
+    return _result(made, f"{kind.__name__}.{method}")
+
+
+def _result(made: UserValue, name: str) -> Result:
+    if isinstance(made, Array | Tensor):
+        return made
+    if isinstance(made, np.ndarray):
+        known = cast("np.ndarray[Any, Any]", made)
+        if known.dtype.kind in "fiub":
+            return asarray(known)
+    if isinstance(made, tuple):
+        parts = [_result(each, name) for each in made]
+        return tuple(cast("list[Array | Tensor]", parts))
+    raise NotCovered(f"{name} gives {described_type(type(made))}, which is no array")

@@ -1,0 +1,164 @@
+"""What a vectoriser's settings make of texts: rows of features of a vocabulary, or rows of n-grams as text.
+
+Settings that are code of the user's (a tokeniser, a preprocessor, an analyser) are refused: no operator runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.numpy import Array, arange, concatenate
+from onnxsmith.sklearn.arrays import where
+from onnxsmith.sklearn.categories import places_of_text
+from onnxsmith.sklearn.string_operators import is_text
+from onnxsmith.sklearn.table import NotCovered
+from onnxsmith.sklearn.text.grams import Grams, grams_of
+from onnxsmith.sklearn.text.patterns import token_pattern
+from onnxsmith.sklearn.text.preprocessing import preprocessed
+from onnxsmith.sklearn.text.tokens import Pieces, characters, spaced_words, words
+from onnxsmith.sklearn.values import Fitted, array_of
+
+_CODE = ("preprocessor", "tokenizer")
+
+
+class Analysis:
+    """The settings of one vectoriser, checked."""
+
+    def __init__(self, estimator: Fitted) -> None:
+        refuse_code(estimator)
+        self._estimator = estimator
+        self.analyzer: str = estimator.analyzer
+        self.shortest, self.longest = (int(each) for each in estimator.ngram_range)
+        self._pattern = None
+        if self.analyzer == "word":
+            self._pattern = token_pattern(estimator.token_pattern)
+            if self._pattern.has_spaces and self.longest > 1:
+                raise NotCovered(
+                    "token_pattern matches spaces, so that n-grams of words cannot be told apart"
+                )
+
+    def pieces(self, texts: Tensor) -> Pieces:
+        """The words or characters of texts."""
+        estimator = self._estimator
+        accents = estimator.strip_accents
+        clean = preprocessed(texts, lowercase=bool(estimator.lowercase), strip_accents=accents)
+        if self._pattern is not None:
+            stop_words = estimator.get_stop_words() or ()
+            return words(clean, self._pattern, stop_words, is_aligned=self.longest > 1)
+        return characters(clean) if self.analyzer == "char" else spaced_words(clean)
+
+    # -- features of a vocabulary ------------------------------------------------------------------------
+
+    def features(self, texts: Tensor, vocabulary: Mapping[str, int]) -> Array:
+        """For each text the features that it has, -1 in between; as often as it has them."""
+        pieces = self.pieces(texts)
+        taken = {parts: feature for text, feature in vocabulary.items() if (parts := self._taken_apart(text))}
+        grams = grams_of(taken, self.longest)
+        numbers = where(pieces.is_there, places_of_text(pieces.texts, list(grams.pieces)), -1)
+        found: list[Array] = []
+        prefix = numbers
+        for length in range(1, self.longest + 1):
+            if length > 1:
+                prefix = grams.longer(length, prefix[:, :-1], numbers[:, length - 1 :])
+            found += self._of_length(grams, length, prefix, pieces)
+        return concatenate(found, axis=1)
+
+    @property
+    def _is_word_bound(self) -> bool:
+        return self.analyzer == "char_wb"
+
+    def _taken_apart(self, gram: str) -> tuple[str, ...] | None:
+        """The pieces of an n-gram of the vocabulary; None for one that no text has."""
+        parts = tuple(gram.split(" ")) if self.analyzer == "word" else tuple(gram)
+        if self._pattern is not None and self._pattern.has_spaces:
+            parts = (gram,)
+        if self.analyzer == "char_wb":
+            is_whole = gram[:1] == " " == gram[-1:] and len(gram) > 2
+            has_inner = any(each.isspace() for each in gram[1:-1]) or (len(gram) == 2 and gram.isspace())
+            if has_inner or (len(parts) < self.shortest and not is_whole):
+                return None
+            return parts if parts and len(parts) <= self.longest else None
+        return parts if parts and self.shortest <= len(parts) <= self.longest and all(parts) else None
+
+    def _of_length(self, grams: Grams, length: int, prefix: Array, pieces: Pieces) -> list[Array]:
+        """The features of one length, by the place at which they begin."""
+        if length < self.shortest and not self._is_word_bound:
+            return []
+        found = grams.found(length, prefix)
+        if not self._is_word_bound or length > 1:
+            return [found]
+        if self.shortest > 1:
+            return []
+        first, again = _single(pieces)
+        return [where(first, found, -1), where(again, found, -1)]
+
+    # -- n-grams as text ---------------------------------------------------------------------------------
+
+    def grams(self, texts: Tensor) -> tuple[Tensor, Array]:
+        """For each text its n-grams as text, and whether there is one."""
+        pieces = self.pieces(texts)
+        joint = np.array(" " if self.analyzer == "word" else "", object)
+        gram, is_there = pieces
+        made: list[Any] = []
+        flags: list[Array] = []
+        is_space = _is_space(pieces)
+        for length in range(1, self.longest + 1):
+            if length > 1:
+                behind = op.Slice(
+                    pieces.texts, np.array([length - 1]), np.array([np.iinfo(np.int64).max]), np.array([1])
+                )
+                before = op.Slice(gram, np.array([0]), np.array([-1]), np.array([1]))
+                gram = cast(Tensor, op.StringConcat(op.StringConcat(before, joint), behind))
+                is_there = is_there[:, :-1] & pieces.is_there[:, length - 1 :]
+                if self._is_word_bound and length > 2:  # what was last is inside now, and is no space
+                    is_there = is_there & ~is_space[:, length - 2 : -1]
+            for each in self._those_of_length(length, is_there, is_space, pieces):
+                made.append(gram)
+                flags.append(each)
+        return cast(Tensor, op.Concat(*made, axis=1)), concatenate(flags, axis=1)
+
+    def _those_of_length(self, length: int, is_there: Array, is_space: Array, pieces: Pieces) -> list[Array]:
+        """Whether there is an n-gram of a length, by the place at which it begins; twice for what comes twice."""
+        if not self._is_word_bound:
+            return [is_there] if length >= self.shortest else []
+        if length == 1:
+            return list(_single(pieces)) if self.shortest == 1 else []
+        if length >= self.shortest:
+            return [is_there]
+        if length == 2:
+            return []
+        # A word that is shorter than every n-gram counts as a whole, with its spaces.
+        width = length - 1
+        return [is_there & is_space[:, :-width] & is_space[:, width:]]
+
+
+def _is_space(pieces: Pieces) -> Array:
+    return array_of(is_text(pieces.texts, " "))
+
+
+def _single(pieces: Pieces) -> tuple[Array, Array]:
+    """Of single characters those that count, and those that count again.
+
+    Each word has a space before it and one behind, where two words share the one that stands here.
+    """
+    is_space = _is_space(pieces)
+    is_after = arange(is_space.shape[1])[None, :] > 0
+    return pieces.is_there & (~is_space | is_after), pieces.is_there & is_space & is_after
+
+
+def refuse_code(estimator: Fitted) -> None:
+    """Refuse settings that are code, or that read files and bytes."""
+    for name in _CODE:
+        if getattr(estimator, name) is not None:
+            raise NotCovered(f"{name} is code on text, which no operator runs")
+    if callable(estimator.analyzer):
+        raise NotCovered("analyzer is code on text, which no operator runs")
+    if callable(estimator.strip_accents):
+        raise NotCovered("strip_accents is code on text, which no operator runs")
+    if estimator.input != "content":
+        raise NotCovered(f"input={estimator.input!r} reads files, and a model is given the texts")

@@ -1,0 +1,164 @@
+"""Lower case and accents in a model, as Python computes them, without the locales of the machine that runs it.
+
+ASCII is lowered by the runtime. Texts in which other characters change are taken apart into characters, which a table
+maps, and put together again; all other texts are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.numpy import Array, arange, cumsum, maximum, take_along_axis
+from onnxsmith.sklearn.arrays import any_is, is_equal, where
+from onnxsmith.sklearn.string_operators import (
+    is_text,
+    numbers_of_text,
+    of_rank,
+    single_characters,
+    text_of_text,
+)
+from onnxsmith.sklearn.text.characters import (
+    FINAL_SIGMA,
+    SIGMA,
+    changes,
+    class_text,
+    ranges_of,
+    sigma_classes,
+)
+from onnxsmith.sklearn.values import array_of
+
+#: Stands for "as it was" in tables of characters.
+_SAME = "\ufdd1"
+_LAST = np.array([-1], np.int64)
+
+
+def characters_of(texts: Tensor) -> Tensor:
+    """The characters of each text in a row, with empty texts behind the shorter ones; one column at least."""
+    made = single_characters(with_space(texts))
+    return cast(Tensor, op.Slice(made, np.array([0]), _LAST, np.array([0])))
+
+
+def with_space(texts: Tensor) -> Tensor:
+    """The texts and one more, a space: the runtime has no tokens of no text, nor of texts that are all empty."""
+    return cast(Tensor, op.Concat(texts, np.array([" "], object), axis=0))
+
+
+def preprocessed(texts: Tensor, *, lowercase: bool, strip_accents: str | None) -> Tensor:
+    """Texts in lower case and without accents, as is asked."""
+    if lowercase:
+        lowered = op.StringNormalizer(
+            with_space(texts), case_change_action="LOWER", is_case_sensitive=1, locale="C"
+        )
+        texts = cast(Tensor, op.Slice(of_rank(lowered, 1), np.array([0]), _LAST))
+    if not lowercase and strip_accents is None:
+        return texts
+    table = changes(lowercase=lowercase, strip_accents=strip_accents)
+    pattern = _changing(table, strip_accents)
+    is_changing = array_of(cast(Tensor, op.RegexFullMatch(texts, pattern=pattern)))
+    order = cumsum(is_changing.astype("int64"))
+    some = op.Compress(texts, is_changing.tensor, axis=0)
+    count = len_of(texts)
+
+    def mapped() -> Any:
+        return _mapped(cast(Tensor, some), table, lowercase=lowercase, strip_accents=strip_accents)
+
+    changed = _operators().If(
+        any_is(is_changing.tensor),
+        then_branch=mapped,
+        else_branch=lambda: op.Identity(some),
+    )
+    together = op.Concat(texts, of_rank(changed, 1), axis=0)
+    place = where(is_changing, count + order - 1, arange(count))
+    return cast(Tensor, op.Gather(together, place.tensor))
+
+
+def len_of(texts: Tensor) -> Array:
+    """How many rows there are, as a number."""
+    return array_of(cast(Tensor, op.Squeeze(op.Shape(texts, start=0, end=1))))
+
+
+def _changing(table: Mapping[str, str], strip_accents: str | None) -> str:
+    """Matches texts in which something changes."""
+    if strip_accents == "ascii":
+        return r"(?s).*[^\x00-\x7f].*"
+    beyond = sorted(ord(each) for each in table if ord(each) > 0x7F)
+    return f"(?s).*{class_text(ranges_of(beyond))}.*"
+
+
+def _mapped(texts: Tensor, table: Mapping[str, str], *, lowercase: bool, strip_accents: str | None) -> Tensor:
+    """What texts become, character by character."""
+    characters = characters_of(texts)
+    keys, default = dict(table), _SAME
+    if strip_accents == "ascii":
+        default = ""
+        keys |= {chr(each): chr(each) for each in range(128) if chr(each) not in keys}
+    made = text_of_text(characters, keys, default)
+    if default:
+        made = cast(Tensor, op.Where(is_text(made, _SAME), characters, made))
+    if lowercase and strip_accents != "ascii":
+        made = _with_final_sigmas(characters, made)
+    return _joined(made)
+
+
+def _with_final_sigmas(characters: Tensor, made: Tensor) -> Tensor:
+    """Puts the final form where a word ends in a sigma."""
+    is_sigma = is_text(characters, SIGMA)
+
+    def replaced() -> Any:
+        codes = array_of(numbers_of_text(characters, sigma_classes(), 2))
+        # Of each place, the nearest before and after that the rule does not look past.
+        before = _nearest_before(codes)
+        after = _nearest_before(codes[:, ::-1])[:, ::-1]
+        is_final = is_equal(before, 1) & ~is_equal(after, 1)
+        both = op.And(is_sigma, is_final.tensor)
+        return op.Where(both, np.array(FINAL_SIGMA, object), made)
+
+    return cast(
+        Tensor, _operators().If(any_is(is_sigma), then_branch=replaced, else_branch=lambda: op.Identity(made))
+    )
+
+
+def _nearest_before(codes: Array) -> Array:
+    """The last code before each place that is not 0; 2 where there is none."""
+    width = codes.shape[1]
+    position = arange(width)[None, :] + 1
+    counted: Any = maximum
+    last = counted.accumulate(where(~is_equal(codes, 0), position, 0), axis=1)
+    padded = _with_column_before(codes, 2)
+    return take_along_axis(padded, _with_column_before(last, 0)[:, :-1], axis=1)
+
+
+def _with_column_before(values: Array, value: int) -> Array:
+    made = op.Pad(values.tensor, np.array([0, 1, 0, 0], np.int64), np.array(value, np.int64))
+    return array_of(cast(Tensor, made))
+
+
+def _joined(pieces: Tensor) -> Tensor:
+    """The pieces of each row as one text: neighbours are joined until one column is left."""
+
+    def joined(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Any, Any]:
+        shape = op.Shape(current)
+        width = op.Slice(shape, np.array([1]), np.array([2]))
+        half = op.Div(op.Add(width, np.array([1])), np.array([2]))
+        end = op.Mul(half, np.array([2]))
+        blank = op.Expand(np.array([[""]], object), op.Mul(shape, np.array([1, 0])) + np.array([0, 1]))
+        padded = op.Concat(current, blank, axis=1)
+        first = op.Slice(padded, np.array([0]), end, np.array([1]), np.array([2]))
+        second = op.Slice(padded, np.array([1]), end, np.array([1]), np.array([2]))
+        made = op.StringConcat(first, second)
+        return op.Squeeze(op.Greater(half, np.array([1]))), made
+
+    begins = op.Greater(op.Squeeze(op.Shape(pieces, start=1, end=2)), np.array(1))
+    whole = _operators().Loop(None, begins, pieces, body=joined)
+    return cast(Tensor, op.Squeeze(of_rank(whole, 2), np.array([1])))
+
+
+def _operators() -> Any:
+    """Operators whose bodies are functions."""
+    return current_graph().operators

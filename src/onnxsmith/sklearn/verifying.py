@@ -1,0 +1,238 @@
+"""Never silently wrong: what a model gives beside what its pipeline gives, on rows that are worth it.
+
+Where the pipeline itself refuses rows, nothing is compared. `discrepancies` explains single rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.errors import OnnxsmithError, VerificationError
+from onnxsmith.graphs.model import Model
+from onnxsmith.sklearn.frames.signature import read_signature
+from onnxsmith.sklearn.rows import array_in, count_of, taken, variants
+from onnxsmith.sklearn.thresholds import rows_at_thresholds
+from onnxsmith.sklearn.values import Fitted
+
+Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+#: How far results may be apart, as a part of the number where that is above 1, by the element type of the result.
+#: A distance in double that is 0 comes out as the root of a rounding error, of which numpy has another.
+_ALLOWED = {"float16": 1e-2, "float32": 1e-4}
+_ALLOWED_ELSE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One output of the model beside what the pipeline gives, on some rows."""
+
+    rows: str
+    method: str
+    #: The largest difference, as a part of the number where that is above 1; of labels the share that differs.
+    difference: float
+
+    def __str__(self) -> str:
+        return f"{self.rows}: {self.method} differs by {self.difference:.3g}"
+
+
+@dataclass(slots=True)
+class ConversionReport:
+    """On what a model was compared with its pipeline, and how near it is."""
+
+    checks: list[Check] = field(default_factory=list[Check])
+    #: What was not compared, and why.
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def largest(self) -> float:
+        """The largest difference of all."""
+        return max((each.difference for each in self.checks), default=0.0)
+
+    def __str__(self) -> str:
+        head = "not compared with the pipeline" if not self.checks else "compared with the pipeline"
+        return "\n".join([head, *(f"  {each}" for each in (*self.checks, *self.notes))])
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """A row for which a model gives something else than its pipeline."""
+
+    row: int
+    method: str
+    expected: Any
+    found: Any
+    #: What is known of the reason.
+    reason: str
+
+    def __str__(self) -> str:
+        return f"row {self.row}: {self.method} gives {self.found}, and the pipeline {self.expected}; {self.reason}"
+
+
+# -- running both ------------------------------------------------------------------------------------------
+
+
+def as_array(value: Any) -> Elements:
+    """What an estimator gives, as one array: sparse matrices filled up, frames without their names."""
+    if hasattr(value, "toarray"):
+        value = value.toarray()
+    if hasattr(value, "to_numpy"):
+        value = value.to_numpy()
+    return np.asarray(value)
+
+
+def given_by_model(model: Model, methods: Sequence[str], data: Any) -> dict[str, Elements]:
+    """What the model gives for data, by method."""
+    results: Any = model(*read_signature(model).feeds(data))
+    every = cast("Sequence[Elements]", results if len(methods) > 1 else (results,))
+    return dict(zip(methods, every, strict=True))
+
+
+def _given_by_pipeline(estimator: Fitted, method: str, data: Any) -> Elements | str:
+    """What the pipeline gives; why not, where it refuses the rows."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return as_array(getattr(estimator, method)(data))
+    except Exception as error:  # whatever an estimator says of rows that it does not take
+        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def apart(found: Elements, wanted: Elements) -> Elements | None:
+    """How far each element is from what is wanted; 0 or 1 for labels. None where the shapes differ."""
+    if found.shape[:1] == (1,) and wanted.shape == found.shape[1:]:
+        wanted = wanted.reshape(found.shape)  # some estimators drop the dimension of a single row
+    if found.shape != wanted.shape:
+        return None
+    if wanted.dtype.kind not in "fc":
+        is_other = found.astype(str) != wanted.astype(str) if wanted.dtype.kind in "OUS" else found != wanted
+        return np.asarray(is_other, dtype=np.float64)
+    first, second = found.astype(np.float64), wanted.astype(np.float64)
+    is_same = (first == second) | (np.isnan(first) & np.isnan(second))
+    with np.errstate(all="ignore"):
+        far = np.abs(first - second) / np.maximum(1.0, np.abs(second))
+    return np.where(is_same, 0.0, np.nan_to_num(far, nan=np.inf))
+
+
+def _allowed(wanted: Elements, tolerance: float | None) -> float:
+    if tolerance is not None:
+        return tolerance
+    return _ALLOWED.get(wanted.dtype.name, _ALLOWED_ELSE) if wanted.dtype.kind == "f" else 0.0
+
+
+# -- verifying ---------------------------------------------------------------------------------------------
+
+
+def verify(
+    estimator: Fitted, model: Model, data: Any, methods: Sequence[str], tolerance: float | None
+) -> ConversionReport:
+    """Compare a model with its pipeline; raises where they differ by more than is allowed."""
+    report = ConversionReport()
+    array = array_in(data)
+    if tolerance is None and array is not None:
+        # Results in double that were computed from float32 are no nearer than that.
+        tolerance = _ALLOWED.get(array.dtype.name)
+    for label, rows in _compared(estimator, data):
+        wanted = {method: _given_by_pipeline(estimator, method, rows) for method in methods}
+        if all(isinstance(each, str) for each in wanted.values()):
+            report.notes.append(f"{label}: the pipeline refuses them ({next(iter(wanted.values()))})")
+            continue
+        try:
+            found = given_by_model(model, methods, rows)
+        except OnnxsmithError as error:
+            raise VerificationError(
+                f"on {label}, the model fails, and the pipeline does not: {error.message}",
+                help="verify=False makes the model all the same",
+            ) from error
+        for method, want in wanted.items():
+            if isinstance(want, str):
+                report.notes.append(f"{label}: {method} refuses them ({want})")
+                continue
+            report.checks.append(_check(estimator, label, method, found[method], want, tolerance))
+    return report
+
+
+def _compared(estimator: Fitted, data: Any) -> Iterator[tuple[str, Any]]:
+    yield from variants(data)
+    at_thresholds = rows_at_thresholds(estimator, data)
+    if at_thresholds is not None:
+        yield "thresholds exactly hit", at_thresholds
+
+
+def _check(
+    estimator: Fitted, label: str, method: str, found: Elements, wanted: Elements, tolerance: float | None
+) -> Check:
+    far = apart(found, wanted)
+    name = f"{type(estimator).__name__}.{method}"
+    if far is None:
+        raise VerificationError(
+            f"on {label}, {name} gives an array of shape {wanted.shape}, and the model one of {found.shape}"
+        )
+    is_of_numbers = wanted.dtype.kind == "f"
+    largest = float(far.max(initial=0.0)) if is_of_numbers else float(far.mean() if far.size else 0.0)
+    allowed = _allowed(wanted, tolerance)
+    if largest > allowed:
+        per_row = far.reshape(len(far), -1).max(axis=1, initial=0.0)
+        wrong = np.flatnonzero(per_row > (allowed if is_of_numbers else 0.0)).tolist()
+        shown = ", ".join(map(str, wrong[:5])) + (", …" if len(wrong) > 5 else "")
+        how_far = f"by up to {largest:.3g}" if is_of_numbers else f"in {len(wrong)} labels"
+        raise VerificationError(
+            f"on {label}, the model differs from {name} {how_far}, in rows {shown} of {len(far)}",
+            help=f"tolerance={largest * 1.1:.2g} allows that; discrepancies(pipeline, model, X) explains the rows",
+        )
+    return Check(label, method, largest)
+
+
+# -- single rows -------------------------------------------------------------------------------------------
+
+
+def discrepancies(
+    pipeline: Fitted, model: Model, X: Any, *, tolerance: float | None = None
+) -> list[Discrepancy]:
+    """The rows of `X` for which a model gives something else than its pipeline, with what is known of the reason.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.arange(6.0).reshape(3, 2)
+    >>> fitted = LinearRegression().fit(X, [0.0, 1.0, 2.0])
+    >>> onnxsmith.sklearn.discrepancies(fitted, onnxsmith.sklearn.convert(fitted, X), X)
+    []
+    """
+    methods = [method for method, _ in read_signature(model).outputs]
+    found = given_by_model(model, methods, X)
+    made: list[Discrepancy] = []
+    for method in methods:
+        wanted = _given_by_pipeline(pipeline, method, X)
+        if isinstance(wanted, str):
+            raise VerificationError(f"the pipeline refuses these rows: {wanted}").locate_at_caller()
+        far = apart(found[method], wanted)
+        if far is None:
+            raise VerificationError(
+                f"{method} has the shape {wanted.shape} in the pipeline and {found[method].shape} in the model"
+            ).locate_at_caller()
+        allowed = _allowed(wanted, tolerance)
+        per_row = far.reshape(len(far), -1).max(axis=1, initial=0.0)
+        for row in np.flatnonzero(per_row > allowed).tolist():
+            want, have = wanted[row].tolist(), found[method][row].tolist()
+            reason = _reason(pipeline, X, row, float(per_row[row]), is_label=wanted.dtype.kind not in "fc")
+            made.append(Discrepancy(row, method, want, have, reason))
+    return made
+
+
+def _reason(pipeline: Fitted, data: Any, row: int, far: float, *, is_label: bool) -> str:
+    """How near the pipeline itself was to another label, or how far the numbers are apart."""
+    if not is_label:
+        return f"they are {far:.3g} apart"
+    one = taken(data, [row])
+    for method in ("decision_function", "predict_proba"):
+        scores = _given_by_pipeline(pipeline, method, one) if hasattr(pipeline, method) else ""
+        if isinstance(scores, str) or count_of(scores) != 1:
+            continue
+        flat = np.sort(scores.ravel().astype(np.float64))
+        gap = float(flat[-1] - flat[-2]) if flat.size > 1 else float(abs(flat[0]))
+        return f"by {method}, the two best labels are {gap:.3g} apart"
+    return "the labels differ"
