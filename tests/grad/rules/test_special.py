@@ -42,6 +42,8 @@ CASES: list[tuple[Callable[..., Any], Callable[..., Any], np.ndarray]] = [
     (gamma.lgamma, torch.lgamma, LINE[[1, 2, 4, 7, 8, 9, 10, 13]]),
     (bessel.i0, torch.special.i0, LINE),
     (bessel.scaled_i0, torch.special.i0e, LINE),
+    (bessel.i1, torch.special.i1, LINE),
+    (bessel.scaled_i1, torch.special.i1e, LINE),
 ]
 
 

@@ -40,8 +40,15 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
         return _extreme(size, [axis_of(each, z.rank) for each in axes], keepdim, is_max=order > 0)
     if order == 1:
         return reduce("ReduceSum", size, dims, keepdim)
-    total = reduce("ReduceSum", op.Pow(size, real(order, z)), dims, keepdim)
-    return op.Pow(total, real(1 / order, z))
+    if order > 0:
+        total = reduce("ReduceSum", op.Pow(size, real(order, z)), dims, keepdim)
+        return op.Pow(total, real(1 / order, z))
+    # Where an element is zero, so is the norm, and its slope: by infinite powers there would be none.
+    zero = real(0.0, z)
+    plain = op.Where(op.Equal(size, zero), real(1.0, z), size)
+    total = reduce("ReduceSum", op.Pow(plain, real(order, z)), dims, keepdim)
+    is_zero = op.Equal(reduce("ReduceMin", size, dims, keepdim), zero)
+    return op.Where(is_zero, zero, op.Pow(total, real(1 / order, z)))
 
 
 def _extreme(size: TensorValue, axes: Sequence[int], keepdim: bool, *, is_max: bool) -> TensorValue:

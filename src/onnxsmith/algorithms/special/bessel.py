@@ -41,9 +41,10 @@ def scaled_i1(x: TensorValue) -> TensorValue:
     """exp(-|x|) I1(x)."""
     size = op.Abs(x)
     inverse = op.Reciprocal(size)
-    close = op.Mul(size, on_interval(near.I1_NEAR, size, 0.0, SWITCH))
+    # Not by the size and the sign, which have no slope at zero.
+    close = op.Mul(x, on_interval(near.I1_NEAR, size, 0.0, SWITCH))
     far = op.Mul(op.Sqrt(inverse), on_interval(near.I1_FAR, inverse, 0.0, 1 / SWITCH))
-    return op.Mul(op.Sign(x), op.Where(op.LessOrEqual(size, number(SWITCH)), close, far))
+    return op.Where(op.LessOrEqual(size, number(SWITCH)), close, op.Mul(op.Sign(x), far))
 
 
 @algorithm

@@ -196,6 +196,20 @@ def scaled_modified_bessel_0(step: Step, g: Tensor) -> Cotangents:
     return (g * (_of(bessel.scaled_i1, x) - op.Sign(x) * step.output()),)
 
 
+@rule("i1", domain=ALGORITHMS)
+def modified_bessel_1(step: Step, g: Tensor) -> Cotangents:
+    x = step.input()
+    slope = _of(bessel.i0, x) - step.output() / op.Where(op.Equal(x, 0.0), 1.0, x)
+    return (scaled(step, g, op.Where(op.Equal(x, 0.0), 0.5, slope)),)
+
+
+@rule("scaled_i1", domain=ALGORITHMS)
+def scaled_modified_bessel_1(step: Step, g: Tensor) -> Cotangents:
+    x, y = step.input(), step.output()
+    slope = _of(bessel.scaled_i0, x) - y * op.Sign(x) - y / op.Where(op.Equal(x, 0.0), 1.0, x)
+    return (g * op.Where(op.Equal(x, 0.0), 0.5, slope),)
+
+
 @rule("j0", domain=ALGORITHMS)
 def bessel_0(step: Step, g: Tensor) -> Cotangents:
     return (-(g * _of(bessel.j1, step.input())),)
