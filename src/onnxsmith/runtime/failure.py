@@ -57,7 +57,8 @@ _NOT_SUPPORTED = re.compile(
 )
 
 
-_RAISED_NAME = re.compile(rf"Name:'{RAISED}(?P<words>[^'|\n]*)\|' Status Message")
+# A node of a function is called by the name of the call, too, where the runtime has put it in the place of the call.
+_RAISED_NAME = re.compile(rf"Name:'(?:_inlfunc_\w*_)?{RAISED}(?P<words>[^'|\n]*)\|' Status Message")
 
 
 def plain_reason(error: BaseException) -> str:

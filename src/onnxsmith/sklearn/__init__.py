@@ -11,6 +11,11 @@ from onnxsmith.errors import MissingDependencyError
 if TYPE_CHECKING:
     from onnxsmith.sklearn.converting import ConvertedModel as ConvertedModel
     from onnxsmith.sklearn.converting import convert as convert
+    from onnxsmith.sklearn.frames.predicting import signature as signature
+    from onnxsmith.sklearn.frames.signature import Signature as Signature
+    from onnxsmith.sklearn.restoring.from_model import from_onnx as from_onnx
+    from onnxsmith.sklearn.restoring.wrapping import OnnxPredictor as OnnxPredictor
+    from onnxsmith.sklearn.restoring.wrapping import OnnxTransformer as OnnxTransformer
     from onnxsmith.sklearn.verifying import ConversionReport as ConversionReport
     from onnxsmith.sklearn.verifying import Discrepancy as Discrepancy
     from onnxsmith.sklearn.verifying import discrepancies as discrepancies
@@ -19,17 +24,35 @@ _LAZY = {
     "ConversionReport": "onnxsmith.sklearn.verifying",
     "ConvertedModel": "onnxsmith.sklearn.converting",
     "Discrepancy": "onnxsmith.sklearn.verifying",
+    "OnnxPredictor": "onnxsmith.sklearn.restoring.wrapping",
+    "OnnxTransformer": "onnxsmith.sklearn.restoring.wrapping",
+    "Signature": "onnxsmith.sklearn.frames.signature",
     "convert": "onnxsmith.sklearn.converting",
     "discrepancies": "onnxsmith.sklearn.verifying",
+    "from_onnx": "onnxsmith.sklearn.restoring.from_model",
+    "signature": "onnxsmith.sklearn.frames.predicting",
 }
+#: Those that read a model, and do without scikit-learn.
+_WITHOUT = ("Signature", "signature")
 
-__all__ = ["ConversionReport", "ConvertedModel", "Discrepancy", "convert", "discrepancies"]
+__all__ = [
+    "ConversionReport",
+    "ConvertedModel",
+    "Discrepancy",
+    "OnnxPredictor",
+    "OnnxTransformer",
+    "Signature",
+    "convert",
+    "discrepancies",
+    "from_onnx",
+    "signature",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'onnxsmith.sklearn' has no attribute {name!r}")
-    if importlib.util.find_spec("sklearn") is None:
+    if name not in _WITHOUT and importlib.util.find_spec("sklearn") is None:
         raise MissingDependencyError(
             f"onnxsmith.sklearn.{name} needs scikit-learn, which is not installed",
             help="pip install onnxsmith[sklearn]",

@@ -15,9 +15,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
-from onnxsmith.runtime.failure import RAISED
 from onnxsmith.sklearn.values import array_of
 from onnxsmith.types.dtypes import DType
 
@@ -41,7 +41,7 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
         )
         beyond = op.Gather(np.zeros(1, np.int64), index)
         record: Any = cast(SymbolicTensor, beyond).record
-        words = re.sub(r"[\x00-\x1f'|]+", " ", text).strip()
+        words = re.sub(r"[\x00-\x1f|]+", " ", text.replace("'", '"')).strip()
         record.producer.name = f"{RAISED}ValueError: {words}|"
         return op.Expand(op.Cast(beyond, to=tensor.dtype), op.Shape(tensor))
 

@@ -15,7 +15,7 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 
 def descended(products: Numbers, inner: Numbers, tolerance: float, most: int, count: int) -> Numbers:
     """Weights that are not negative, by coordinate descent; `products` are those of the rows with the factors."""
-    weights = products * 0.0
+    weights: Any = products * 0.0
     step = 0
     violation: Any = np.asarray(1.0, weights.dtype)
     first: Any = np.asarray(0.0, weights.dtype)
@@ -23,16 +23,15 @@ def descended(products: Numbers, inner: Numbers, tolerance: float, most: int, co
     while is_open:
         violation = np.asarray(0.0, weights.dtype)
         for k in range(count):
-            slope = weights @ inner[k] - products[:, k]
-            violation = violation + np.sum(
-                np.abs(np.where(weights[:, k] == 0, np.minimum(slope, 0.0), slope))
-            )
+            slope: Any = weights @ inner[k] - products[:, k]
+            is_free = np.asarray(weights[:, k] != 0).astype(weights.dtype)
+            violation = violation + np.sum(np.abs(np.minimum(slope, 0.0) + is_free * np.maximum(slope, 0.0)))
             if inner[k, k] != 0:
                 weights[:, k] = np.maximum(weights[:, k] - slope / inner[k, k], 0.0)
-        first = np.where(step == 0, violation, first)
+        first = first + violation * np.asarray(step == 0).astype(weights.dtype)
         step = step + 1
-        is_near = violation <= tolerance * first
-        is_open = np.logical_and(step < most, np.logical_not(np.logical_or(first == 0, is_near)))
+        # Near enough, or nothing to do from the beginning.
+        is_open = np.logical_and(step < most, violation > tolerance * first)
     return weights
 
 

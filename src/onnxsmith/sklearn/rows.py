@@ -12,6 +12,11 @@ MOST = 1000
 _UNSEEN = "a category that nobody has seen"
 
 
+def array_in(data: object) -> np.ndarray[Any, np.dtype[Any]] | None:
+    """The data where they are an array of numpy's."""
+    return cast("np.ndarray[Any, np.dtype[Any]]", data) if isinstance(data, np.ndarray) else None
+
+
 def count_of(data: Any) -> int:
     """How many rows there are."""
     if isinstance(data, Mapping):
@@ -28,13 +33,15 @@ def taken(data: Any, places: Sequence[int]) -> Any:
     if isinstance(data, list | tuple):
         rows = cast("list[Any]", data)
         return [rows[each] for each in places]
-    return data[np.asarray(places, dtype=np.int64)] if isinstance(data, np.ndarray) else data[list(places)]
+    array = array_in(data)
+    return data[list(places)] if array is None else array[np.asarray(places, dtype=np.int64)]
 
 
 def variants(data: Any) -> Iterator[tuple[str, Any]]:
     """The data, none, one and twice as many rows and one, and rows with what estimators treat in ways of their own."""
     count = count_of(data)
-    every = np.linspace(0, count - 1, min(count, MOST)).astype(int).tolist() if count else []
+    size = min(count, MOST)
+    every = [k * count // size for k in range(size)]
     yield "X", taken(data, every)
     yield "no rows", taken(data, [])
     if not count:
@@ -49,13 +56,14 @@ def variants(data: Any) -> Iterator[tuple[str, Any]]:
 
 def _with_missing(data: Any) -> Iterator[tuple[str, Any]]:
     """NaN in one column after the other."""
-    if isinstance(data, np.ndarray) and data.dtype.kind == "f" and data.ndim == 2:
-        made = cast("np.ndarray[Any, Any]", data).copy()
-        rows = np.arange(made.shape[0])
-        made[rows, rows % made.shape[1]] = np.nan
-        yield "NaN", made
+    array = array_in(data)
+    if array is not None and array.dtype.kind == "f" and array.ndim == 2:
+        array = array.copy()
+        for row in range(array.shape[0]):
+            array[row, row % array.shape[1]] = np.nan
+        yield "NaN", array
     elif hasattr(data, "iloc"):
-        made = data.copy()
+        made: Any = data.copy()
         names = [name for name in made.columns if made[name].dtype.kind == "f"]
         for place, name in enumerate(names):
             made.iloc[place % len(made), made.columns.get_loc(name)] = np.nan
@@ -65,13 +73,14 @@ def _with_missing(data: Any) -> Iterator[tuple[str, Any]]:
 
 def _with_unseen(data: Any) -> Iterator[tuple[str, Any]]:
     """Text that no category is called by."""
-    if isinstance(data, np.ndarray) and data.dtype.kind in "OU":
-        made = cast("np.ndarray[Any, Any]", data).astype(object)
-        if all(isinstance(each, str) for each in made.ravel().tolist()):
-            made[::2] = _UNSEEN
-            yield "unseen categories", made
+    array = array_in(data)
+    if array is not None and array.dtype.kind in "OU":
+        array = array.astype(object)
+        if all(isinstance(each, str) for each in array.ravel().tolist()):
+            array[::2] = _UNSEEN
+            yield "unseen categories", array
     elif hasattr(data, "iloc"):
-        made = data.copy()
+        made: Any = data.copy()
         names = [name for name in made.columns if str(made[name].dtype) in ("object", "str", "string")]
         for name in names:
             made.iloc[::2, made.columns.get_loc(name)] = _UNSEEN
@@ -81,6 +90,6 @@ def _with_unseen(data: Any) -> Iterator[tuple[str, Any]]:
 
 def _with_large(data: Any) -> Iterator[tuple[str, Any]]:
     """Whole numbers that float32 does not tell apart."""
-    if isinstance(data, np.ndarray) and data.dtype.kind in "iu" and data.dtype.itemsize >= 4:
-        made = cast("np.ndarray[Any, Any]", data)
-        yield "integers beyond 2**24", made + np.asarray(2**24 + 1, made.dtype)
+    array = array_in(data)
+    if array is not None and array.dtype.kind in "iu" and array.dtype.itemsize >= 4:
+        yield "integers beyond 2**24", array + np.asarray(2**24 + 1, array.dtype)

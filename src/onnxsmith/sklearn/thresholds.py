@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.sklearn.rows import array_in
 from onnxsmith.sklearn.values import Fitted
 
 #: As many thresholds are tried at the most.
@@ -15,10 +16,8 @@ _MOST = 64
 
 def rows_at_thresholds(estimator: Fitted, data: Any) -> np.ndarray[Any, Any] | None:
     """Rows like the first whose columns are at, below and above the thresholds of trees; None without trees."""
-    if not isinstance(data, np.ndarray):
-        return None
-    matrix = cast("np.ndarray[Any, Any]", data)
-    if matrix.ndim != 2 or matrix.dtype.kind != "f" or not len(matrix):
+    matrix = array_in(data)
+    if matrix is None or matrix.ndim != 2 or matrix.dtype.kind != "f" or not len(matrix):
         return None
     made: list[np.ndarray[Any, Any]] = []
     for column, threshold in _thresholds(estimator):
@@ -48,9 +47,9 @@ def _trees(estimator: Any) -> Iterator[Any]:
     if hasattr(estimator, "tree_"):
         yield estimator.tree_
     members: Any = getattr(estimator, "estimators_", ())
-    if isinstance(members, np.ndarray):
-        members = cast("np.ndarray[Any, Any]", members).ravel().tolist()
-    for each in members if isinstance(members, list) else ():
-        tree: Any = getattr(cast(Any, each), "tree_", None)
+    array = array_in(members)
+    every = cast("Iterable[Any]", members if array is None else array.ravel().tolist())
+    for each in every:
+        tree: Any = getattr(each, "tree_", None)
         if tree is not None:
             yield tree

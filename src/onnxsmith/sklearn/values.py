@@ -47,16 +47,16 @@ class Columns(dict[str, Part]):
         names = list(self)
         if isinstance(columns, str):
             return self[columns]
-        if np.isscalar(columns):
-            return self[names[int(columns)]]
+        given: np.ndarray[Any, Any] = np.asarray(columns)
+        if not given.ndim and given.dtype.kind in "iu":
+            return self[names[int(given)]]
         if isinstance(columns, slice):
-            part: Any = columns
+            part = cast(Any, columns)
             if isinstance(part.start or part.stop, str):
                 start = 0 if part.start is None else names.index(part.start)
                 stop = len(names) if part.stop is None else names.index(part.stop) + 1
                 part = slice(start, stop)
             return Columns((name, self[name]) for name in names[part])
-        given: np.ndarray[Any, Any] = np.asarray(columns)
         if given.dtype.kind not in "OUT":
             given = np.array(names, dtype=object)[given]
         return Columns((str(name), self[str(name)]) for name in given.tolist())

@@ -12,9 +12,11 @@ from onnxsmith.numpy import (
     argmax,
     asarray,
     concatenate,
+    equal,
     linalg,
     maximum,
     minimum,
+    not_equal,
     sign,
     take,
 )
@@ -60,20 +62,20 @@ def coded(estimator: Fitted, x: Array) -> Array:
 def _pursued(correlation: Array, gram: np.ndarray[Any, Any], count: int) -> Array:
     """Orthogonal matching pursuit: `count` times the atom that is nearest to what is left, then least squares."""
     atoms = gram.shape[0]
-    numbers, held = asarray(np.arange(atoms)), asarray(gram)
+    numbers, held = arange(atoms), asarray(gram)
     left, code = correlation, correlation * 0.0
-    is_taken: Any = code != code
+    is_taken: Any = not_equal(code, code)
     places: list[Array] = []
     for k in range(count):
         # One that is taken already is not taken again.
         place = argmax(either(is_taken, -1.0, absolute(left)), axis=1)
         places.append(place)
-        is_taken = is_taken | (place[:, None] == numbers)
+        is_taken = is_taken | equal(place[:, None], numbers)
         chosen = concatenate([each[:, None] for each in places], axis=1)
         weights = _solved(chosen, correlation, held, k + 1)
         code = correlation * 0.0
         for each, weight in zip(places, weights, strict=True):
-            code = code + either(each[:, None] == numbers, weight[:, None], 0.0)
+            code = code + either(equal(each[:, None], numbers), weight[:, None], 0.0)
         left = correlation - code @ held
     return code
 
@@ -94,8 +96,8 @@ def _solved(chosen: Array, correlation: Array, gram: Array, count: int) -> list[
 @converts("sklearn.decomposition.SparsePCA", "sklearn.decomposition.MiniBatchSparsePCA", "transform")
 def sparse_components(estimator: Fitted, x: Array) -> Array:
     """The weights of components that are nearest to the rows, with a penalty for large ones."""
-    held = np.asarray(estimator.components_)
-    inner = held @ held.T + estimator.ridge_alpha * np.eye(held.shape[0], dtype=held.dtype)
+    held: np.ndarray[Any, np.dtype[np.float64]] = np.asarray(estimator.components_)
+    inner: np.ndarray[Any, np.dtype[np.float64]] = held @ held.T + estimator.ridge_alpha * np.eye(len(held))
     rows = x if x.dtype.name in ("float32", "float64") else x.astype("float64")
-    solved = np.linalg.solve(inner, held).astype(held.dtype)
-    return (rows - asarray(estimator.mean_).astype(rows.dtype)) @ asarray(solved.T).astype(rows.dtype)
+    projection = asarray(np.linalg.inv(inner) @ held).astype(rows.dtype)
+    return (rows - asarray(estimator.mean_).astype(rows.dtype)) @ projection.T

@@ -78,7 +78,7 @@ def _is_none(columns: Any) -> bool:
 @converts("sklearn.pipeline.FeatureUnion", "transform", inline=True)
 def feature_union(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
     """All transformers on all columns."""
-    weights = estimator.transformer_weights or {}
+    weights: dict[str, float] = estimator.transformer_weights or {}
     parts: list[Array | Bag | SideBySide] = []
     for name, transformer in estimator.transformer_list:
         if transformer == "drop":

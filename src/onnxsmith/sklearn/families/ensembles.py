@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxsmith.numpy import Array, argmax, asarray, concatenate, float64, special, zeros
+from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, float64, special, zeros
 from onnxsmith.sklearn.calling import call, named_step
 from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
@@ -27,7 +27,7 @@ def vote(estimator: Fitted, x: Given) -> Part:
     votes: Any = 0.0
     for name, each, weight in zip(_names(estimator), estimator.estimators_, weights, strict=True):
         chosen: Array = named_step(name, each, "predict", x)
-        votes = votes + (chosen[:, None] == places).astype(float64) * float(weight)
+        votes = votes + equal(chosen[:, None], places).astype(float64) * float(weight)
     return labels(classes, argmax(votes, axis=1))
 
 
@@ -114,8 +114,10 @@ def _calibrated(classifier: Any, x: Given) -> Array:
     if count == 2:
         second = _of_calibrator(classifier.calibrators[0], columns[0]).astype(float64)
         return _at_most_one(concatenate([(1.0 - second)[:, None], second[:, None]], axis=1))
-    places = np.searchsorted(classifier.classes, inner.classes_).tolist()
-    by_class = dict(zip(places, zip(columns, classifier.calibrators, strict=True), strict=True))
+    places: list[int] = [list(classifier.classes).index(each) for each in inner.classes_]
+    by_class: dict[int, tuple[Array, Any]] = dict(
+        zip(places, zip(columns, classifier.calibrators, strict=True), strict=True)
+    )
     parts: list[Array] = []
     for k in range(count):
         if k in by_class:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from onnxsmith.numpy import (
     Array,
@@ -17,7 +17,7 @@ from onnxsmith.sklearn.values import Fitted, either
 
 
 def _is_nan(value: object) -> bool:
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+    return isinstance(value, float) and math.isnan(value)  # numpy's double is a float of Python's
 
 
 @converts("sklearn.impute.IterativeImputer", "transform")

@@ -12,7 +12,12 @@ import numpy as np
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
-from onnxsmith.sklearn.frames.signature import read_signature
+from onnxsmith.sklearn.frames.signature import Signature, read_signature
+
+
+def signature(model: Model) -> Signature:
+    """Which columns a model takes, of which element types, and what its outputs are."""
+    return read_signature(model)
 
 
 def predict(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
@@ -36,14 +41,14 @@ def transform(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def _result(model: Model, method: str, data: Any) -> np.ndarray[Any, np.dtype[Any]]:
-    signature = read_signature(model)
-    outputs = dict(signature.outputs)
+    said = read_signature(model)
+    outputs = dict(said.outputs)
     if method not in outputs:
         raise PipelineError(
             f"the model has no output for {method}, but for {', '.join(outputs) or 'nothing'}",
             help=f"convert(pipeline, X, outputs=[{method!r}])",
         ).locate_at_caller()
-    feeds = signature.feeds(data)
+    feeds = said.feeds(data)
     results: Any = model(*feeds)
     names = [each.name for each in model.outputs]
     return results if len(names) == 1 else results[names.index(outputs[method])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -284,4 +284,4 @@ def _read(said: Any) -> Signature:
     row_shape = tuple(int(each) for each in said.get("row_shape", ()))
     if not columns:
         raise ValueError("no columns")
-    return Signature(cast(Layout, layout), columns, outputs, features, row_shape)
+    return Signature(layout, columns, outputs, features, row_shape)

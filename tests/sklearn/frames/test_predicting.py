@@ -1,0 +1,173 @@
+"""`model.predict(df)`: frames of pandas and polars, columns by name, and what does not fit, with the column's name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import onnxsmith
+from onnxsmith.errors import PipelineError
+
+COLUMNS: dict[str, list[Any]] = {
+    "sex": ["m", "f", None, "m", "f", "f"],
+    "age": [1.5, 30.0, 41.0, 8.0, 77.0, 20.0],
+    "rooms": [1, 2, 2, 3, 3, 4],
+    "is new": [True, False, True, True, False, False],
+}
+FRAME = pd.DataFrame(COLUMNS)
+Y = np.array(["yes", "no", "no", "yes", "no", "yes"], dtype=object)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Any:
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["sex"]),
+        (StandardScaler(), make_column_selector(dtype_include="number")),
+        remainder="passthrough",
+    )
+    return make_pipeline(columns, LogisticRegression()).fit(FRAME, Y)
+
+
+@pytest.fixture(scope="module")
+def model(fitted: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("models") / "model.onnx"
+    onnxsmith.sklearn.convert(fitted, FRAME).save(path)
+    return onnxsmith.load(path)
+
+
+def test_a_model_has_one_input_for_each_column(model: Any) -> None:
+    assert [each.name for each in model.inputs] == ["sex", "age", "rooms", "is new"]
+    assert [str(each.type) for each in model.inputs] == [
+        "STRING['N']",
+        "DOUBLE['N']",
+        "INT64['N']",
+        "BOOL['N']",
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        FRAME,
+        FRAME[["rooms", "is new", "sex", "age"]],
+        FRAME.assign(other=1),
+        FRAME.astype({"sex": object}),
+        FRAME.astype({"sex": "category"}),
+        FRAME.astype({"sex": "string", "rooms": "Int64", "age": "Float64", "is new": "boolean"}),
+        pl.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS).with_columns(pl.col("sex").cast(pl.Categorical)),
+        COLUMNS,
+    ],
+    ids=[
+        "frame",
+        "other order",
+        "more",
+        "object",
+        "category",
+        "nullable",
+        "polars",
+        "polars category",
+        "dict",
+    ],
+)
+def test_a_frame_is_taken_by_the_names_of_its_columns(fitted: Any, model: Any, given: Any) -> None:
+    assert model.predict(given).tolist() == fitted.predict(FRAME).tolist()
+    np.testing.assert_allclose(model.predict_proba(given), fitted.predict_proba(FRAME), rtol=1e-12)
+
+
+def test_one_row_and_none(fitted: Any, model: Any) -> None:
+    assert model.predict(FRAME[:1]).tolist() == fitted.predict(FRAME[:1]).tolist()
+    assert model.predict(FRAME[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (FRAME.drop(columns="age"), "column 'age' is not there"),
+        (FRAME.assign(age="old"), "column 'age' holds text, and the model was made for float64"),
+        (FRAME.assign(sex=1), "column 'sex' holds int64, and the model was made for text"),
+        (FRAME.assign(rooms=1.5), "column 'rooms' holds float64, and the model was made for int64"),
+        (FRAME.assign(age=pd.Timestamp("2020-01-01")), "column 'age' holds dates"),
+        (pl.DataFrame(COLUMNS).with_columns(age=pl.date(2020, 1, 1)), "column 'age' holds dates"),
+        (FRAME.assign(sex=[{"a"}] * 6), "column 'sex' holds set"),
+        (FRAME.assign(sex=["m", 1, "f", 2, 3, 4]), "column 'sex' holds int and str"),
+        (np.zeros((2, 3)), "X has 3 columns, and the model takes 4"),
+        (np.zeros(3), "X has 1 dimensions"),
+    ],
+    ids=["missing", "text", "number", "float", "date", "polars date", "sets", "mixed", "width", "flat"],
+)
+def test_what_does_not_fit_is_refused_with_its_column(model: Any, given: Any, why: str) -> None:
+    with pytest.raises(PipelineError, match=why):
+        model.predict(given)
+
+
+def test_a_matrix_for_all_columns_where_that_is_asked(tmp_path: Path) -> None:
+    numbers = FRAME[["age", "rooms"]]
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers, Y)
+    model = onnxsmith.sklearn.convert(fitted, numbers, inputs="matrix")
+    assert [str(each.type) for each in model.inputs] == ["DOUBLE['N', 2]"]
+    assert model.predict(FRAME[["rooms", "age"]]).tolist() == fitted.predict(numbers).tolist()
+    with pytest.raises(PipelineError, match="column 'sex' is text and column 'age' is not"):
+        onnxsmith.sklearn.convert(fitted, FRAME[["age", "sex"]], inputs="matrix")
+    with pytest.raises(PipelineError, match="neither 'columns' nor 'matrix'"):
+        onnxsmith.sklearn.convert(fitted, numbers, inputs="both")
+
+
+def test_dates_are_refused_when_converting() -> None:
+    dates = FRAME.assign(day=pd.Timestamp("2020-01-01"))
+    with pytest.raises(PipelineError, match="column 'day' holds dates") as caught:
+        onnxsmith.sklearn.convert(SimpleImputer().fit(FRAME[["age"]]), dates)
+    assert "total_seconds" in str(caught.value)
+
+
+def test_a_method_that_is_no_output_is_refused(model: Any) -> None:
+    with pytest.raises(PipelineError, match="no output for transform, but for predict, predict_proba"):
+        model.transform(FRAME)
+
+
+def test_a_model_of_another_kind_says_so() -> None:
+    other = onnxsmith.trace(lambda x: x + 1.0, onnxsmith.FLOAT["N"])
+    with pytest.raises(PipelineError, match=r"was not made by onnxsmith\.sklearn\.convert"):
+        other.predict(FRAME)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"layout": "columns"}', '{"layout": "x", "columns": []}', "nan"]
+)
+def test_a_signature_that_does_not_fit_is_refused(model: Any, text: str) -> None:
+    key = "onnxsmith.sklearn.signature"
+    with pytest.raises(PipelineError, match="does not fit its inputs and outputs"):
+        model.with_metadata({key: text}).predict(FRAME)
+
+
+def test_names_of_features_are_in_the_signature() -> None:
+    fitted = OneHotEncoder().fit(FRAME[["sex"]])
+    model = onnxsmith.sklearn.convert(fitted, FRAME[["sex"]])
+    names = onnxsmith.sklearn.signature(model).feature_names
+    assert list(names) == fitted.get_feature_names_out().tolist()
+
+
+def test_a_call_needs_neither_scikit_learn_nor_pandas(model: Any, tmp_path: Path) -> None:
+    import subprocess
+
+    path = tmp_path / "model.onnx"
+    model.save(path)
+    code = (
+        "import sys; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"
+        "import onnxsmith, polars\n"
+        f"frame = polars.DataFrame({COLUMNS!r})\n"
+        f"print(onnxsmith.load({str(path)!r}).predict(frame).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == repr(model.predict(FRAME).tolist())
