@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from onnxsmith.sklearn.converting import convert as convert
     from onnxsmith.sklearn.frames.predicting import signature as signature
     from onnxsmith.sklearn.frames.signature import Signature as Signature
+    from onnxsmith.sklearn.restoring.from_model import from_onnx as from_onnx
+    from onnxsmith.sklearn.restoring.wrapping import OnnxPredictor as OnnxPredictor
+    from onnxsmith.sklearn.restoring.wrapping import OnnxTransformer as OnnxTransformer
     from onnxsmith.sklearn.verifying import ConversionReport as ConversionReport
     from onnxsmith.sklearn.verifying import Discrepancy as Discrepancy
     from onnxsmith.sklearn.verifying import discrepancies as discrepancies
@@ -21,9 +24,12 @@ _LAZY = {
     "ConversionReport": "onnxsmith.sklearn.verifying",
     "ConvertedModel": "onnxsmith.sklearn.converting",
     "Discrepancy": "onnxsmith.sklearn.verifying",
+    "OnnxPredictor": "onnxsmith.sklearn.restoring.wrapping",
+    "OnnxTransformer": "onnxsmith.sklearn.restoring.wrapping",
     "Signature": "onnxsmith.sklearn.frames.signature",
     "convert": "onnxsmith.sklearn.converting",
     "discrepancies": "onnxsmith.sklearn.verifying",
+    "from_onnx": "onnxsmith.sklearn.restoring.from_model",
     "signature": "onnxsmith.sklearn.frames.predicting",
 }
 #: Those that read a model, and do without scikit-learn.
@@ -33,9 +39,12 @@ __all__ = [
     "ConversionReport",
     "ConvertedModel",
     "Discrepancy",
+    "OnnxPredictor",
+    "OnnxTransformer",
     "Signature",
     "convert",
     "discrepancies",
+    "from_onnx",
     "signature",
 ]
 

@@ -151,7 +151,8 @@ class _Call:
             try:
                 made = function(x) if is_inline else self._as_function(x, given, function)
             except NotCovered as why:
-                refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
+                if str(why):
+                    refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
                 span = span or why.span
                 continue
             roads().append(Road(here(), public_name(type(self.estimator)), self.method, road))

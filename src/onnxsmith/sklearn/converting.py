@@ -14,6 +14,7 @@ from onnxsmith.sklearn.calling import Road, call, roads
 from onnxsmith.sklearn.frames.given import given_of, with_outputs
 from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
+from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
 from onnxsmith.sklearn.rows import count_of, taken
 from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured
 from onnxsmith.sklearn.verifying import ConversionReport
@@ -48,6 +49,7 @@ def convert(
     inputs: Literal["columns", "matrix"] | None = None,
     verify: bool = True,
     tolerance: float | None = None,
+    restorable: bool = True,
     opset_version: int | None = None,
     name: str | None = None,
     doc_string: str | None = None,
@@ -64,6 +66,9 @@ def convert(
     The model is compared with the estimator on `X`, on no, one and more rows, and on rows that hold NaN, unseen
     categories or thresholds of trees; a difference is an error. `tolerance` is how much of a number may differ, and
     which share of labels.
+
+    With `restorable`, the model's metadata holds what `from_onnx` makes the pipeline of again, for classes that it
+    knows. Without it, models of forests are smaller.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -97,7 +102,11 @@ def convert(
         input_names=signature.names,
         output_names=names,
         doc_string=doc_string,
-        metadata={**(metadata or {}), KEY: signature.to_json()},
+        metadata={
+            **(metadata or {}),
+            KEY: signature.to_json(),
+            **(pipeline_metadata(estimator) if restorable else {}),
+        },
     )
     model.__class__ = ConvertedModel
     converted = cast(ConvertedModel, model)

@@ -56,7 +56,8 @@ HOMES: dict[str, str] = {
         "feature_selection.SequentialFeatureSelector feature_selection.VarianceThreshold"
     ),
     "shaping": (
-        "covariance.EllipticEnvelope neural_network.BernoulliRBM preprocessing.PowerTransformer "
+        "covariance.EllipticEnvelope feature_extraction.text.TfidfTransformer neural_network.BernoulliRBM "
+        "preprocessing.PowerTransformer "
         "preprocessing.SplineTransformer random_projection.SparseRandomProjection"
     ),
     "support_vectors": "svm.NuSVC svm.NuSVR svm.OneClassSVM svm.SVC svm.SVR",

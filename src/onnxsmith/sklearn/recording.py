@@ -64,7 +64,7 @@ class SklearnCalls:
             owner: Any = function.__self__
             if not isinstance(owner, type) and hasattr(owner, "get_params"):
                 return functools.partial(self._method, function, owner)
-        if isinstance(function, types.FunctionType) and function.__module__.startswith("scipy."):
+        if isinstance(function, types.FunctionType) and str(function.__module__).startswith("scipy."):
             staged = self.staged(function)
             return functools.partial(_known_or, function, stage(function if staged is None else staged))
         if isinstance(function, np.ufunc) and not _is_ours(function):

@@ -32,7 +32,10 @@ class Converter(NamedTuple):
 
 
 class NotCovered(Exception):
-    """A road does not lead there: parameters that a converter does not know, code that cannot be recorded."""
+    """A road does not lead there: parameters that a converter does not know, code that cannot be recorded.
+
+    A converter that leaves all to the next road gives no reason: the text is empty.
+    """
 
     def __init__(self, why: str, span: Span | None = None) -> None:
         super().__init__(why)

@@ -31,7 +31,7 @@ def test_log_probabilities():
     estimator = BaggingClassifier(n_estimators=6, random_state=3).fit(_ROWS, _CLASSES)
     with np.errstate(divide="ignore"):
         expected = estimator.predict_log_proba(_ASKED)
-    found = convert(estimator, _ASKED, outputs=["predict_log_proba"])(_ASKED)
+        found = convert(estimator, _ASKED, outputs=["predict_log_proba"])(_ASKED)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 

@@ -119,7 +119,7 @@ def test_infinities_are_compared_as_the_trees_compare_them():
         expected = estimator.tree_.predict(rows.astype(np.float32))[
             :, 0
         ]  # scikit-learn's check refuses such rows
-    np.testing.assert_array_equal(convert(estimator, rows, verify=False)(rows), expected)
+    np.testing.assert_array_equal(convert(estimator, _ROWS)(rows), expected)
 
 
 def test_whole_numbers_beyond_float32():

@@ -149,3 +149,20 @@ def mahalanobis(estimator: Fitted, x: Array) -> Array:
     """The squared distance from the middle, in units of the covariance, negated."""
     away = x.astype(float64) - asarray(estimator.location_)
     return -((away @ asarray(estimator.get_precision())) * away).sum(axis=1)
+
+
+@converts("sklearn.feature_extraction.text.TfidfTransformer", "transform")
+def weighted_counts(estimator: Fitted, x: Array) -> Array:
+    """Counts weighted by how rare each feature is, in rows of length one; what is 0 stays 0."""
+    made = floats(x)
+    if estimator.sublinear_tf:
+        is_there = made != 0
+        made = either(is_there, log(either(is_there, made, 1.0)) + 1.0, 0.0).astype(made.dtype)
+    if estimator.use_idf:
+        made = made * asarray(estimator.idf_).astype(made.dtype)
+    if estimator.norm is None:
+        return made
+    length = (made * made).sum(axis=1, keepdims=True) ** 0.5
+    if estimator.norm == "l1":
+        length = maximum(made, -made).sum(axis=1, keepdims=True)
+    return made / either(length == 0, 1.0, length).astype(made.dtype)

@@ -1,0 +1,79 @@
+"""Models as estimators: `OnnxTransformer` and `OnnxPredictor`, for steps that are not made again of their class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin  # pyright: ignore[reportMissingTypeStubs]
+
+from onnxsmith.errors import PipelineError
+from onnxsmith.graphs.model import Model
+
+
+class _OfModel(BaseEstimator):
+    """An estimator that is a model: there is nothing to fit, and copies share the model."""
+
+    def __init__(self, model: Model | None = None) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Nothing is left to fit: itself."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.model is not None
+
+    def __sklearn_clone__(self) -> Any:
+        return type(self)(self.model)
+
+    def _output(self, X: Any, name: str) -> Any:
+        model = self.model
+        if model is None:
+            raise PipelineError(f"the {type(self).__name__} has no model", help="give it one: model=…")
+        names = [each.name for each in model.outputs]
+        if name not in names:
+            raise PipelineError(
+                f"the model gives {', '.join(names)}, and no {name}",
+                help="convert(pipeline, X, outputs=[…]) says which methods a model has",
+            )
+        found = model(np.asarray(X))
+        return found[names.index(name)] if len(names) > 1 else found
+
+
+class OnnxTransformer(TransformerMixin, _OfModel):
+    """A transformer that runs a model.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.array([[0.0, 1.0], [2.0, 5.0]])
+    >>> model = onnxsmith.sklearn.convert(StandardScaler().fit(X), X)
+    >>> onnxsmith.sklearn.OnnxTransformer(model).transform(X)
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+
+    def transform(self, X: Any) -> Any:
+        """What the model gives for rows."""
+        return self._output(X, "transformed")
+
+
+class OnnxPredictor(_OfModel):
+    """A predictor that runs a model; it has the methods that the model has outputs for."""
+
+    def predict(self, X: Any) -> Any:
+        """Labels or numbers."""
+        return self._output(X, "prediction")
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of all classes."""
+        return self._output(X, "probabilities")
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Their logarithms."""
+        return self._output(X, "log_probabilities")
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores."""
+        return self._output(X, "scores")
