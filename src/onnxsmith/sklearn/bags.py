@@ -102,7 +102,7 @@ class Bag(Structured):
         at_ends = cast(Tensor, op.Gather(cumsum(every).tensor, ends))
         before = op.Slice(op.Pad(at_ends, np.array([1, 0]), np.zeros((), wide.dtype)), [0], [-1])
         flat = op.ScatterElements((every * 0).tensor, ends, op.Sub(at_ends, before))
-        sums = array_of(cast(Tensor, op.Reshape(flat, op.Shape(ranked))))
+        sums = array_of(cast(Tensor, op.Reshape(flat, op.Shape(ranked), allowzero=1)))
         kept = where(is_last, features, -1)
         return Bag(kept, where(kept < 0, 0, sums).astype(self.dtype), self.width, True)
 
