@@ -37,7 +37,8 @@ def _verdict(seed: int) -> Verdict:
     )  # what is measured, and not needed to list the benchmarks
 
     try:
-        return "equal" if check(seed) else "refused"
+        # Every other one as `xp.jit` runs it.
+        return "equal" if check(seed, is_optimised=seed % 2 == 1) else "refused"
     except AssertionError as error:
         print(f"seed {seed} is wrong: {error}")
         return "wrong"

@@ -214,10 +214,14 @@ class Gradient:
     def _names(self, count: int) -> list[str]:
         """The names of the function's arguments."""
         function = self._function
+        needed = 0  # tracing a function says what is missing
         if isinstance(function, Model):
             names = [each.name for each in function.inputs]
+            needed = len(names)
         elif isinstance(function, ScriptDefinition):
-            names = [each.name for each in function.parameters.inputs]
+            inputs = function.parameters.inputs
+            names = [each.name for each in inputs]
+            needed = sum(not (each.has_default or each.is_optional) for each in inputs)
         else:
             try:
                 parameters = inspect.signature(function).parameters.values()
@@ -233,6 +237,10 @@ class Gradient:
                 names += [f"{starred}_{k}" for k in range(count - len(names))]
         if len(names) < count:
             raise CallError(f"{count} arguments were given, and there are {len(names)}: {', '.join(names)}")
+        if count < needed:
+            raise CallError(
+                f"argument {names[count]!r} is missing", help=f"its arguments are {', '.join(names)}"
+            )
         return names[:count]
 
     def _chosen(self, names: Sequence[str]) -> list[str]:

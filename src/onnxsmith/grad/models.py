@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,11 +16,11 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import (
     AttributeTypeError,
     LossError,
-    ModelWarning,
     NotDifferentiableError,
     UnknownNameError,
     UnreachedError,
 )
+from onnxsmith.errors.telling import tell
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.containers import zeros_like
@@ -38,6 +37,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.value import made_value
 from onnxsmith.passes import convert_version, tidy
+from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import PRODUCER
 
 #: The oldest opset that rules are written in; older models are converted.
@@ -302,14 +302,17 @@ class _Recorder:
         found = reverse.of(value)
         if found is not None:
             return found
-        if fills or made_value(value).record in ancestors(losses, self._replay.steps):
+        if made_value(value).record in ancestors(losses, self._replay.steps):
             return zeros_like(value)
         cut = self._cut(value, losses)
         text = f"the loss does not depend on '{name}'"
         if cut is not None:
             text = f"the loss depends on '{name}' by whole numbers or truth values only, made by {described(cut[0])}"
+        if fills:  # the gradient of a constant, as the second one of what is linear
+            tell(f"{text}: its gradient is 0", caller_span())
+            return zeros_like(value)
         if name in skips:
-            warnings.warn(ModelWarning(f"{text}: the model has no gradient for it"), stacklevel=2)
+            tell(f"{text}: the model has no gradient for it", caller_span())
             return None
         if cut is None:
             raise UnreachedError(text, help="leave it out of wrt")

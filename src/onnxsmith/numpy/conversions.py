@@ -21,6 +21,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.fitting import require_fitting
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.runtime.tensor import EagerTensor
@@ -34,7 +35,7 @@ def array_of(value: object) -> Array:
         return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtypes.default_of(type(value.sample))))))
     if isinstance(value, Value):
         raise tensor_given(value)
-    if isinstance(value, GrownList):
+    if isinstance(value, GrownList | GrownRows):
         return cast(Array, value.stacked)
     given: Any = value
     if _holds_array(given):

@@ -18,6 +18,7 @@ from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.numpy.sharing import check_writable
 from onnxsmith.types.value_types import TensorType
@@ -63,6 +64,24 @@ def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownLi
     if kind is None:
         return None
     return _extended(GrownList(np.zeros(0, _DTYPES[kind]), kind="python"), items)
+
+
+def list_of_rows(items: Sequence[object], taken: Sequence[object]) -> GrownRows | None:
+    """A list of tuples or lists of numbers and arrays, which may grow; None where they are not alike."""
+    rows = cast("list[Sequence[Any]]", [*items, *taken])
+    kinds = {(type(each), len(each)) for each in rows if type(each) in (tuple, list)}
+    if len(kinds) != 1 or not all(type(each) in (tuple, list) for each in rows) or not rows[0]:
+        return None
+    columns: list[GrownList] = []
+    for place in range(len(rows[0])):
+        before = [each[place] for each in rows[: len(items)]]
+        after = [each[place] for each in rows[len(items) :]]
+        sample = next((each for each in (*before, *after) if hasattr(each, "grown")), None)
+        made = list_of_numbers(before, after) if sample is None else sample.grown(before)
+        if not isinstance(made, GrownList):
+            return None
+        columns.append(made)
+    return GrownRows(columns, type(rows[0]))
 
 
 def list_of_elements(array: Array) -> GrownList:

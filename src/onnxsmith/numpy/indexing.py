@@ -17,6 +17,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics import indexing
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
@@ -27,9 +28,10 @@ from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import require, require_same
+from onnxsmith.numpy.requirements import require, require_same, require_to_fit
 from onnxsmith.numpy.sessions import bounds_of
 from onnxsmith.numpy.sizes import is_surely_same, sized
 
@@ -60,6 +62,8 @@ def _read_part(part: object) -> Part:
         if part.ndim == 0 and part.dtype.kind != "b" and not part.is_symbolic:
             return int(part)
         return part
+    if isinstance(part, GrownList):
+        return _read_part(part.stacked)
     if isinstance(part, list | np.ndarray | np.generic | bool | range):
         array = np.asarray(cast(Any, part))
         if array.size == 0 and array.dtype.kind == "f":
@@ -128,6 +132,11 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
             raise unfitting
         if any(isinstance(each, Array) and each.dtype.kind == "b" and not each.size for each in parts):
             return  # a mask without elements, whatever it covers
+    if is_noted() and given.ndim and not any(isinstance(each, Array) for each in parts):
+        # A value that is longer than one place would make the array longer.
+        place = take(sharing.detached(x), parts)
+        for mine, wanted in zip(tuple(given.shape)[::-1], tuple(place.shape)[::-1], strict=False):
+            require_to_fit(mine, wanted)
     try:
         made = put(sharing.detached(x), parts, given)
     except OnnxsmithError as error:

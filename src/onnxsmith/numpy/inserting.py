@@ -23,7 +23,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
-from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
+from onnxsmith.numpy.sizes import Size, check_not_negative, is_known, product, shape_of
 
 
 def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
@@ -136,7 +136,8 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
         raise ShapeError("an array has a diagonal if it has two dimensions or more")
     sizes = tuple(a.shape)
     if not is_known(sizes):
-        raise ShapeError("how long the diagonal is is known only when the model runs")
+        _fill_open_diagonal(a, reshape(as_type(array_of(val), a.dtype), -1), wrap=wrap)
+        return
     if a.ndim > 2 and len(set(sizes)) > 1:
         raise ShapeError(f"the dimensions of {sizes} are not all of one size, and it has no diagonal")
     given = reshape(as_type(array_of(val), a.dtype), -1)
@@ -153,6 +154,21 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     if isinstance(given.shape[0], int) and not given.shape[0]:
         return  # as numpy: nothing is written
     a[index] = given[cast(Array, arange(length) % given.shape[0])]
+
+
+def _fill_open_diagonal(a: Array, given: Array, *, wrap: bool) -> None:
+    """`fill_diagonal` of a matrix whose sizes only the model knows."""
+    count = given.shape[0]
+    if a.ndim > 2 or wrap or not isinstance(count, int):
+        raise ShapeError(
+            "how long the diagonal is is known only when the model runs",
+            help="a matrix can be filled with values whose number is known: np.fill_diagonal(a, 0)",
+        )
+    if not count:
+        return
+    rows, columns = a.shape
+    values = given[arange(rows) % count][:, None]
+    a[...] = cast(Array, FUNCTIONS["where"](FUNCTIONS["eye"](rows, columns, dtype=bool), values, a))
 
 
 @public("ix_")
@@ -199,6 +215,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
     """An array of another size, its elements again and again."""
     flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
+    check_not_negative(sizes, "new_shape")
     places = arange(product(sizes)) % flat.shape[0]
     return reshape(flat[places], sizes)
 

@@ -24,7 +24,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import require
+from onnxsmith.numpy.requirements import require, require_to_fit
 from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis, reshape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of
@@ -346,6 +346,7 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Arra
     size = array.shape[place]
     if isinstance(size, int) and isinstance(given, int) and size != given:
         raise ShapeError(f"{given} repeats for {size} elements along dimension {place}")
+    require_to_fit(given, size)
     return _repeated_each(array, as_type(counts, dtypes.INT64), place)
 
 

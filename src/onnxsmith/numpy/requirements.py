@@ -18,7 +18,7 @@ from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import tensor_of
-from onnxsmith.numpy.sizes import Size, is_surely_same, sized
+from onnxsmith.numpy.sizes import Size, is_surely_same, product, sized
 from onnxsmith.types.dtypes import DType
 
 #: What may be said to hold: of an array, for all of its elements.
@@ -103,3 +103,12 @@ def require_together(a: Size, b: Size) -> None:
         ),
         ValueError("shape mismatch: objects cannot be broadcast to a single shape"),
     )
+
+
+def require_as_many(x: Array, shape: tuple[Size, ...]) -> None:
+    """A shape has as many elements as there are; one of its sizes may turn out to be -1."""
+    mine, wanted = x.size, product(shape)
+    if is_surely_same(mine, wanted):
+        return
+    error = ValueError("cannot reshape array into another number of elements")
+    require(lambda: op.Or(op.Equal(sized(mine), sized(wanted)), op.Less(sized(wanted), np.int64(0))), error)

@@ -14,6 +14,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError
@@ -24,7 +25,7 @@ from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import require_to_fit, require_together
+from onnxsmith.numpy.requirements import require_as_many, require_to_fit, require_together
 from onnxsmith.numpy.sizes import (
     ShapeLike,
     Size,
@@ -97,6 +98,8 @@ def _resolved(x: Array, shape: tuple[Size, ...]) -> tuple[Size, ...]:
         [each for k, each in enumerate(shape) if k not in unknown and (unknown or isinstance(each, int))]
     )
     others = [each for k, each in enumerate(shape) if k not in unknown]
+    if not unknown and not is_known(shape) and is_noted():
+        require_as_many(x, shape)
     if x.is_symbolic and not is_known(x.shape):
         if not unknown or (is_known(others) and 0 not in others):
             return shape

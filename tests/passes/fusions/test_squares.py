@@ -51,3 +51,15 @@ def test_a_product_of_two_is_no_square() -> None:
     }"""
     )
     assert "ReduceSumSquare" not in operators(optimize(model))
+
+
+@pytest.mark.parametrize(("width", "is_one"), [(8, True), (1000, False)])
+def test_long_rows_stay_a_product_and_a_sum(width: int, is_one: bool) -> None:
+    model = model_of(
+        f"""g (double[N, {width}] x) => (double[N] r) {{
+        axes = Constant<value = int64[1] {{1}}>()
+        s = Mul(x, x)
+        r = ReduceSum<keepdims = 0>(s, axes)
+    }}"""
+    )
+    assert ("ReduceSumSquare" in operators(optimize(model))) == is_one

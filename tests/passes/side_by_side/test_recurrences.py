@@ -9,6 +9,13 @@ import numpy as np
 import pytest
 
 from onnxsmith import Model, optimize
+from onnxsmith.graphs.notes import WEIGHT_KEY
+from onnxsmith.passes.cleanup.constants import lift_constants
+from onnxsmith.passes.editor import Editor
+from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
+from onnxsmith.passes.surgery.holding import read
+from onnxsmith.passes.typing_values import DeclaredTypes
+from onnxsmith.passes.worklist import Worklist, rule_table
 from tests.passes.agreement import model_of, operators, results
 from tests.passes.side_by_side.test_loops import agree, at_once, loop, vector
 
@@ -155,6 +162,17 @@ def test_what_turns_make_otherwise_stays_a_loop(name: str) -> None:
     made = at_once(smoothing("float", WAITING[name]))
     assert "Loop" in operators(made)
     assert "MatMul" not in operators(made)
+
+
+def test_a_factor_that_may_be_exchanged_is_not_looked_at() -> None:
+    held = read(smoothing("double", LINEAR["smaller"])).copy()
+    edit = Editor(held.ir, keeps_weights=True)
+    lift_constants(edit)
+    DeclaredTypes(held.ir).fill()
+    for value in held.ir.graph.initializers.values():
+        value.meta[WEIGHT_KEY] = True
+    Worklist(edit, rule_table(SIDE_BY_SIDE)).run()
+    assert "MatMul" not in [node.op_type for node in held.ir.graph.all_nodes()]
 
 
 def made_up(draw: random.Random) -> str:

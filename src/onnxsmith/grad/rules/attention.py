@@ -22,13 +22,17 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension
 
 _HEADS_FIRST = [0, 2, 1, 3]
+#: The attributes that the closed form knows; later opsets have more, as windows that tokens see.
+_FOLLOWED = frozenset(
+    {"q_num_heads", "kv_num_heads", "scale", "is_causal", "softcap", "qk_matmul_output_mode"}
+)
 
 
 def _is_plain(inputs: Sequence[Value | None], attributes: Mapping[str, object], outputs: int) -> bool:
     """Whether it is attention of queries, keys, values and a mask, of known ranks and one element type."""
     if outputs > 1 or len(inputs) < 3 or any(each is not None for each in inputs[4:]):
         return False
-    if attributes.get("softcap") or "softmax_precision" in attributes:
+    if not attributes.keys() <= _FOLLOWED or attributes.get("softcap"):
         return False
     shapes = [None if each is None else shape_of(each) for each in inputs[:3]]
     ranks = {None if each is None else len(each) for each in shapes}

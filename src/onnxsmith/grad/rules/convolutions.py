@@ -201,4 +201,4 @@ def columns_to_image(step: Step, g: Tensor) -> Cotangents:
     padded = window.padded(g)
     rows = [_in_rows(window.picked(padded, each, 2, counts)) for each in window.offsets()]
     stacked = op.Concat(*(op.Unsqueeze(each, [2]) for each in rows), axis=2)
-    return (as_type_of(op.Reshape(stacked, op.Shape(x)), x),)
+    return (as_type_of(op.Reshape(stacked, op.Shape(x), allowzero=1), x),)

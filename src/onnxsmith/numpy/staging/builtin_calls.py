@@ -27,6 +27,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
 from onnxsmith.scripting.staging.caught import SPEAKING
@@ -58,8 +59,8 @@ def _is_open(value: UserValue) -> bool:
 
 def _length(usual: Function) -> Function:
     def length(value: UserValue) -> UserValue:
-        if isinstance(value, GrownList):
-            return value.stacked.shape[0]
+        if isinstance(value, GrownList | GrownRows):
+            return value.gone_through()[0]
         if not isinstance(value, Array) or not value.is_symbolic:
             return usual(value)
         if not value.ndim:
@@ -235,7 +236,7 @@ def _range(usual: Function) -> Function:
 
 def _list(usual: Function) -> Function:
     def make(*args: UserValue) -> UserValue:
-        if len(args) == 1 and isinstance(args[0], GrownList):
+        if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
             return args[0].copy()
         return listed(cast(Array, args[0])) if len(args) == 1 and _is_open(args[0]) else usual(*args)
 
@@ -296,7 +297,7 @@ def class_of(value: Array) -> type:
 
 def _is_instance(usual: Function) -> Function:
     def is_instance(value: UserValue, kinds: _Kinds) -> bool:
-        if isinstance(value, GrownList):
+        if isinstance(value, GrownList | GrownRows):
             return issubclass(list, kinds)
         if not isinstance(value, Array):
             return usual(value, kinds)
@@ -307,7 +308,7 @@ def _is_instance(usual: Function) -> Function:
 
 def _type(usual: Function) -> Function:
     def type_of(*args: UserValue, **kwargs: UserValue) -> type:
-        if len(args) == 1 and isinstance(args[0], GrownList):
+        if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
             return list
         is_asked = len(args) == 1 and isinstance(args[0], Array)
         return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)

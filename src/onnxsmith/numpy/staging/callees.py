@@ -26,6 +26,7 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.staging.compiled import internal_functions
@@ -39,7 +40,7 @@ _OUTSIDE = "it lives outside the function, and a model has no memory from one ca
 
 def holds_open(value: UserValue, depth: int = 4) -> bool:
     """Whether a value is an array of ours, or has one or a number of the model in it."""
-    if isinstance(value, Array | GrownList | Value):
+    if isinstance(value, Array | GrownList | GrownRows | Value):
         return True
     if not depth:
         return False

@@ -12,10 +12,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.growing import list_of_numbers
+from onnxsmith.numpy.growing import list_of_numbers, list_of_rows
 from onnxsmith.numpy.holding import Holding
 from onnxsmith.numpy.staging import python_stand_ins, stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
@@ -27,6 +27,7 @@ from onnxsmith.numpy.staging.stand_ins import stand_in
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
+from onnxsmith.scripting.staging.generators import Yielded
 from onnxsmith.scripting.staging.iteration import Iteration
 from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.source import PACKAGE_DIRECTORY
@@ -59,6 +60,8 @@ def _collected(
     **options: UserValue,
 ) -> UserValue:
     """`sum(range(n))`: where only the model can go through what is given, a list is made of it first."""
+    if values and isinstance(values[0], Yielded):
+        values = (values[0].taken(), *values[1:])
     if values and isinstance(values[0], Iteration):
         values = (stage(collected)(values[0], values[0].count), *values[1:])
     return function(*values, **options)
@@ -154,8 +157,25 @@ class NumpyDialect:
         made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
-        return list_of_numbers(items, taken)
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
+        numbers = list_of_numbers(items, taken)
+        return cast("UserValue | None", list_of_rows(items, taken)) if numbers is None else numbers
+
+    def yielded(self, value: UserValue) -> UserValue:
+        if isinstance(value, Array) and not value.is_number:
+            made = value.copy()
+            made.lock("a generator function gave it")
+            return made
+        if isinstance(value, tuple):
+            items = [self.yielded(each) for each in value]
+            kind = cast(Any, type(cast(object, value)))
+            return kind(*items) if hasattr(kind, "_fields") else tuple(items)
+        if isinstance(value, list | dict | set | Holding) and not isinstance(value, Array):
+            raise UnsupportedSyntaxError(
+                "a generator function gives a list or dict here, which it and the loop over it may both change",
+                help="yield arrays, numbers, or tuples of them",
+            ).locate_at_caller()
+        return value
 
 
 SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say

@@ -16,6 +16,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.matrices.factors import EighResult, EigResult, QRResult, SVDResult
 from onnxsmith.numpy.matrices.solving import SlogdetResult
 from onnxsmith.numpy.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
@@ -59,6 +60,11 @@ class Outputs:
             if result.kind == "python":
                 return lambda given: stacked(given).tolist()
             return lambda given: list(stacked(given))
+        if isinstance(result, GrownRows):
+            separated = f"{name}_" if name else ""
+            columns = [self.taken_from(each, f"{separated}{k}") for k, each in enumerate(result.columns)]
+            kind = result.kind
+            return lambda given: [kind(row) for row in zip(*[each(given) for each in columns], strict=True)]
         if isinstance(result, Number):
             self._enter(result.as_dtype(NUMBER_DTYPES[result.kind]), name)
             make = _PYTHON[result.kind]

@@ -13,6 +13,7 @@ from onnxsmith.errors import OnnxsmithError
 
 #: Parts of help texts, and what is said instead; tried in this order, before the words.
 _ADVICE = (
+    ("'__collected__'", "what is collected here"),
     (
         "to index with it, index a tensor: op.Gather(table, i), or table[i] where table is a tensor;\n"
         "in place of range(n), op.Loop or a loop in a @script function",

@@ -57,7 +57,7 @@ def windows_in(edit: Editor, value: ir.Value | None) -> Windows | None:
     if vector is None or places is None or rank(vector) != 1 or sum_of_places is None:
         return None
     for column, row in both_ways(sum_of_places):
-        offsets = edit.array(row, _WIDEST)
+        offsets = None if row is None or not edit.is_fixed(row) else edit.array(row, _WIDEST)
         if offsets is None or offsets.ndim != 1 or offsets.size < 2:
             continue
         if np.array_equal(offsets, np.arange(offsets.size)) and _are_starts(
@@ -127,9 +127,11 @@ def reduction_of_windows(at: Attempt) -> Outcome:
 
 def product_of_windows(at: Attempt) -> Outcome:
     """`MatMul` of windows with ones: their sums, as whole numbers are added up."""
-    windows = windows_in(at.edit, at.input(0))
-    ones = None if windows is None else at.array(1, windows.width)
-    if windows is None or ones is None or at.version < _VERSION or windows.vector.dtype not in _TYPES:
+    windows, weight = windows_in(at.edit, at.input(0)), at.input(1)
+    if windows is None or weight is None or not at.edit.is_fixed(weight):
+        return None
+    ones = at.array(1, windows.width)
+    if ones is None or at.version < _VERSION or windows.vector.dtype not in _TYPES:
         return None
     if ones.shape not in ((windows.width,), (windows.width, 1)) or not np.all(ones == 1):
         return None

@@ -82,7 +82,7 @@ def linear_form(edit: Editor, value: ir.Value, of: Dependence) -> Linear | None:
         case ("Mul" | "Div") as kind, [first, second]:
             if kind == "Mul" and first not in of.own:
                 first, second = second, first
-            number = None if second in of.own else edit.number(second)
+            number = None if second in of.own or not edit.is_fixed(second) else edit.number(second)
             found = linear_form(edit, first, of)
             if not number or found is None:
                 return None

@@ -54,7 +54,7 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value, lifts_nu
         if given is None or ranks is None:
             raise CannotLift("a number of dimensions is not known")
         if ranks or not lifts_numbers:
-            lifter.known[inside] = Written(given) if ranks else Summed(given)
+            lifter.known[inside] = Written(inside, given) if ranks else Summed(inside, given)
         else:
             numbers[inside] = given
     if lifts_numbers:
@@ -69,7 +69,7 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value, lifts_nu
         elif place < states:
             given = node.inputs[2 + place]
             assert given is not None
-            results.append(_carried(lifter, found, given))
+            results.append(_carried(lifter, found, given, body.inputs[2 + place]))
         elif isinstance(found, Lifted):
             results.append(lifter.each(found))
         else:
@@ -77,13 +77,13 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value, lifts_nu
     return results
 
 
-def _carried(lifter: Lifter, found: Known, given: ir.Value) -> ir.Value:
-    """What is carried, after the last turn."""
+def _carried(lifter: Lifter, found: Known, given: ir.Value, held: ir.Value) -> ir.Value:
+    """What is carried, after the last turn; `held` stands for it in the body."""
     at = lifter.at
     if isinstance(found, Written):
-        return _written(lifter, found) if found.base is given else _refuse()
+        return _written(lifter, found) if found.held is held else _refuse()
     if isinstance(found, Summed):
-        if found.base is not given:
+        if found.held is not held:
             _refuse()
         if found.addend is None:
             return given

@@ -132,6 +132,25 @@ def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf
     return Leaf(end)
 
 
+def keeping_lists(
+    stager: Stager, statement: ast.stmt, leaf: Leaf, live: Callable[[str], frozenset[str]]
+) -> Leaf:
+    """The same leaf, for a block that begins now: it refuses that a list grows inside a branch, which puts it back.
+
+    `live` are the variables that are read after each kind of jump.
+    """
+    frame, before, depth = stager.frame, dict(stager.frame.variables), current_graph().depth
+
+    def end(jump: Jump) -> Side:
+        side = leaf(jump)
+        if current_graph().depth > depth:
+            with located(frame.span(statement)):
+                refuse_lost(frame, before, side.variables, live(jump.kind))
+        return side
+
+    return Leaf(end)
+
+
 SOME_PATH = "it is assigned only on some paths through this"
 
 

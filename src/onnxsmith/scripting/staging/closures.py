@@ -34,6 +34,7 @@ from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.frame import Frame, Run
+from onnxsmith.scripting.staging.generators import YIELDED, collecting, is_generator, keep_given, once
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.watch import Captures, call_as_it_is, values_of, watch_call
@@ -260,6 +261,8 @@ class _InPlace:
 
     def _staged(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
         function, dialect = self._function, self._run.dialect
+        if dialect.stages_all and is_generator(function) and not function.__code__.co_freevars:
+            return self._generated(args, kwargs)
         analysis = helper_analysis(function, dialect.syntax, must_be=dialect.stages_all)
         if analysis is None:
             return dialect.result(call_as_it_is(function, *args, **kwargs))
@@ -269,6 +272,20 @@ class _InPlace:
         signature = own_signature(function)
         arguments = bind_call(function.__name__, signature, args, kwargs, definition)
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
+
+    def _generated(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+        """What a generator function gives."""
+        function, dialect = self._function, self._run.dialect
+        code, node = function.__code__, find_function(function)
+        refuse_if_changed(function, node)
+        made = collecting(node, code.co_filename, function.__name__)
+        names = {**function.__globals__, YIELDED: dialect.yielded}
+        analysis = analyze(made, code.co_filename, function.__name__, (), names, allowed=dialect.syntax)
+        definition = head_span(node, code.co_filename, function.__name__)
+        arguments = bind_call(function.__name__, own_signature(function), args, kwargs, definition)
+        found = run_staged(analysis, names, {}, arguments, run=self._run)
+        keep_given(arguments.values())
+        return once(found)
 
 
 def _locate_at_call(error: OnnxsmithError, function: types.FunctionType) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from onnxsmith.core.carried import Carrier
@@ -39,14 +39,26 @@ _MOST_TRIALS = 16
 
 
 class _Probe(Marker):
-    """Stands for an empty list while a loop's body is tried, to learn what is appended to it."""
+    """Stands for a list while a loop's body is tried, to learn what is appended to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, items: Sequence[UserValue] = ()) -> None:
+        self._items = items
         self.taken: list[UserValue] = []
 
     def append(self, item: UserValue) -> None:
         """Note what the list would take."""
         self.taken.append(item)
+
+    # As before the first iteration.
+
+    def __iter__(self) -> Iterator[UserValue]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: int) -> UserValue:
+        return self._items[index]
 
 
 def grown_names(frame: Frame, statements: Iterable[ast.stmt]) -> list[str]:
@@ -144,7 +156,14 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
         return has_inner
     dtypes = {name: _common_dtype(each) for name, each in lists.items() if each}
     taken: dict[str, list[UserValue]] = {}
-    dtypes |= _tried(stager, statement, [name for name, each in lists.items() if not each], taken, trial)
+    is_unknown = [name for name, each in lists.items() if not each]
+    dtypes |= _tried(stager, statement, is_unknown, taken, trial)
+    if frame.run.dialect.stages_all:
+        # Python's numbers and numpy's differ in what they compute to: what follows is learned, too.
+        probes = {name: _Probe(each) for name, each in lists.items() if each and dtypes.get(name) is None}
+        if probes:
+            _is_staged_with(stager, probes, trial)
+            taken |= {name: each.taken for name, each in probes.items()}
     has_grown = False
     for name, items in lists.items():
         with located(frame.span(statement)):
@@ -181,8 +200,8 @@ def _begin_inside(stager: Stager, statement: ast.For | ast.While, trial: Callabl
     return has_grown
 
 
-def _grown(stager: Stager, items: list[UserValue], taken: list[UserValue]) -> Carrier | None:
-    """A list of arrays or numbers that only the model knows the length of, if it is no sequence of tensors."""
+def _grown(stager: Stager, items: list[UserValue], taken: list[UserValue]) -> UserValue | None:
+    """A list of arrays, numbers or tuples that only the model knows the length of, if it is no sequence of tensors."""
     sample = next((each for each in (*items, *taken) if isinstance(each, Carrier)), None)
     return stager.frame.run.dialect.grown(items, taken) if sample is None else sample.grown(items)
 

@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 
@@ -70,6 +70,15 @@ class Iteration:
         return Iteration(count - 1, lambda i: element(i + 1))
 
 
+@runtime_checkable
+class GoneThrough(Protocol):
+    """A list of a dialect that the model goes through."""
+
+    def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
+        """How many elements it has, and the one at a position."""
+        ...
+
+
 #: What a `for` is written over: an iteration that the model performs, or what Python can iterate over, if it can.
 Source: TypeAlias = "Iteration | UserValue"
 
@@ -101,6 +110,7 @@ def _is_open(value: Source) -> bool:
     return (
         is_symbolic(value)
         or isinstance(value, Iteration)
+        or (isinstance(value, GoneThrough) and not isinstance(value, Carrier))
         or (isinstance(value, Carrier) and value.is_symbolic)
     )
 
@@ -120,6 +130,8 @@ def range_iteration(bounds: range) -> Iteration:
 def _over(value: Source) -> Source:
     """A tensor is run over along its first dimension, a sequence element by element."""
     if isinstance(value, Carrier) and value.is_symbolic:
+        return Iteration(*value.gone_through())
+    if isinstance(value, GoneThrough) and not isinstance(value, Carrier):
         return Iteration(*value.gone_through())
     if not is_symbolic(value):
         return value  # also an Iteration
