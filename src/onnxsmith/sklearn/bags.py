@@ -15,11 +15,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.numpy import (
     Array,
-    arange,
     asarray,
     concatenate,
     cumsum,
-    maximum,
     ones_like,
     sqrt,
     take,
@@ -96,16 +94,17 @@ class Bag(Structured):
         count = op.Shape(self.features.tensor, start=1, end=2)
         ranked, order = cast("tuple[Tensor, Tensor]", op.TopK(self.features.tensor, count, axis=1))
         features = array_of(ranked)
-        numbers = take_along_axis(self.numbers, array_of(order), axis=1)
-        added = _with_column(cumsum(numbers, axis=1).astype(numbers.dtype), 0, is_first=True)
-        following = _with_column(features[:, 1:], -2, is_first=False)
-        is_last = ~is_equal(features, following) & (features >= 0)
-        before = _with_column(features, -2, is_first=True)[:, :-1]
-        position = arange(features.shape[1])[None, :]
-        counted: Any = maximum
-        begin = counted.accumulate(where(~is_equal(features, before), position, 0), axis=1)
-        sums = added[:, 1:] - take_along_axis(added, begin, axis=1)
-        return Bag(where(is_last, features, -1), where(is_last, sums, 0).astype(self.dtype), self.width, True)
+        # Runs of one feature, one row after the other: what is added up to the end of a run, less what was before it.
+        is_last = ~is_equal(features, _with_column(features[:, 1:], -2, is_first=False))
+        ends = cast(Tensor, op.Squeeze(op.NonZero(op.Reshape(is_last.tensor, [-1])), [0]))
+        wide = self.numbers.astype(np.float64) if self.dtype.kind == "f" else self.numbers
+        every = take_along_axis(wide, array_of(order), axis=1).reshape(-1)
+        at_ends = cast(Tensor, op.Gather(cumsum(every).tensor, ends))
+        before = op.Slice(op.Pad(at_ends, np.array([1, 0]), np.zeros((), wide.dtype)), [0], [-1])
+        flat = op.ScatterElements((every * 0).tensor, ends, op.Sub(at_ends, before))
+        sums = array_of(cast(Tensor, op.Reshape(flat, op.Shape(ranked), allowzero=1)))
+        kept = where(is_last, features, -1)
+        return Bag(kept, where(kept < 0, 0, sums).astype(self.dtype), self.width, True)
 
     def times(self, factors: np.ndarray[Any, Any]) -> Bag:
         """With the numbers of each feature times a number of its own."""

@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper, parser
 
-from onnxsmith.graphs.rewriting.rewrite import rewrite
+from onnxsmith.graphs.rewriting.rewrite import inferred_graph, rewrite
 from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.types.dtypes import DType
@@ -195,3 +195,26 @@ def test_what_takes_a_place_says_where_it_was_written() -> None:
         assert [(each.key, each.value) for each in node.metadata_props] == [
             ("onnxsmith.source", "a.py:1:1-1:2")
         ]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ('RegexFullMatch <pattern = "a"> (unknown)', onnx.TensorProto.BOOL),
+        (
+            'ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_int64s = [1], default_int64 = -1> (unknown)',
+            onnx.TensorProto.INT64,
+        ),
+        (
+            'ai.onnx.ml.LabelEncoder <keys_strings = ["a"], values_strings = ["b"]> (unknown)',
+            onnx.TensorProto.STRING,
+        ),
+    ],
+    ids=["RegexFullMatch", "LabelEncoder to numbers", "LabelEncoder to text"],
+)
+def test_inference_comes_back_from_operators_on_what_has_no_type(call: str, kind: int) -> None:
+    header = '<ir_version: 8, opset_import: ["" : 20, "own" : 1, "ai.onnx.ml" : 4]> '
+    body = f"g (string[N] x) => (y) {{ unknown = own.Unknown(x) z = {call} y = Identity(z) }}"
+    graph = inferred_graph(parser.parse_model(header + body))
+    found = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
+    assert found["z"] == kind

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -31,6 +32,7 @@ from sklearn.neighbors import (
 )
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     KBinsDiscretizer,
     MinMaxScaler,
     OneHotEncoder,
@@ -193,6 +195,32 @@ def test_without_what_it_takes_to_come_back_the_model_is_run():
     restored = from_onnx(small)
     assert isinstance(restored, OnnxPredictor)
     np.testing.assert_array_equal(restored.predict_proba(_ROWS), estimator.predict_proba(_ROWS))
+
+
+def _people() -> tuple[Any, Any]:
+    frame = pd.DataFrame({"age": _ROWS[:, 0], "city": np.array(["Bern", "Graz", "Ulm"] * 20)})
+    return frame, _CLASSES
+
+
+def test_pipelines_of_data_frames():
+    frame, classes = _people()
+    columns = ColumnTransformer([("a", StandardScaler(), ["age"]), ("c", OneHotEncoder(), ["city"])])
+    estimator = make_pipeline(columns, RandomForestClassifier(3)).fit(frame, classes)
+    restored = from_onnx(convert(estimator, frame))
+    assert repr(restored) == repr(estimator)
+    np.testing.assert_array_equal(restored.predict_proba(frame), estimator.predict_proba(frame))
+
+
+def test_other_pipelines_of_data_frames_run_their_model():
+    frame, classes = _people()
+    columns = ColumnTransformer(
+        [("a", FunctionTransformer(np.abs), ["age"]), ("c", OneHotEncoder(), ["city"])]
+    )
+    estimator = make_pipeline(columns, RandomForestClassifier(3)).fit(frame, classes)
+    restored = from_onnx(convert(estimator, frame))
+    assert isinstance(restored, OnnxPredictor)
+    np.testing.assert_array_equal(restored.predict(frame), estimator.predict(frame))
+    np.testing.assert_array_equal(restored.predict_proba(frame), estimator.predict_proba(frame))
 
 
 def test_a_model_of_something_else_is_refused():

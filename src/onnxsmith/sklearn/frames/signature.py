@@ -243,8 +243,19 @@ def _common(kinds: Mapping[str, str]) -> str:
     ).locate_at_caller()
 
 
+#: Under which what a model holds of itself has its signature, once it was read.
+_HELD = "signature of its columns"
+
+
 def read_signature(model: Model) -> Signature:
     """The signature of a model; refused where it has none, or none that fits its inputs and outputs."""
+    held = vars(model)
+    if _HELD not in held:
+        held[_HELD] = _read_once(model)
+    return held[_HELD]
+
+
+def _read_once(model: Model) -> Signature:
     text = _metadata(model).get(KEY)
     if text is None:
         raise PipelineError(

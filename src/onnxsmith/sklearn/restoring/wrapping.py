@@ -27,7 +27,7 @@ class _OfModel(BaseEstimator):
     def __sklearn_clone__(self) -> Any:
         return type(self)(self.model)
 
-    def _output(self, X: Any, name: str) -> Any:
+    def _output(self, X: Any, name: str, method: str) -> Any:
         model = self.model
         if model is None:
             raise PipelineError(f"the {type(self).__name__} has no model", help="give it one: model=…")
@@ -37,6 +37,8 @@ class _OfModel(BaseEstimator):
                 f"the model gives {', '.join(names)}, and no {name}",
                 help="convert(pipeline, X, outputs=[…]) says which methods a model has",
             )
+        if len(model.inputs) > 1:
+            return getattr(model, method)(X)  # a data frame, column by column
         found = model(np.asarray(X))
         return found[names.index(name)] if len(names) > 1 else found
 
@@ -56,7 +58,7 @@ class OnnxTransformer(TransformerMixin, _OfModel):
 
     def transform(self, X: Any) -> Any:
         """What the model gives for rows."""
-        return self._output(X, "transformed")
+        return self._output(X, "transformed", "transform")
 
 
 class OnnxPredictor(_OfModel):
@@ -64,16 +66,16 @@ class OnnxPredictor(_OfModel):
 
     def predict(self, X: Any) -> Any:
         """Labels or numbers."""
-        return self._output(X, "prediction")
+        return self._output(X, "prediction", "predict")
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of all classes."""
-        return self._output(X, "probabilities")
+        return self._output(X, "probabilities", "predict_proba")
 
     def predict_log_proba(self, X: Any) -> Any:
         """Their logarithms."""
-        return self._output(X, "log_probabilities")
+        return self._output(X, "log_probabilities", "predict_log_proba")
 
     def decision_function(self, X: Any) -> Any:
         """Scores."""
-        return self._output(X, "scores")
+        return self._output(X, "scores", "decision_function")

@@ -22,6 +22,7 @@ from onnxsmith.sklearn.string_operators import (
     of_rank,
     single_characters,
     text_of_text,
+    tokens,
 )
 from onnxsmith.sklearn.text.characters import (
     FINAL_SIGMA,
@@ -35,6 +36,7 @@ from onnxsmith.sklearn.values import array_of
 
 #: Stands for "as it was" in tables of characters.
 _SAME = "\ufdd1"
+_PIECES_OF_ASCII = r"[\x00-\x7f]+|[^\x00-\x7f]"
 _LAST = np.array([-1], np.int64)
 
 
@@ -92,36 +94,46 @@ def _changing(table: Mapping[str, str], strip_accents: str | None) -> str:
 
 
 def _mapped(texts: Tensor, table: Mapping[str, str], *, lowercase: bool, strip_accents: str | None) -> Tensor:
-    """What texts become, character by character."""
-    characters = characters_of(texts)
-    keys, default = dict(table), _SAME
-    if strip_accents == "ascii":
-        default = ""
-        keys |= {chr(each): chr(each) for each in range(128) if chr(each) not in keys}
-    made = text_of_text(characters, keys, default)
-    if default:
-        made = cast(Tensor, op.Where(is_text(made, _SAME), characters, made))
-    if lowercase and strip_accents != "ascii":
-        made = _with_final_sigmas(characters, made)
-    return _joined(made)
+    """What texts become: characters that change are mapped one by one, with all between two of them in one piece."""
+    pattern = _PIECES_OF_ASCII if strip_accents == "ascii" else _pieces(table)
+    if not lowercase or strip_accents == "ascii":
+        return _joined(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))
+    has_sigma = cast(Tensor, op.RegexFullMatch(texts, pattern=f"(?s).*{SIGMA}.*"))
+
+    def with_sigmas() -> Any:
+        characters = single_characters(texts)
+        return op.Identity(_with_final_sigmas(characters, _changed(characters, table, strip_accents)))
+
+    def without() -> Any:
+        return op.Identity(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))
+
+    made = _operators().If(any_is(has_sigma), then_branch=with_sigmas, else_branch=without)
+    return _joined(of_rank(made, 2))
+
+
+def _changed(pieces: Tensor, table: Mapping[str, str], strip_accents: str | None) -> Tensor:
+    found = text_of_text(pieces, table, _SAME)
+    kept: Any = pieces
+    if strip_accents == "ascii":  # what is not ASCII, and becomes nothing that is
+        kept = op.Where(op.RegexFullMatch(pieces, pattern=r"(?s)[^\x00-\x7f]"), np.array("", object), pieces)
+    return cast(Tensor, op.Where(is_text(found, _SAME), kept, found))
+
+
+def _pieces(table: Mapping[str, str]) -> str:
+    """Matches a character that changes, or all up to the next one."""
+    ranges = ranges_of(sorted(map(ord, table)))
+    return f"{class_text(ranges)}|{class_text(ranges, is_negated=True)}+"
 
 
 def _with_final_sigmas(characters: Tensor, made: Tensor) -> Tensor:
     """Puts the final form where a word ends in a sigma."""
     is_sigma = is_text(characters, SIGMA)
-
-    def replaced() -> Any:
-        codes = array_of(numbers_of_text(characters, sigma_classes(), 2))
-        # Of each place, the nearest before and after that the rule does not look past.
-        before = _nearest_before(codes)
-        after = _nearest_before(codes[:, ::-1])[:, ::-1]
-        is_final = is_equal(before, 1) & ~is_equal(after, 1)
-        both = op.And(is_sigma, is_final.tensor)
-        return op.Where(both, np.array(FINAL_SIGMA, object), made)
-
-    return cast(
-        Tensor, _operators().If(any_is(is_sigma), then_branch=replaced, else_branch=lambda: op.Identity(made))
-    )
+    codes = array_of(numbers_of_text(characters, sigma_classes(), 2))
+    # Of each place, the nearest before and after that the rule does not look past.
+    before = _nearest_before(codes)
+    after = _nearest_before(codes[:, ::-1])[:, ::-1]
+    is_final = is_equal(before, 1) & ~is_equal(after, 1)
+    return cast(Tensor, op.Where(op.And(is_sigma, is_final.tensor), np.array(FINAL_SIGMA, object), made))
 
 
 def _nearest_before(codes: Array) -> Array:
