@@ -24,7 +24,7 @@ _PERCEPTRONS = (
 
 def run(context: Context) -> list[Row]:
     """Rows for a deep chain of layers, perceptrons and a convolutional network."""
-    return [*_of_large_models(int(context.number("nodes", 10_000))), *_steps(context)]
+    return [*_of_large_models(int(context.number("nodes", 10_000))), *_of_functions(), *_steps(context)]
 
 
 def _of_large_models(nodes: int) -> list[Row]:
@@ -52,6 +52,44 @@ def _of_large_models(nodes: int) -> list[Row]:
     ]
 
 
+def _of_functions() -> list[Row]:
+    """Twelve equal layers as calls of one function, beside the same model without functions."""
+    import numpy as np
+    import onnx.inliner
+
+    from onnxsmith import FLOAT, Model, script, trace
+    from onnxsmith import opset21 as op
+
+    @script
+    def layer(x: Any, w: Any, v: Any) -> Any:
+        h = op.LayerNormalization(x, np.ones(16, np.float32), axis=-1)
+        scores = op.Softmax(h @ op.Transpose(h @ w, perm=[1, 0]), axis=-1)
+        return x + op.Tanh(scores @ h) @ v
+
+    def deep(x: Any, *weights: Any) -> Any:
+        for k in range(0, len(weights), 2):
+            x = layer(x, weights[k], weights[k + 1])
+        return op.ReduceSum(x * x, keepdims=0)
+
+    model = trace(deep, FLOAT["N", 16], *[FLOAT[16, 16]] * 24)
+    plain = Model.from_proto(onnx.inliner.inline_local_functions(model.proto))
+    names = [each.name for each in model.inputs]
+    made = [each.gradient(wrt=names) for each in (model, plain)]
+    counts = [
+        len(each.ir.graph) + sum(len(function) for function in each.ir.functions.values()) for each in made
+    ]
+    contestants: dict[str, Callable[[], object]] = {
+        "ours": lambda: model.gradient(wrt=names),
+        "dissolved": lambda: plain.gradient(wrt=names),
+    }
+    seconds = time_in_turns(contestants, rounds=5)
+    name = "gradient of 12 equal layers, as functions"
+    return [
+        Row(name, seconds["ours"] * 1e3, "ms", "dissolved", seconds["dissolved"] * 1e3, ratio_at_most(0.5)),
+        Row(name, counts[0], "nodes", "dissolved", counts[1], ratio_at_most(0.25)),
+    ]
+
+
 def _steps(context: Context) -> list[Row]:
     try:
         import torch
@@ -74,20 +112,26 @@ def _steps(context: Context) -> list[Row]:
         *(nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
     )
     rows.append(_step("LeNet, batch 32", lenet, torch.randn(32, 1, 28, 28), 10, 1.25))
+    for activation in ("relu", "gelu"):
+        layer = nn.TransformerEncoderLayer(512, 8, 2048, 0.0, activation, batch_first=True)
+        name = f"transformer layer, 8 × 128 tokens of 512, {activation}"
+        rows.append(_step(name, layer, torch.randn(8, 128, 512), None, 1.35))
     return rows
 
 
-def _step(name: str, network: Any, x: Any, classes: int, bar: float) -> Row:
-    """A step of ours, whose state goes in and out, beside one of torch's."""
+def _step(name: str, network: Any, x: Any, classes: int | None, bar: float) -> Row:
+    """A step of ours, whose state goes in and out, beside one of torch's; without classes it is a regression."""
     import torch
 
     import onnxsmith.torch
     from onnxsmith.grad import initial_state, losses, sgd, training_step
     from onnxsmith.runtime import using
 
-    y = torch.randint(0, classes, (len(x),))
-    model = onnxsmith.torch.export(network.eval(), (x,))
-    step = training_step(model, losses.cross_entropy, sgd(lr=0.01))
+    # Not `eval`: torch runs some layers of it on kernels that have no gradient, which then are not what is compared.
+    y = torch.randn(x.shape) if classes is None else torch.randint(0, classes, (len(x),))
+    model = onnxsmith.torch.export(network, (x,))
+    loss = losses.squared if classes is None else losses.cross_entropy
+    step = training_step(model, loss, sgd(lr=0.01))
     state = list(initial_state(model, step).values())
     with using(intra_op_threads=1):
         run = step.runner()
@@ -98,10 +142,12 @@ def _step(name: str, network: Any, x: Any, classes: int, bar: float) -> Row:
         state[:] = run([*given, *state])[1:]
 
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
+    functions = torch.nn.functional
+    their_loss = functions.mse_loss if classes is None else functions.cross_entropy
 
     def theirs() -> None:
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(network(x), y).backward()
+        their_loss(network(x), y).backward()
         optimizer.step()
 
     contestants: dict[str, Callable[[], object]] = {"ours": ours, "torch": theirs}

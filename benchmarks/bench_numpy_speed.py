@@ -41,6 +41,15 @@ def rolling(x, width=64):
     return sums[width - 1 :] / width
 
 
+def window_means(x, width=64):
+    return np.lib.stride_tricks.sliding_window_view(x, width).mean(axis=-1)
+
+
+def window_extremes(x, width=16):
+    windows = np.lib.stride_tricks.sliding_window_view(x, width)
+    return windows.max(axis=-1) - windows.min(axis=-1)
+
+
 def k_means_step(points, centres):
     distances = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
     labels = distances.argmin(axis=1)
@@ -64,6 +73,26 @@ def recurrence(x):
     level = 0.0
     for i in range(len(x)):
         level = 0.9 * level + 0.1 * x[i]
+        out[i] = level
+    return out
+
+
+def running_counts(x):
+    out = np.zeros(len(x))
+    above, total = 0, 0.0
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            above += 1
+            total += x[i]
+        out[i] = total * above
+    return out
+
+
+def nonlinear_recurrence(x):
+    out = np.zeros(len(x))
+    level = 0.5
+    for i in range(len(x)):
+        level = 3.5 * level * (1 - level) + 0.01 * x[i] * level
         out[i] = level
     return out
 
@@ -98,7 +127,9 @@ CASES = (
     Timed("ten elementwise operators, 1 M float64", chain, _million(np.float64), 0.7),
     Timed("ten, of them four transcendental, 1 M float32", transcendental_chain, _million(np.float32), None),
     Timed("ten, of them four transcendental, 1 M float64", transcendental_chain, _million(np.float64), None),
-    Timed("mean of a rolling window, 1 M float64", rolling, _million(np.float64), 1),
+    Timed("mean of a rolling window, 1 M float64", window_means, _million(np.float64), 1),
+    Timed("extremes of a rolling window, 1 M float64", window_extremes, _million(np.float64), 1),
+    Timed("a rolling mean by running sums, 1 M float64", rolling, _million(np.float64), 1),
     Timed(
         "a step of k-means, 20,000 points, 16 centres",
         k_means_step,
@@ -106,7 +137,9 @@ CASES = (
         1,
     ),
     Timed("a loop of 1,000 independent steps", independent_steps, _thousand, 0.5),
-    Timed("a loop of 1,000 steps that wait for each other", recurrence, _thousand, None),
+    Timed("a loop of 1,000 steps of a recurrence", recurrence, _thousand, 0.5),
+    Timed("a loop of 1,000 steps that count and add up", running_counts, _thousand, 0.5),
+    Timed("a loop of 1,000 steps that wait for each other", nonlinear_recurrence, _thousand, None),
     Timed("the same, of numpy's functions", recurrence_of_functions, _thousand, None),
 )
 

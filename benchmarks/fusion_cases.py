@@ -143,6 +143,17 @@ def _turned_linear(op: Sketch) -> str:
     return op("Add", op("MatMul", "x", turned), op.weight(WIDTH))
 
 
+def _squares(op: Sketch) -> str:
+    x = op("Cast", "x", to=TensorProto.DOUBLE)
+    total = op("ReduceSum", op("Mul", x, x), op.constant(np.array([1])), keepdims=0)
+    return op("Cast", total, to=TensorProto.FLOAT)
+
+
+def _accumulated(op: Sketch) -> str:
+    product = op("Gemm", "x", op.weight(TOKENS, 4 * WIDTH), transA=1)
+    return op("Sub", op.weight(WIDTH, 4 * WIDTH), op("Mul", product, 0.01))
+
+
 def _convolution(op: Sketch) -> str:
     return op("Conv", "x", op.weight(64, 64, 3, 3), pads=[1, 1, 1, 1])
 
@@ -205,6 +216,8 @@ OURS = (
     Case("Attention", _ROWS, _attention),
     Case("RotaryEmbedding", _BY_HEAD, _rotary),
     Case("Gemm of MatMul and Add", (TOKENS, WIDTH), _linear),
+    Case("Gemm of a product and a sum", (TOKENS, WIDTH), _accumulated),
+    Case("ReduceSumSquare of float64", (TOKENS * WIDTH, 8), _squares),
     Case("a weight that was turned", (TOKENS, WIDTH), _turned_linear),
     Case("BatchNormalization into Conv", _IMAGE, _normalised_convolution),
     Case("a factor into Conv", _IMAGE, lambda op: op("Mul", _convolution(op), op.weight(64, 1, 1))),

@@ -19,9 +19,12 @@ from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
 from tests.cli.conftest import RULES, Run
 
 NAMES = list(COMMANDS)
+#: Those that look something up by a word, and read no file.
+LOOKUPS = {"explain": ["C999", "C401"], "ops": ["Konv", "Conv"]}
 #: What each command does well on, and what it finds something wrong with.
 GOOD_WORDS = {
     "build": ["net.py:forward"],
+    "export": ["layer.py:layer", "--input-types", "FLOAT[N, 4]"],
     "run": ["m.onnx", "--random", "--dim", "N=10", "--dim", "K=2"],
     "info": ["m.onnx"],
     "check": ["m.onnx"],
@@ -38,10 +41,12 @@ GOOD_WORDS = {
     "view": ["m.onnx", "-o", "m.html"],
     "diff": ["m.onnx", "same.onnx"],
     "profile": ["m.onnx", "--dim", "N=10", "--dim", "K=2", "--runs", "1"],
+    "ops": ["Conv"],
     "explain": ["C401"],
 }
 BAD_WORDS = {
     "build": ["wrong.py:first"],
+    "export": ["layer.py:layer", "--input-types", "FLOAT[N, 5]"],
     "run": ["half.onnx"],
     "info": ["half.onnx"],
     "check": ["half.onnx"],
@@ -65,10 +70,18 @@ NEEDED = {"compare": ["--levels"], "convert": ["--opset", "23"], "diff": ["m.onn
 
 
 @pytest.fixture(autouse=True)
+def needs_torch(request: pytest.FixtureRequest) -> None:
+    """`export` does nothing without PyTorch, apart from its help."""
+    if "export" in request.node.name:
+        pytest.importorskip("torch")
+
+
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
     (tmp_path / "half.onnx").write_bytes(model.read_bytes()[:50])
     (tmp_path / "same.onnx").write_bytes(model.read_bytes())
     (tmp_path / "rules.py").write_text(RULES)
+    (tmp_path / "layer.py").write_text("import torch\n\nlayer = torch.nn.Linear(4, 3)\n")
     return tmp_path
 
 
@@ -90,7 +103,7 @@ def whole(model: Path) -> bytes:
 
 def test_the_table_is_complete() -> None:
     assert set(GOOD_WORDS) == set(COMMANDS)
-    assert set(BAD_WORDS) == set(COMMANDS) - {"explain"}
+    assert set(BAD_WORDS) == set(COMMANDS) - set(LOOKUPS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -168,11 +181,11 @@ def test_errors_are_in_the_json(run: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].takes_several])
 def test_several_are_done_in_order_and_one_does_not_stop_the_rest(run: Run, name: str) -> None:
-    words = ["C999", "C401"] if name == "explain" else [*BAD_WORDS[name], *GOOD_WORDS[name]]
+    words = LOOKUPS.get(name) or [*BAD_WORDS[name], *GOOD_WORDS[name]]
     seen = run(name, *words, "--json")
-    assert [each.get("file", each.get("code")) for each in seen.json[1:]] == words[1:]
+    assert [each.get("file", each.get("code", each.get("name"))) for each in seen.json[1:]] == words[1:]
     assert len(seen.json) == len(words)
-    assert seen.status == (USAGE if name == "explain" else FINDINGS)
+    assert seen.status == (USAGE if name in LOOKUPS else FINDINGS)
     assert "error" not in seen.json[1]
 
 

@@ -8,9 +8,11 @@ it fails otherwise, `rejected` that it does not run.
 from __future__ import annotations
 
 import time
+import tomllib
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,11 @@ from tests.torch.opinfo.workers import Runner
 TOLERANCE = 1e-3
 #: How many times torch's own distance from the gradient in double precision a gradient may be away from it.
 _TIMES_TORCHS_ERROR = 8.0
+#: Operators whose gradient by torch is not the derivative, and why is known: what torch computes, differenced, decides.
+BY_DIFFERENCES: dict[str, str] = tomllib.loads(Path(__file__).with_name("known_gradients.toml").read_text())[
+    "by_differences"
+]
+_STEP = 1e-4
 #: Operators whose results may come in any order along the last dimension, the first of them in order of its values.
 _ANY_ORDER = ("linalg.eig", "linalg.eigvals")
 
@@ -175,8 +182,31 @@ def _outcome(name: str, call: Checked) -> tuple[Outcome, str]:
         results = exporters.run_model(session, [*call.tensors, *weights])
     except Exception as error:
         return "rejected", exporters.first_line(error)
+    if name in BY_DIFFERENCES:
+        wanted.gradients = _by_differences(call, wanted)
     problem = _problem(results[-len(call.wanted) :], call, wanted)
     return ("wrong", problem) if problem else ("pass", "")
+
+
+def _by_differences(call: Checked, wanted: Torchs) -> list[torch.Tensor]:
+    """The gradients by central differences of torch's function, in double precision."""
+    base = [widened(each) for each in call.tensors]
+    weighted = [k for k, weight in enumerate(wanted.cotangents) if weight is not None]
+
+    def value(given: Sequence[torch.Tensor]) -> float:
+        results = [each for each in pytree.tree_leaves(call(*given)) if isinstance(each, torch.Tensor)]
+        return sum(float((results[k] * widened(wanted.cotangents[k])).sum()) for k in weighted)
+
+    found: list[torch.Tensor] = []
+    for position, like in zip(call.wanted, wanted.gradients, strict=True):
+        slopes = torch.zeros(base[position].numel(), dtype=torch.float64)
+        for k in range(len(slopes)):
+            ends = [[each.clone() for each in base] for _ in range(2)]
+            for each, step in zip(ends, (_STEP, -_STEP), strict=True):
+                each[position].view(-1)[k] += step
+            slopes[k] = (value(ends[0]) - value(ends[1])) / (2 * _STEP)
+        found.append(slopes.reshape(like.shape).to(like.dtype))
+    return found
 
 
 def _gradient(model: Any, call: Checked, wanted: Torchs) -> Any:
@@ -204,7 +234,7 @@ def _are_outputs(found: Sequence[torch.Tensor], results: Sequence[torch.Tensor])
 def _order(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     """For each eigenvalue of ours the place of the one of torch's that is nearest, with the batch in front."""
     distances = (found.unsqueeze(-2) - wanted.unsqueeze(-3)).square().sum(-1)
-    return distances.argmin(-1)
+    return distances.argmin(-1) if distances.numel() else distances.sum(-1).long()
 
 
 def _reordered(weight: torch.Tensor, order: torch.Tensor) -> torch.Tensor:

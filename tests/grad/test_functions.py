@@ -7,7 +7,7 @@ import pytest
 
 from onnxsmith import FLOAT, Model, load, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeTypeError, CallError, LossError
+from onnxsmith.errors import AttributeTypeError, CallError, LossError, ModelWarning
 from onnxsmith.grad import grad, jvp, value_and_grad, vjp
 
 X = np.float32([1.0, 2.0, 3.0])
@@ -37,8 +37,33 @@ def test_an_argument_by_name() -> None:
     np.testing.assert_allclose(grad(lambda x, y: (x * y).sum(), wrt="y")(X, y=X + 1), X)
 
 
-def test_an_argument_that_is_not_used_has_zeros() -> None:
-    np.testing.assert_array_equal(grad(lambda x, y: (x * x).sum(), wrt=1)(X, X), np.zeros(3))
+def test_an_argument_that_is_not_used_has_zeros_and_is_told() -> None:
+    unused = grad(lambda x, y: (x * x).sum(), wrt=1)
+    with pytest.warns(ModelWarning, match="the loss does not depend on 'y': its gradient is 0") as told:
+        np.testing.assert_array_equal(unused(X, X), np.zeros(3))
+    assert told[0].filename == __file__
+
+
+def test_an_argument_that_counts_by_whole_numbers_alone_is_told() -> None:
+    @script
+    def place(x: FLOAT["N"]):
+        return op.ReduceSum(op.Cast(op.ArgMax(x), to=1), keepdims=0)
+
+    with pytest.warns(
+        ModelWarning, match=r"by whole numbers or truth values only, made by node .* \(ArgMax\)"
+    ):
+        np.testing.assert_array_equal(grad(place)(X), np.zeros(3))
+
+
+@pytest.mark.parametrize("form", ["script", "model"])
+def test_a_missing_argument_is_named(form: str) -> None:
+    @script
+    def product(x: FLOAT["N"], y: FLOAT["N"]):
+        return op.ReduceSum(x * y, keepdims=0)
+
+    function = product if form == "script" else product.to_model()
+    with pytest.raises(CallError, match="argument 'y' is missing"):
+        grad(function)(X)
 
 
 def test_a_second_derivative_is_the_gradient_of_the_gradient() -> None:

@@ -133,6 +133,24 @@ def test_whole_numbers_have_no_gradient() -> None:
         model.gradient(wrt=["x"])
 
 
+def test_a_loss_that_has_only_whole_numbers_of_a_value_says_where() -> None:
+    def rounded(x):
+        steps = op.Cast(op.Tanh(x), to=7)
+        return op.ReduceSum(op.Cast(steps * 2, to=1), keepdims=0)
+
+    with pytest.raises(NotDifferentiableError) as caught:
+        trace(rounded, FLOAT["N"]).gradient(wrt=["x"])
+    text = str(caught.value)
+    assert "depends on 'x' by whole numbers or truth values only, made by node 'cast' (Cast)" in text
+    assert (
+        "'reduce_sum' ← node 'reduce_sum' (ReduceSum) ← node 'cast_1' (Cast) ← node 'mul' (Mul) ← node 'cast'"
+        in text
+    )
+    assert "steps = op.Cast(op.Tanh(x), to=7)" in text
+    with pytest.warns(ModelWarning, match=r"'x' by whole numbers or truth values only, made by node 'cast'"):
+        assert [each.name for each in trace(rounded, FLOAT["N"]).gradient(wrt="*").outputs] == ["reduce_sum"]
+
+
 def test_unknown_names() -> None:
     with pytest.raises(UnknownNameError, match="'weigth'"):
         network().gradient(wrt=["weigth"])

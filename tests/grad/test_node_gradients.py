@@ -24,8 +24,12 @@ BEYOND = (
     "RotaryEmbedding",
     "RoiAlign",
     "DeformConv",
+    "DFT",
+    "STFT",
+    "If",
     "Loop",
     "Scan",
+    "SequenceMap",
 )
 
 

@@ -7,8 +7,15 @@ import onnx
 import onnx.parser
 import pytest
 
-from onnxsmith import Model
-from onnxsmith.errors import AttributeValueError, InputTypeError, NotDifferentiableError, UnknownNameError
+from onnxsmith import Model, load
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    ModelWarning,
+    NotDifferentiableError,
+    NotRunnableError,
+    UnknownNameError,
+)
 from onnxsmith.grad import expand_training
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>'
@@ -152,3 +159,18 @@ def test_what_is_wrong_is_told() -> None:
         expand_training(trained(), stage=3)
     with pytest.raises(InputTypeError, match="a model or a ModelProto, not a str"):
         expand_training("model.onnx")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_model_that_leaves_its_training_information_out_says_so(tmp_path) -> None:
+    with pytest.warns(ModelWarning, match="training information, which is left out"):
+        Model.from_proto(trained())
+    onnx.save(trained(), tmp_path / "trained.onnx")
+    with pytest.warns(ModelWarning, match=r"trained.onnx' has training information"):
+        load(tmp_path / "trained.onnx")
+
+
+def test_who_runs_such_a_node_is_told_what_to_do() -> None:
+    text = 'graph (float[N] x) => (float[N] s) { y = Mul (x, x) s = Gradient <xs = ["x"], y = "y"> (x) }'
+    with pytest.raises(NotRunnableError) as caught:
+        Model.from_proto(parsed(text))(np.float32([1, 2]))
+    assert "expand_training(model)" in str(caught.value)

@@ -417,6 +417,41 @@ def appends_tensors_on_one_path(x: FLOAT["N"]):
     return op.ConcatFromSequence(out, axis=0)
 
 
+def appends_behind_a_return(x: DOUBLE["N"]):
+    a, out = xp.asarray(x), []
+    if a[0] > 0:  # here
+        a = a + 1
+    else:
+        if a[1] > 0:
+            return xp.asarray(out)
+        for value in a:
+            out.append(value + 1)
+    return xp.asarray(out)
+
+
+def appends_on_the_other_side_of_a_return(x: FLOAT["N"]):
+    out = [x]
+    if x[0] > 0:  # here
+        x = x + 1
+    elif x[1] > 0:
+        return x
+    else:
+        for i in range(x.shape[0]):
+            out.append(x[i : i + 1])
+    return op.ConcatFromSequence(out, axis=0)
+
+
+def appends_unless_it_goes_on(x: DOUBLE["N"]):
+    a, out, turn = xp.asarray(x), [], 0
+    while turn < 2:  # here
+        turn += 1
+        if a[0] > 2:
+            continue
+        for value in a:
+            out.append(value + 1)
+    return xp.asarray(out)
+
+
 def writes_from_a_body(x: FLOAT["N"]):
     y = xp.array(x)
 
@@ -444,6 +479,9 @@ REFUSED: list[tuple[Callable[..., Any], type[OnnxsmithError], str]] = [
     (writes_to_what_was_appended, TensorAssignmentError, "it was appended to a list"),
     (appends_on_one_path, MutationError, "'out' is changed inside this"),
     (appends_tensors_on_one_path, MutationError, "'out' is changed inside this"),
+    (appends_unless_it_goes_on, MutationError, "'out' is changed inside this"),
+    (appends_behind_a_return, MutationError, "'out' is changed inside this"),
+    (appends_on_the_other_side_of_a_return, MutationError, "'out' is changed inside this"),
 ]
 
 
@@ -468,3 +506,18 @@ def test_an_array_that_a_refused_path_wrote_to_is_as_it_was() -> None:
         return a
 
     np.testing.assert_array_equal(tried.to_model()(np.zeros(2)), [4.0, 2.0])
+
+
+def test_a_list_grows_behind_a_return_in_a_loop_of_few_turns() -> None:
+    def grown(a):
+        out = []
+        for place in range(2):
+            if a[place] > 2:
+                return np.asarray(out)
+            for value in a:
+                out.append(value + place)
+        return np.asarray(out)
+
+    fast = xp.jit(grown)
+    for given in ([1.0, 2.0], [1.0, 3.0], [3.0, 1.0]):
+        np.testing.assert_array_equal(fast(np.array(given)), grown(np.array(given)))

@@ -32,6 +32,7 @@ class Command(NamedTuple):
 #: The commands; each has a module of its name, with _ for -. Their conventions: docs/reference/command-line.md.
 COMMANDS: dict[str, Command] = {
     "build": Command("make a model of a function in a Python file", False, False, True, True),
+    "export": Command("make a model of a PyTorch module in a Python file", False, False, True, True),
     "run": Command("run a model on arrays, or on random inputs", False, True, False, True),
     "info": Command("show what is in a model", True, True, False, False),
     "check": Command("check a model, or all scripts of a Python file", True, True, False, False),
@@ -54,6 +55,7 @@ COMMANDS: dict[str, Command] = {
     "view": Command("show a model as a page to click through, or as a picture", False, True, False, True),
     "diff": Command("show what differs between two models", False, True, False, True),
     "profile": Command("show where the time goes when a model runs", False, True, False, True),
+    "ops": Command("list operators, or show what one takes and gives", True, False, False, False),
     "explain": Command("show the page of an error code", True, False, False, False),
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.core.body_watch import watch_body
+from onnxsmith.core.demands import noting
 from onnxsmith.core.initial_states import OpenState
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.target import ACTIVE
@@ -113,7 +114,8 @@ def _declared_body(
 def _called(function: Callable[..., Any], inner: RecordingTarget, arguments: Sequence[Any]) -> Any:
     token = ACTIVE.set(inner)
     try:
-        with watch_body(function):
+        # What a body finds out stays in it: who lets bodies raise errors takes them out himself.
+        with watch_body(function), noting(None):
             return tensors_of_arrays(function(*arguments))
     finally:
         ACTIVE.reset(token)

@@ -7,7 +7,6 @@ Whoever calls (a user, Python's own operators, a translator) comes through here,
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,7 +19,8 @@ from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import ACTIVE, Target, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
-from onnxsmith.errors import MixedDTypesError, ModelWarning, OnnxsmithError, OutputCountError
+from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
+from onnxsmith.errors.telling import tell
 from onnxsmith.schema.bind import bind
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef, Parameter
 from onnxsmith.schema.inference import infer
@@ -271,11 +271,7 @@ def _is_lenient(target: Target) -> bool:
 def _warn(error: OnnxsmithError) -> None:
     """Say what is wrong with a call that is made all the same, because the user wants the model as it is."""
     error.locate_at_caller()
-    place = error.span
-    if place is None or place.claimed_by:
-        warnings.warn(ModelWarning(str(error)), stacklevel=2)
-    else:  # a warning points at the user's own line, as an error does
-        warnings.warn_explicit(ModelWarning(str(error)), None, place.file, place.line)
+    tell(str(error), error.span)
 
 
 def _number_input(

@@ -118,6 +118,10 @@ class Carrier:
         """How many elements a loop over it has, and the one at a position."""
         raise NotImplementedError
 
+    def compared(self, item: object) -> object:
+        """Whether each element is equal to an item: what `item in` it asks for."""
+        return self == item
+
 
 class Written(NamedTuple):
     """An object from before a path that the path wrote to, and what it holds at the end of it."""

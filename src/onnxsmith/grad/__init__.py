@@ -1,8 +1,9 @@
 """Gradients: the gradient of a model is a model of standard operators.
 
 `gradient` is for models, `grad`, `value_and_grad`, `vjp` and `jvp` for functions and scripts, which go through their
-model. `stop_gradient`, `custom_gradient` and `checkpoint` stand in functions. A model is recorded again through the
-call pipeline (`replaying`), and the steps are gone over backwards (`reverse`) by a rule for each operator (`rules`).
+model. `stop_gradient`, `custom_gradient` and `checkpoint` stand in functions. `training_step` makes a step of training,
+with a loss of `onnxsmith.grad.losses` and an optimiser. A model is recorded again through the call pipeline
+(`replaying`), and the steps are gone over backwards (`reverse`) by a rule for each operator (`rules`).
 """
 
 from onnxsmith.grad.custom import checkpoint as checkpoint
@@ -19,3 +20,24 @@ from onnxsmith.grad.optimizers import sgd as sgd
 from onnxsmith.grad.preview import expand_training as expand_training
 from onnxsmith.grad.training import initial_state as initial_state
 from onnxsmith.grad.training import training_step as training_step
+
+__all__ = [
+    "Optimizer",
+    "adam",
+    "checkpoint",
+    "custom_gradient",
+    "expand_training",
+    "grad",
+    "gradient",
+    "initial_state",
+    "jvp",
+    "sgd",
+    "stop_gradient",
+    "training_step",
+    "value_and_grad",
+    "vjp",
+]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "losses"]

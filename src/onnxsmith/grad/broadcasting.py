@@ -67,7 +67,7 @@ def _summed_to_open_rank(cotangent: Tensor, like: Tensor) -> Tensor:
     padded = op.Concat(op.Expand(np.array([1]), lead), wanted, axis=0)
     axes = op.Reshape(op.NonZero(op.Not(op.Equal(padded, sizes))), [-1])
     total = op.ReduceSum(cotangent, axes, keepdims=1, noop_with_empty_axes=1)
-    return as_type_of(op.Reshape(total, wanted), like)
+    return as_type_of(op.Reshape(total, wanted, allowzero=1), like)
 
 
 def expanded_to(value: Tensor, like: Tensor) -> Tensor:

@@ -17,12 +17,20 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, shown_as
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, LossError, boundary
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    CallError,
+    LossError,
+    OnnxsmithError,
+    boundary,
+)
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
+from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -38,8 +46,8 @@ _LIMIT = 64
 def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     """The gradient of a function that gives one number, as a function of the same arguments.
 
-    `function` is a Python function on tensors, a script or a model. `wrt` says which arguments, by position or name:
-    one, or several for a tuple of gradients.
+    `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
 
     >>> import numpy as np
     >>> grad(lambda x: (x * x).sum())(np.float32([1, 2]))
@@ -126,6 +134,8 @@ class Gradient:
                 f"wrt names arguments by position or name, and not {wrt!r}", culprit=("attribute", "wrt")
             )
         self._kept = _Kept()
+        #: Which arguments are Python's numbers, by position, where code for numpy is differentiated.
+        self._numbers: dict[int, type] = {}
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
 
@@ -142,6 +152,9 @@ class Gradient:
             given = [active.recording.lift(cast(Any, each)) for each in (*arguments, *extra)]
             call = self._made(names, [each.known.type for each in given], len(extra))
             return self._result(call, call.model(*given))
+        if isinstance(self._function, MakesModels):
+            self._note_numbers(arguments)
+            arguments = [_numpys(each) for each in arguments]
         arrays = [_array(each) for each in (*arguments, *extra)]
         call = self._made(names, self._open_types(arrays), len(extra))
         if call.run is None:
@@ -165,6 +178,11 @@ class Gradient:
             raise CallError("the model of a vjp is made by a call", help="call it on arrays")
         names = self._names(count - extra)
         return self._made(names, kinds, extra).model
+
+    def _note_numbers(self, arguments: Sequence[UserValue]) -> None:
+        numbers = {k: type(each) for k, each in enumerate(arguments) if type(each) in (bool, int, float)}
+        if numbers != self._numbers:
+            self._numbers, self._kept = numbers, _Kept()
 
     # -- arguments -------------------------------------------------------------------------------------
 
@@ -196,10 +214,14 @@ class Gradient:
     def _names(self, count: int) -> list[str]:
         """The names of the function's arguments."""
         function = self._function
+        needed = 0  # tracing a function says what is missing
         if isinstance(function, Model):
             names = [each.name for each in function.inputs]
+            needed = len(names)
         elif isinstance(function, ScriptDefinition):
-            names = [each.name for each in function.parameters.inputs]
+            inputs = function.parameters.inputs
+            names = [each.name for each in inputs]
+            needed = sum(not (each.has_default or each.is_optional) for each in inputs)
         else:
             try:
                 parameters = inspect.signature(function).parameters.values()
@@ -215,6 +237,10 @@ class Gradient:
                 names += [f"{starred}_{k}" for k in range(count - len(names))]
         if len(names) < count:
             raise CallError(f"{count} arguments were given, and there are {len(names)}: {', '.join(names)}")
+        if count < needed:
+            raise CallError(
+                f"argument {names[count]!r} is missing", help=f"its arguments are {', '.join(names)}"
+            )
         return names[:count]
 
     def _chosen(self, names: Sequence[str]) -> list[str]:
@@ -266,7 +292,23 @@ class Gradient:
             return in_new_opset(function)
         if isinstance(function, ScriptDefinition):
             return in_new_opset(make_model(function, {"input_types": dict(zip(names, kinds, strict=True))}))
-        return in_new_opset(trace(function, *cast("Sequence[Any]", kinds)))
+        if isinstance(function, MakesModels):
+            return in_new_opset(function.model_for(self._with_numbers(kinds)))
+        try:
+            return in_new_opset(trace(function, *cast("Sequence[Any]", kinds)))
+        except OnnxsmithError as error:
+            if error.message.startswith("numpy's "):  # a function of numpy has met a tensor
+                error.help = f"{self._mode}(onnxsmith.numpy.jit({self._shown})) differentiates code for numpy"
+            raise
+
+    @property
+    def _shown(self) -> str:
+        name = getattr(self._function, "__name__", "f")
+        return "f" if name == "<lambda>" else name
+
+    def _with_numbers(self, kinds: Sequence[AnyValueType]) -> list[AnyValueType | type]:
+        """The types of a call, with Python's own for its numbers, which take the element types of arrays."""
+        return [self._numbers.get(position, each) for position, each in enumerate(kinds)]
 
     def _differentiated(
         self, model: Model, wrt: Sequence[str], kinds: Sequence[AnyValueType], extra: int
@@ -322,6 +364,11 @@ def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> M
         kept=len(outputs),
     )
     return forth.model
+
+
+def _numpys(value: UserValue) -> UserValue:
+    """An argument of code for numpy: Python's floats are float64 there."""
+    return np.asarray(value) if type(value) in (bool, int, float) else value
 
 
 def _array(value: UserValue) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,17 +16,19 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import (
     AttributeTypeError,
     LossError,
-    ModelWarning,
     NotDifferentiableError,
     UnknownNameError,
     UnreachedError,
 )
+from onnxsmith.errors.telling import tell
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
-from onnxsmith.grad.paths import ancestors
-from onnxsmith.grad.replaying import Frame, Replay, is_real
+from onnxsmith.grad.containers import zeros_like
+from onnxsmith.grad.frames import Frame
+from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
+from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import shape_of
+from onnxsmith.grad.steps import Step, is_real, shape_of
 from onnxsmith.grad.target import GradientTarget, new_target
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
@@ -36,6 +37,7 @@ from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.records import ModelRecord
 from onnxsmith.graphs.value import made_value
 from onnxsmith.passes import convert_version, tidy
+from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import PRODUCER
 
 #: The oldest opset that rules are written in; older models are converted.
@@ -300,13 +302,34 @@ class _Recorder:
         found = reverse.of(value)
         if found is not None:
             return found
-        if fills or made_value(value).record in ancestors(losses, self._replay.steps):
-            return filled_like(_tensor(value), 0.0)
+        if made_value(value).record in ancestors(losses, self._replay.steps):
+            return zeros_like(value)
+        cut = self._cut(value, losses)
         text = f"the loss does not depend on '{name}'"
+        if cut is not None:
+            text = f"the loss depends on '{name}' by whole numbers or truth values only, made by {described(cut[0])}"
+        if fills:  # the gradient of a constant, as the second one of what is linear
+            tell(f"{text}: its gradient is 0", caller_span())
+            return zeros_like(value)
         if name in skips:
-            warnings.warn(ModelWarning(f"{text}: the model has no gradient for it"), stacklevel=2)
+            tell(f"{text}: the model has no gradient for it", caller_span())
             return None
-        raise UnreachedError(text, help="leave it out of wrt")
+        if cut is None:
+            raise UnreachedError(text, help="leave it out of wrt")
+        error = NotDifferentiableError(
+            f"{text}\nthe path from the loss: {cut[1]}",
+            help=f"compute it in floating point, or leave '{name}' out",
+        )
+        raise error.locate(span_of(cut[0]))
+
+    def _cut(self, value: Value, losses: Sequence[Value]) -> tuple[Step, str] | None:
+        made = {made_value(each).record for each in losses}
+        for given, each in self._frame.values.items():
+            if made_value(each).record in made:
+                found = cut_at(value, self._replay.steps, given)
+                if found is not None:
+                    return found
+        return None
 
     def _finished(self, results: Sequence[Value]) -> ModelRecord:
         target, given = self._target, self._model.ir

@@ -45,6 +45,9 @@ def sgd(
 
     `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
     added to the gradient. All is as torch.optim.SGD has it.
+
+    >>> sgd(0.1, momentum=0.9).slots
+    ('momentum',)
     """
     _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
 
@@ -70,7 +73,11 @@ def adam(
     eps: float = 1e-8,
     weight_decay: float = 0.0,
 ) -> Optimizer:
-    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it."""
+    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
+
+    >>> adam(1e-3).slots
+    ('mean', 'square')
+    """
     first, second = betas
     _check(lr=lr, eps=eps, weight_decay=weight_decay)
 

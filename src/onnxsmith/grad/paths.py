@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
+import onnx_ir as ir
+
 from onnxsmith.core.value import Value
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.grad.steps import Step
 from onnxsmith.graphs.origins import sources_of
-from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.records import ValueRecord, tensor_inside
 from onnxsmith.graphs.value import made_value
 from onnxsmith.source import Span
 
@@ -19,8 +21,12 @@ _SHOWN = 8
 
 def described(step: Step) -> str:
     """A step as a message names it."""
-    name = step.node.name
-    return f"node '{name}' ({step.node.op_type})" if name else f"a node {step.node.op_type}"
+    return described_node(step.node)
+
+
+def described_node(node: ir.Node) -> str:
+    """A node as a message names it."""
+    return f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
 
 
 def span_of(step: Step) -> Span | None:
@@ -49,8 +55,61 @@ def told_at(error: OnnxsmithError, step: Step, steps: Sequence[Step], loss: str)
     return error
 
 
+def cut_at(value: Value, steps: Sequence[Step], loss: ir.Value) -> tuple[Step, str] | None:
+    """Where all that the loss has of a value becomes whole numbers or truth values, and the path to there.
+
+    None where the loss does not depend on the value at all, or where a graph inside a node hides the place.
+    """
+    reached = {made_value(value).record}
+    for step in steps:
+        if not any(each is not None and made_value(each).record in reached for each in step.inputs):
+            continue
+        real = [made_value(each).record for each in step.outputs if _is_real(each)]
+        reached.update(real)
+        way = None if real else _way_in_model(loss, step.node)
+        if way is not None:
+            return step, _shown([described_node(each) for each in way], f"'{loss.name}'")
+    return None
+
+
+def _is_real(value: Value) -> bool:
+    kind = tensor_inside(value.known.type)
+    return kind is not None and (kind.dtype is None or kind.dtype.kind in ("float", "complex"))
+
+
+def _way_in_model(loss: ir.Value, node: ir.Node) -> list[ir.Node] | None:
+    """The shortest way from the loss back to a node, over what nodes and the graphs inside them read."""
+    came_from: dict[ir.Node, ir.Node | None] = {}
+    waiting: deque[tuple[ir.Node | None, ir.Node | None]] = deque([(loss.producer(), None)])
+    while waiting:
+        here, after = waiting.popleft()
+        if here is None or here in came_from:
+            continue
+        came_from[here] = after
+        if here is node:
+            way: list[ir.Node] = []
+            back: ir.Node | None = here
+            while back is not None:
+                way.append(back)
+                back = came_from[back]
+            return way[::-1]
+        inside = [each for attribute in here.attributes.values() for each in _nodes_inside(attribute)]
+        read = (value for each in (here, *inside) for value in each.inputs if value is not None)
+        waiting.extend((value.producer(), here) for value in read)
+    return None
+
+
+def _nodes_inside(attribute: ir.Attr) -> list[ir.Node]:
+    if attribute.type != ir.AttributeType.GRAPH or attribute.is_ref():
+        return []
+    return list(attribute.as_graph().all_nodes())
+
+
 def _path(step: Step, steps: Sequence[Step], loss: str) -> str:
-    names = [described(each) for each in _way(step, steps)]
+    return _shown([described(each) for each in _way(step, steps)], loss)
+
+
+def _shown(names: list[str], loss: str) -> str:
     if len(names) > _SHOWN:
         names = [*names[: _SHOWN // 2], "…", *names[-_SHOWN // 2 :]]
     return " ← ".join([loss, *names])

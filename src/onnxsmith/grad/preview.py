@@ -19,12 +19,14 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, NotDifferentiableError, UnknownNameError, boundary
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
+from onnxsmith.grad.frames import Frame, content_of_attribute
+from onnxsmith.grad.inner_graphs import captured
 from onnxsmith.grad.models import OLDEST_OPSET, in_new_opset
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.preview_optimizers import OPTIMIZERS, optimized
-from onnxsmith.grad.replaying import Frame, Replay, captured, content_of_attribute, is_real
+from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import Step
+from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.target import new_target
 from onnxsmith.grad.training_info import combined
 from onnxsmith.graphs.ir_types import type_from_ir

@@ -1,15 +1,15 @@
 """A model recorded again, node by node, through the call pipeline: the forward half of a gradient.
 
-So every value is a symbolic tensor with what inference knows of it, on which rules call operators. Functions of the
-model are dissolved, and so are operators that have no rule and that ONNX defines by others. What is kept of each call
-is a `Step`; going back over the steps is `reverse`'s.
+So every value is a symbolic tensor with what inference knows of it, on which rules call operators. Functions that the
+model calls at several places stay functions (`called_functions`). Others are dissolved, and so are operators that have
+no rule and that ONNX defines by others. What is kept of each call is a `Step`; going back over the steps is
+`reverse`'s.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -20,15 +20,19 @@ from onnxsmith.core.call import call, has_open_outputs
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
-from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.grad.bit_tracking import Bits
+from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
+from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_graph, resolved
+from onnxsmith.grad.inner_graphs import ControlFlow, InnerGraph, Marked, captured
 from onnxsmith.grad.operators import values
-from onnxsmith.grad.steps import Step
-from onnxsmith.grad.table import BITS, rule_of
+from onnxsmith.grad.steps import Step, is_real
+from onnxsmith.grad.table import rule_of
 from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
-from onnxsmith.graphs.records import ValueRecord, tensor_inside
+from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
@@ -45,41 +49,6 @@ _PLAIN_CONSTANTS = {
 }
 
 
-@dataclass(slots=True, eq=False)
-class Frame:
-    """What the names of one graph stand for: those of a function's body begin anew, a branch sees those around it."""
-
-    values: dict[ir.Value, Value] = field(default_factory=dict[ir.Value, Value])
-    #: What the graph around it knows, for the body of a branch or loop.
-    around: Frame | None = None
-    #: The attributes that a function is called with.
-    attributes: Mapping[str, ir.Attr] = field(default_factory=dict[str, ir.Attr])
-    #: The node of the given model whose function or definition this is the body of.
-    called: ir.Node | None = None
-    #: Whether names of values and nodes are the model's own; what is dissolved gets new ones.
-    is_named: bool = False
-
-    def find(self, value: ir.Value) -> Value | None:
-        """What a value is, here or in a graph around."""
-        here: Frame | None = self
-        while here is not None:
-            found = here.values.get(value)
-            if found is not None:
-                return found
-            here = here.around
-        return None
-
-
-#: Operators that move elements and leave them as they are.
-_MOVING = frozenset(
-    [
-        *("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Tile", "Pad", "Trilu"),
-        *("Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND", "Slice", "Compress"),
-        *("Concat", "Split", "DepthToSpace", "SpaceToDepth", "ReverseSequence"),
-    ]
-)
-
-
 class Replay:
     """Records the nodes of a model in a target, and the steps that it consists of."""
 
@@ -90,23 +59,21 @@ class Replay:
         #: The values that depend on what the gradient is taken with respect to.
         self.active: set[ValueRecord] = set()
         #: The whole numbers that are the bits of such values.
-        self.bits: set[ValueRecord] = set()
-        #: Those that were moved, which no rule follows.
-        self._moved: set[ValueRecord] = set()
+        self.bits = Bits()
         #: Inputs that are made where they are first read: by what is recorded until then.
         self.late: dict[ir.Value, Callable[[], Value]] = {}
         self._functions = model.functions
         self._imports = model.opset_imports
         self._operators: dict[tuple[str, str], tuple[Operator, Mapping[str, str]]] = {}
         self._constants: dict[ir.Value, Weight] = {}
+        self._forms = Forms(model)
 
     def inside(self, active: Iterable[Value], *, is_backward: bool) -> Replay:
         """Another one of the same model, for a graph inside it: with steps of its own."""
         made = copy.copy(self)
         made.is_backward = is_backward
         made.steps = []
-        made.bits = set()
-        made._moved = set()
+        made.bits = Bits()
         made.active = {made_value(each).record for each in active}
         return made
 
@@ -116,6 +83,11 @@ class Replay:
         found = current_graph()
         assert isinstance(found, GradientTarget)  # who records steps has made it one
         return found
+
+    @property
+    def has_bits(self) -> bool:
+        """Whether a value is known to be the bits of numbers."""
+        return bool(self.bits)
 
     def is_active(self, value: Value | None) -> bool:
         """Whether a value depends on what the gradient is taken with respect to."""
@@ -156,7 +128,7 @@ class Replay:
         if function is not None:
             if function.domain == DOMAIN:
                 self._marked(node, function, frame)
-            elif not self._named_algorithm(node, function, frame):
+            elif not self._named_algorithm(node, function, frame) and not self._called(node, function, frame):
                 self._dissolve(node, function, frame)
             return
         if node.op_type == "Constant" and not node.domain and self._constant(node, frame):
@@ -164,21 +136,21 @@ class Replay:
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
         operator, _ = self._operator(node)
         definition = operator.definition
-        is_on_bits = bool(self.bits) and self._is_on_bits(node, inputs)
-        carriers = self.bits if is_on_bits else self.active
+        is_on_bits = bool(self.bits) and self.bits.handles(node, inputs)
+        carriers = self.bits.records if is_on_bits else self.active
         active = tuple([each is not None and made_value(each).record in carriers for each in inputs])
-        if _has_graphs(node):
+        if has_graphs(node):
             self._control(node, operator, inputs, frame)
             return
         rule = rule_of(node.domain, node.op_type)
-        attributes = {name: _resolved(each, frame) for name, each in node.attributes.items()}
-        if rule is None and any(active) and self._define(node, definition, inputs, attributes, frame):
-            return
+        attributes = {name: resolved(each, frame) for name, each in node.attributes.items()}
+        if any(active):
+            is_for_it = rule is not None and (
+                rule.only is None or rule.only(inputs, _contents(attributes), len(node.outputs))
+            )
+            if not is_for_it and self._define(node, definition, inputs, attributes, frame):
+                return
         self._call(node, operator, inputs, attributes, active, frame, is_on_bits=is_on_bits)
-
-    def _is_on_bits(self, node: ir.Node, inputs: Sequence[Value | None]) -> bool:
-        is_given = any(each is not None and made_value(each).record in self.bits for each in inputs)
-        return is_given and not node.domain and rule_of(BITS, node.op_type) is not None
 
     def _call(
         self,
@@ -194,7 +166,7 @@ class Replay:
         origin = node if frame.called is None or SOURCE_KEY in node.metadata_props else frame.called
         self.target.origin.set(origin, is_backward=self.is_backward)
         definition = operator.definition
-        given = {name: content_of_attribute(each) for name, each in attributes.items() if each is not None}
+        given = _contents(attributes)
         spelled = self._operator(node)[1]
         keywords = {spelled.get(name, name): each for name, each in given.items()}
         if not definition.is_known or has_open_outputs(definition):
@@ -205,27 +177,17 @@ class Replay:
             made = call(operator, inputs, keywords)
         except OnnxsmithError as error:
             if "node '" not in error.message:
-                error.message = f"node '{node.name}' ({node.op_type}) of the model: {error.message}"
+                named = f"node '{node.name}'" if node.name else "a node"
+                error.message = f"{named} ({node.op_type}) of the model: {error.message}"
             raise
         outputs = self._named(node, values(made), before, frame)
         if self.bits and not node.domain:
-            self._follow_moved(node.op_type, inputs, outputs)
+            self.bits.follow(node.op_type, inputs, outputs)
         if any(active):
             self.steps.append(Step(origin, definition, inputs, outputs, given, active, is_on_bits=is_on_bits))
             self.active.update(made_value(each).record for each in outputs if is_real(each))
             if (is_on_bits or node.op_type == "BitCast") and not is_real(outputs[0]):
-                self.bits.add(made_value(outputs[0]).record)
-
-    def _follow_moved(self, name: str, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
-        """Refuse bits that are read as numbers again after they were moved: their gradient would be lost."""
-        given = {made_value(each).record for each in inputs if each is not None}
-        if name in _MOVING and not given.isdisjoint(self.bits | self._moved):
-            self._moved.update(made_value(each).record for each in outputs)
-        if name == "BitCast" and not given.isdisjoint(self._moved):
-            raise NotDifferentiableError(
-                "bits of numbers are moved and read as numbers again, and no rule follows them",
-                help="move the numbers, not their bits, or end the gradient there with stop_gradient(x)",
-            )
+                self.bits.records.add(made_value(outputs[0]).record)
 
     def _named(
         self, node: ir.Node, outputs: tuple[Value, ...], before: int, frame: Frame
@@ -275,8 +237,8 @@ class Replay:
         """Make a constant an initializer; returns whether it is one."""
         output = node.outputs[0]
         for name, attribute in node.attributes.items():
-            resolved = _resolved(attribute, frame)
-            content: object = None if resolved is None else resolved.value
+            given = resolved(attribute, frame)
+            content: object = None if given is None else given.value
             if name == "value" and content is not None:
                 frame.values[output] = self.weight(output, cast("ir.TensorProtocol", content))
                 return True
@@ -287,11 +249,34 @@ class Replay:
                 return True
         return False
 
+    def _called(self, node: ir.Node, function: ir.Function, frame: Frame) -> bool:
+        """Record a call of a function that the model calls at several places; returns whether it is one."""
+        if not self._forms.is_called_again(function):
+            return False
+        inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
+        if self.bits and any(
+            each is not None and made_value(each).record in self.bits.records for each in inputs
+        ):
+            return False
+        active = tuple([each is not None and self.is_active(each) for each in inputs])
+        target = self.target
+        form = self._forms.find(self, target, function, inputs, active, _attributes(node, function, frame))
+        if form is None:
+            return False
+        target.origin.set(frame.called or node, is_backward=self.is_backward)
+        before = len(target.nodes)
+        made = self._forms.call(target, form, inputs)
+        outputs = self._named(node, made.outputs, before, frame)
+        if any(form.active_results):
+            definition = registry.unchecked(DOMAIN, "called", 1)
+            self.steps.append(Step(frame.called or node, definition, inputs, outputs, {}, active, made))
+            pairs = zip(outputs, form.active_results, strict=True)
+            self.active.update(made_value(each).record for each, is_active in pairs if is_active)
+        return True
+
     def _dissolve(self, node: ir.Node, function: ir.Function, frame: Frame) -> None:
         """Record the nodes of a function in the place of a call."""
-        attributes = {name: each for name, each in function.attributes.items() if each.value is not None}
-        given = {name: _resolved(each, frame) for name, each in node.attributes.items()}
-        attributes.update({name: each for name, each in given.items() if each is not None})
+        attributes = _attributes(node, function, frame)
         inner = Frame(attributes=attributes, called=frame.called or node)
         for formal, actual in zip(function.inputs, node.inputs, strict=False):
             if actual is not None:
@@ -368,12 +353,10 @@ class Replay:
     ) -> None:
         """Record a node with graphs inside; what they read from outside counts as inputs of the step."""
         self.target.origin.set(frame.called or node, is_backward=self.is_backward)
-        resolved = {name: _resolved(each, frame) for name, each in node.attributes.items()}
-        graphs = {name: each.as_graph() for name, each in resolved.items() if each and _is_graph(each)}
+        found = {name: resolved(each, frame) for name, each in node.attributes.items()}
+        graphs = {name: each.as_graph() for name, each in found.items() if each and is_graph(each)}
         plain = {
-            name: content_of_attribute(each)
-            for name, each in resolved.items()
-            if each and not _is_graph(each)
+            name: content_of_attribute(each) for name, each in found.items() if each and not is_graph(each)
         }
         outside = list(dict.fromkeys(value for graph in graphs.values() for value in captured(graph)))
         captures = tuple(self.of(each, frame) for each in outside)
@@ -393,132 +376,13 @@ class Replay:
             self.active.update(made_value(each).record for each in outputs if is_real(each))
 
 
-@dataclass(slots=True, eq=False)
-class InnerGraph:
-    """The graph of a branch or a loop's body, which can be recorded again wherever what it reads is seen."""
-
-    replay: Replay
-    frame: Frame
-    graph: ir.Graph
-    captures: tuple[Value, ...]
-
-    def record(self, arguments: Sequence[Value]) -> list[Value]:
-        """Its outputs for these inputs, in the graph that is being recorded now."""
-        return self._outputs(self.replay.inside((), is_backward=self.replay.is_backward), arguments)
-
-    def steps(self, arguments: Sequence[Value], active: Iterable[Value]) -> tuple[list[Value], list[Step]]:
-        """Its outputs, and the steps to them from what is active: for the way back."""
-        replay = self.replay.inside(active, is_backward=True)
-        return self._outputs(replay, arguments), replay.steps
-
-    def _outputs(self, replay: Replay, arguments: Sequence[Value]) -> list[Value]:
-        inner = Frame({}, self.frame, self.frame.attributes, self.frame.called)
-        inner.values.update(zip(self.graph.inputs, arguments, strict=True))
-        return replay.graph(self.graph, inner)
-
-    def as_function(self) -> Callable[..., Sequence[Value]]:
-        """It as a function of its inputs, as operators take bodies."""
-
-        def body(*arguments: Value) -> Sequence[Value]:
-            return self.record(arguments)
-
-        return self.named(body)
-
-    def named(self, function: Callable[..., Sequence[Value]]) -> Callable[..., Sequence[Value]]:
-        """A function whose parameters are called as the graph's inputs."""
-        function.__dict__["parameter_names"] = [each.name or "" for each in self.graph.inputs]
-        return function
+def _attributes(node: ir.Node, function: ir.Function, frame: Frame) -> dict[str, ir.Attr]:
+    """The attributes of a function as a call has them."""
+    found = {name: each for name, each in function.attributes.items() if each.value is not None}
+    given = {name: resolved(each, frame) for name, each in node.attributes.items()}
+    return found | {name: each for name, each in given.items() if each is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """A function that says how it is differentiated: its body, and its backward function where it has one."""
-
-    body: InnerGraph
-    backward: InnerGraph | None
-
-
-@dataclass(slots=True, eq=False)
-class ControlFlow:
-    """A node with graphs inside: what it is called with, and what a rule keeps of it for the way back."""
-
-    operator: Operator
-    inputs: tuple[Value | None, ...]
-    captures: tuple[Value, ...]
-    attributes: Mapping[str, object]
-    graphs: Mapping[str, InnerGraph]
-    output_count: int
-    #: What was kept at each turn, by the rule that kept it.
-    tape: tuple[Value, ...] = ()
-
-    def record(self) -> tuple[Value, ...]:
-        """Its outputs, with nothing kept."""
-        bodies = {name: each.as_function() for name, each in self.graphs.items()}
-        return self.call(self.inputs, self.attributes, bodies, self.output_count)
-
-    def call(
-        self,
-        inputs: Sequence[Value | None],
-        attributes: Mapping[str, object],
-        bodies: Mapping[str, Callable[..., object]],
-        output_count: int,
-    ) -> tuple[Value, ...]:
-        """A call of the operator."""
-        keywords: dict[str, object] = {**attributes, **bodies, "outputs": output_count}
-        return values(call(self.operator, tuple(inputs), keywords))
-
-
-def captured(graph: ir.Graph) -> list[ir.Value]:
-    """The values of graphs around it that a graph reads, each once."""
-    own: set[ir.Value] = set()
-    found: dict[ir.Value, None] = {}
-
-    def look(inner: ir.Graph) -> None:
-        own.update(inner.inputs)
-        own.update(inner.initializers.values())
-        for node in inner:
-            found.update((each, None) for each in node.inputs if each is not None and each not in own)
-            for attribute in node.attributes.values():
-                if _is_graph(attribute) and not attribute.is_ref():
-                    look(attribute.as_graph())
-            own.update(node.outputs)
-        found.update((each, None) for each in inner.outputs if each not in own)
-
-    look(graph)
-    return list(found)
-
-
-def _is_graph(attribute: ir.Attr) -> bool:
-    return attribute.type == ir.AttributeType.GRAPH
-
-
-def _has_graphs(node: ir.Node) -> bool:
-    return any(_is_graph(each) for each in node.attributes.values())
-
-
-def content_of_attribute(attribute: ir.Attr) -> object:
-    """The value of an attribute as the call pipeline takes it."""
-    value: Any = attribute.value
-    match attribute.type:
-        case ir.AttributeType.TENSOR:
-            return Weight(attribute.name, value)
-        case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
-            return tuple(value)
-        case ir.AttributeType.TYPE_PROTO:
-            return type_from_ir(value.type, value.shape)
-        case _:
-            return value
-
-
-def _resolved(attribute: ir.Attr, frame: Frame) -> ir.Attr | None:
-    """An attribute with its value: one that refers to an attribute of the function has what the call gives."""
-    if not attribute.is_ref():
-        return attribute
-    given = frame.attributes.get(attribute.ref_attr_name or "")
-    return None if given is None else ir.Attr(attribute.name, given.type, given.value)
-
-
-def is_real(value: Value) -> bool:
-    """Whether a value holds numbers that have derivatives."""
-    kind = tensor_inside(value.known.type)
-    return kind is not None and (kind.dtype is None or kind.dtype.kind in ("float", "complex"))
+def _contents(attributes: Mapping[str, ir.Attr | None]) -> dict[str, object]:
+    """The values of attributes that are given."""
+    return {name: content_of_attribute(each) for name, each in attributes.items() if each is not None}

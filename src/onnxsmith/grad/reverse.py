@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -9,6 +10,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.broadcasting import have_same_shape, summed_to
+from onnxsmith.grad.containers import added
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.paths import described, told_at
 from onnxsmith.grad.steps import Step
@@ -29,9 +31,12 @@ class Reverse:
         #: Values whose cotangents have passed a mask.
         self._masked: set[ValueRecord] = set()
 
-    def seed(self, value: Value, cotangent: Value) -> None:
-        """Say what the cotangent of a result is; what else arrives is added."""
-        self._parts.setdefault(made_value(value).record, []).append(cotangent)
+    def seed(self, value: Value, cotangent: Value, *, is_masked: bool = False) -> None:
+        """Say what the cotangent of a result is, which may have passed a mask; what else arrives is added."""
+        record = made_value(value).record
+        self._parts.setdefault(record, []).append(cotangent)
+        if is_masked:
+            self._masked.add(record)
 
     def of(self, value: Value) -> Value | None:
         """The cotangent of a value; None where nothing arrives."""
@@ -88,6 +93,6 @@ class Reverse:
 
 def total(parts: Sequence[Value]) -> Value:
     """The sum of cotangents that reach one value by several ways."""
-    if len(parts) == 2:
-        return op.Add(parts[0], parts[1])
+    if len(parts) == 2 or not isinstance(parts[0], Tensor):
+        return functools.reduce(added, parts)
     return op.Sum(*parts)

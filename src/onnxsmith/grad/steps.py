@@ -15,6 +15,7 @@ import onnx_ir as ir
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array, Value
 from onnxsmith.errors import UnknownRankError
+from onnxsmith.graphs.records import tensor_inside
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Shape, TensorType
@@ -138,3 +139,9 @@ def dtype_of(value: Value) -> DType | None:
     """The element type of a tensor; None of anything else."""
     kind = value.known.type
     return kind.dtype if isinstance(kind, TensorType) else None
+
+
+def is_real(value: Value) -> bool:
+    """Whether a value holds numbers that have derivatives."""
+    kind = tensor_inside(value.known.type)
+    return kind is not None and (kind.dtype is None or kind.dtype.kind in ("float", "complex"))

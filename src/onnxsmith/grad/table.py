@@ -5,7 +5,7 @@ Filled by the modules of `rules`, read by `replaying` and `reverse`. Knows no op
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -30,6 +30,8 @@ class GradientRule:
     outputs: int
     #: For operators with graphs inside: records the call, and keeps what the rule needs.
     forward: Callable[[Any], tuple[Value, ...]] | None
+    #: Which calls it is for, by inputs, attributes and the number of outputs; others go through ONNX's definition.
+    only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None
 
 
 #: The domain of rules for calls on the bits of numbers.
@@ -45,13 +47,14 @@ def rule(
     masks: bool = False,
     outputs: int = 1,
     forward: Callable[[Any], tuple[Value, ...]] | None = None,
+    only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None = None,
 ) -> Callable[[F], F]:
     """Enter a function as the rule of these operators."""
 
     def enter(function: F) -> F:
         for name in names:
             assert (domain, name) not in _RULES, f"{name} has a rule already"
-            _RULES[domain, name] = GradientRule(function, broadcasts, masks, outputs, forward)
+            _RULES[domain, name] = GradientRule(function, broadcasts, masks, outputs, forward, only)
         return function
 
     return enter

@@ -10,14 +10,18 @@ from typing import Any
 
 import onnx_ir as ir
 
-from onnxsmith.core.recording import RecordedFunction
+from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY
 from onnxsmith.graphs.program import Program
+from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor, made_value, wrap
+from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
+from onnxsmith.types.value_types import AnyValueType
 
 #: Metadata of a node that computes a part of a gradient: the name of the node that it is the gradient of.
 GRADIENT_OF = "onnxsmith.gradient_of"
@@ -60,6 +64,15 @@ class GradientTarget(GraphTarget):
     def subgraph(self) -> GradientTarget:
         return GradientTarget(self.program, self)
 
+    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> GradientTarget:
+        return GradientTarget(super().function(opset, is_exact=is_exact, is_lenient=is_lenient).program)
+
+    def refined(self, value: Value, kind: AnyValueType) -> Value:
+        if self.program.kind != "function":
+            return super().refined(value, kind)
+        made = made_value(value)  # a function declares no types inside
+        return wrap(self.own(value), Known(kind), self, made.place)
+
     def place(self) -> None:
         return None
 
@@ -86,6 +99,58 @@ class GradientTarget(GraphTarget):
         results = super().call_function(function, inputs, attributes, outputs)
         self.nodes[-1].metadata = self.origin.metadata
         return results
+
+
+class BackwardTarget(GradientTarget):
+    """The way back of a function, as a function: what it reads of the way forward it is given.
+
+    Rules are called on values of the way forward. Where a node here reads one, it becomes an input; a constant becomes
+    a constant here.
+    """
+
+    def __init__(
+        self, program: Program, forward: GradientTarget, parent: BackwardTarget | None = None
+    ) -> None:
+        super().__init__(program, parent)
+        self._forward = forward
+        self._outermost: BackwardTarget = self if parent is None else parent._outermost
+        #: The values of the way forward that are read, by their records, with what each is here.
+        self.taken: dict[ValueRecord, tuple[Value, ValueRecord]] = {} if parent is None else parent.taken
+        self._again: dict[ValueRecord, ValueRecord] = {} if parent is None else parent._again
+
+    def subgraph(self) -> BackwardTarget:
+        return BackwardTarget(self.program, self._forward, self)
+
+    def sees(self, value: Value) -> bool:
+        return made_value(value).scope is self._forward or super().sees(value)
+
+    def own(self, value: Value) -> ValueRecord:
+        made = made_value(value)
+        if made.scope is not self._forward:
+            return super().own(value)
+        known = self.taken.get(made.record)
+        here = self._again.get(made.record) if known is None else known[1]
+        return self._outermost._take(made) if here is None else here
+
+    def _take(self, value: SymbolicTensor | SymbolicSequence) -> ValueRecord:
+        record = value.record
+        tensor = _constant(record)
+        if tensor is not None:
+            here = self._constant_tensor(tensor.tensor, value.known, record.name).record
+            self._again[record] = here
+            return here
+        here = made_value(self.input(record.name, value.known.type)).record
+        self.taken[record] = value, here
+        return here
+
+
+def _constant(record: ValueRecord) -> Weight | None:
+    """The content of a constant of a function."""
+    node = record.producer
+    if node is None or node.op_type != "Constant" or node.domain:
+        return None
+    content = node.attributes[0][2] if node.attributes else None
+    return content if isinstance(content, Weight) else None
 
 
 def new_target(version: int) -> GradientTarget:

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias, TypeVar
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
+from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.replaying import Frame, Replay
+from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.grad.table import rule

@@ -47,7 +47,8 @@ def training_step(
 
     `loss` is a function of the model's output and a target; `onnxsmith.grad.losses` has the usual ones. `weights` are
     names or patterns. By default they are the parameters that the model was made of where it knows them, as one does
-    that was just exported from PyTorch, and else all floating-point arrays: name them where constants are among those.
+    that was just exported from a PyTorch module in training, and else all floating-point arrays: name them where
+    constants are among those.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
     to the loss.
 
@@ -92,6 +93,14 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
     """What the first step of training takes besides the data: the weights of a model, and zeros for all that is kept.
 
     By name, in the order in which the step gives what follows.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.grad import losses, sgd
+    >>> weight = np.ones((2, 1), np.float32)
+    >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
+    >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))
+    ['weight', 'weight_momentum']
     """
     held = model.ir.graph.initializers
     after = {each.name.removesuffix("_next") for each in step.outputs}

@@ -304,13 +304,15 @@ class GraphTarget:
 
     def refined(self, value: Value, kind: AnyValueType) -> Value:
         made = made_value(value)
-        if isinstance(kind, TensorType) and kind.dtype is None:
+        if made.scope is not self:
+            pass  # what holds in a branch need not hold around it
+        elif isinstance(kind, TensorType) and kind.dtype is None:
             old = made.record.type
             if isinstance(old, TensorType):
                 made.record.type = TensorType(old.dtype, kind.shape)
         else:
             made.record.type = declared(kind)
-        return wrap(made.record, Known(kind), self, made.place)
+        return wrap(made.record, Known(kind), made.scope, made.place)
 
     def finish_body(
         self,

@@ -7,12 +7,11 @@ made, and goes into the metadata of that model, as far as the sizes are those of
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from onnxsmith.errors import ModelWarning
+from onnxsmith.errors.telling import tell
 from onnxsmith.graphs.records import ModelRecord, named_dimensions
 from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, check, written
 from onnxsmith.source import Span, caller_span
@@ -81,18 +80,11 @@ def put_into(model: ModelRecord, shared: dict[Hashable, Any]) -> None:
     if kept:
         model.metadata_props[SIZES_KEY] = written(list(kept.values()))
     for text, each in lost.items():
-        _warn(
+        tell(
             f"a model that is called here is for {text}, and nothing will check that: its sizes are not those of "
             f"dimensions that the inputs of '{model.graph.name}' name",
             each.span,
         )
-
-
-def _warn(text: str, span: Span | None) -> None:
-    if span is None or span.claimed_by:
-        warnings.warn(ModelWarning(text), stacklevel=2)
-    else:  # at the user's own line
-        warnings.warn_explicit(ModelWarning(text), None, span.file, span.line)
 
 
 def _carried(shared: dict[Hashable, Any]) -> _Carried:

@@ -19,6 +19,7 @@ from onnxsmith.graphs import files
 from onnxsmith.graphs.graph_inference import infer_model, sizes_of
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
 
@@ -33,6 +34,8 @@ def diagnosed(
     model: ir.Model, failure: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]
 ) -> OnnxsmithError:
     """The error to raise for a run that failed."""
+    if failure.node is not None and failure.node[1].startswith(RAISED):
+        return failure  # it fails on purpose, and says why
     certain, doubts = _objections(model, [_known(each) for each in feeds])
     for found in doubts if certain is None else [certain, *doubts]:
         if _is_about(found, failure, model):

@@ -11,6 +11,7 @@ import mmap
 import os
 import stat
 import tempfile
+import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -19,7 +20,13 @@ import numpy as np
 import onnx
 
 from onnxsmith.diagnostics import clipped
-from onnxsmith.errors import InvalidModelError, ModelWriteError, OnnxsmithError, UnreadableModelError
+from onnxsmith.errors import (
+    InvalidModelError,
+    ModelWarning,
+    ModelWriteError,
+    OnnxsmithError,
+    UnreadableModelError,
+)
 from onnxsmith.graphs import byte_strings, external_data
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
@@ -27,6 +34,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
+from onnxsmith.source import caller_span
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
 EXTERNAL_PAST_BYTES = 1_900_000_000
@@ -405,7 +413,12 @@ def parse(content: bytes | memoryview, called: str) -> onnx.ModelProto:
 
 
 def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
-    """A model from its proto; what onnx-ir cannot hold is an error of ours."""
+    """A model from its proto; what onnx-ir cannot hold is an error of ours, or told where it is not of the graph."""
+    if proto.training_info:
+        _warn(
+            f"{called} has training information, which is left out: "
+            "onnxsmith.grad.expand_training(onnx.load(path)) makes a model of it"
+        )
     with reading(called), agreeing(proto):
         model = byte_strings.read(proto)
         for given in proto.functions:
@@ -413,6 +426,14 @@ def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
             if function is not None:
                 type_inputs(function, given)
         return model
+
+
+def _warn(text: str) -> None:
+    span = caller_span()
+    if span is None:
+        warnings.warn(ModelWarning(text), stacklevel=3)
+    else:  # at the user's own line
+        warnings.warn_explicit(ModelWarning(text), None, span.file, span.line)
 
 
 def type_inputs(function: ir.Function, proto: onnx.FunctionProto) -> None:

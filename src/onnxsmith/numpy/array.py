@@ -381,7 +381,11 @@ class Array(Holding):
         """Put the elements in order around some places, in place."""
         self[...] = _called("partition", self, kth, axis=axis)
 
-    conj = conjugate = _unary("conjugate")
+    def conj(self) -> Array:
+        """The complex conjugates; an array of real numbers itself."""
+        return cast(Array, UFUNCS["conjugate"](self)) if self.is_number or self.dtype.kind == "c" else self
+
+    conjugate = conj
 
     @property
     def flags(self) -> Any:

@@ -21,17 +21,23 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import is_within, require
 from onnxsmith.numpy.searching import nonzero
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sorting import flattened
 from onnxsmith.types.dtypes import DType
 
 
 def common(items: Sequence[object]) -> tuple[list[Array], NumpyDType]:
     """Values as arrays of the element type that all go into; Python's numbers have none of their own."""
-    weak = [dtypes.is_scalar(each) for each in items]
+    weak = [dtypes.is_scalar(each) or isinstance(each, Number) for each in items]
     arrays = [each if is_weak else array_of(each) for each, is_weak in zip(items, weak, strict=True)]
     typed = [cast(Array, each).dtype for each, is_weak in zip(arrays, weak, strict=True) if not is_weak]
-    scalars = [type(each) for each, is_weak in zip(items, weak, strict=True) if is_weak]
+    scalars = [
+        type(each.sample) if isinstance(each, Number) else type(each)
+        for each, is_weak in zip(items, weak, strict=True)
+        if is_weak
+    ]
     dtype = dtypes.promoted(typed, scalars)
     return [
         as_type(each, dtype) if isinstance(each, Array) else constant_of(each, dtype) for each in arrays
@@ -61,7 +67,7 @@ def where(
     if x is None or y is None:
         raise AttributeValueError("either both x and y are given, or none")
     (first, second), _ = common([x, y])
-    return _where(test, first, second)
+    return detached(_where(test, first, second))
 
 
 # -- by a vector of truth values -------------------------------------------------------------------------
@@ -149,6 +155,8 @@ def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str
             raise AttributeValueError(
                 f"an index is not among 0 … {len(given) - 1}", culprit=("attribute", "a")
             )
+    elif mode == "raise":
+        require(lambda: is_within(index, 0, len(given)), ValueError("invalid entry in choice array"))
     return written(_chosen(index, given, mode), out)
 
 
@@ -187,7 +195,7 @@ def select(condlist: Sequence[object], choicelist: Sequence[object], default: Ar
     if any(each.dtype.kind != "b" for each in tests):
         raise InputTypeError("conditions are arrays of bool")
     *given, other = common([*choicelist, default])[0]
-    return _selected(tests, given, other)
+    return detached(_selected(tests, given, other))
 
 
 @public("piecewise")
@@ -214,7 +222,7 @@ def piecewise(
     other = found.pop() if len(found) > len(tests) else constant_of(0, array.dtype)
     # Where several conditions hold, the last one counts.
     shape = constant_of(0, array.dtype)
-    return _selected([*tests[::-1], _true(array)], [*found[::-1], other], shape)
+    return detached(_selected([*tests[::-1], _true(array)], [*found[::-1], other], shape))
 
 
 @recorded()

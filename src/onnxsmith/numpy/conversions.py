@@ -12,13 +12,16 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_like
 from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number_errors import demand_whole
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.fitting import require_fitting
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.runtime.tensor import EagerTensor
@@ -32,7 +35,7 @@ def array_of(value: object) -> Array:
         return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(dtypes.default_of(type(value.sample))))))
     if isinstance(value, Value):
         raise tensor_given(value)
-    if isinstance(value, GrownList):
+    if isinstance(value, GrownList | GrownRows):
         return cast(Array, value.stacked)
     given: Any = value
     if _holds_array(given):
@@ -67,7 +70,24 @@ def constant_of(value: object, dtype: NumpyDType) -> Array:
     """A value that is assigned to elements of a type: Python numbers take it, arrays are converted as numpy does."""
     if is_plain(value):
         return Array(elements_of(value, dtype))
+    check_fitting(value, dtype)
     return as_type(array_of(value), dtype)
+
+
+def check_fitting(value: object, dtype: NumpyDType) -> None:
+    """Refuse a number that only the model knows where it cannot become an element of a type, as numpy does."""
+    if isinstance(value, Number):
+        require_fitting(value, dtype)
+    elif isinstance(value, list | tuple):
+        for each in cast("list[object]", value):
+            check_fitting(each, dtype)
+    elif isinstance(value, Array) and value.is_symbolic and _is_pythons(value, dtype):
+        demand_whole(value.tensor)
+
+
+def _is_pythons(value: Array, dtype: NumpyDType) -> bool:
+    """Whether it is converted as Python's numbers are: of numpy's, float64 is a float of Python's, too."""
+    return value.is_number and value.dtype == dtypes.FLOAT64 and dtype == dtypes.INT64
 
 
 def is_plain(value: object) -> bool:
@@ -167,6 +187,8 @@ def to_list(x: Array) -> object:
     """`x.tolist()`: nested lists of Python numbers, now or in the model."""
     if not x.is_symbolic:
         return cast("np.ndarray[Any, Any]", x.held).tolist()
+    if x.ndim == 1 and not isinstance(x.shape[0], int) and x.dtype.kind != "c":
+        return FUNCTIONS["_listed"](x)
     return [to_list(each) for each in x] if x.ndim else item(x, ())
 
 

@@ -15,7 +15,9 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.requirements import require
+from onnxsmith.numpy.sharing import detached
 
 
 def _rows(x: Array, dtype: NumpyDType, rowvar: bool) -> Field:
@@ -145,6 +147,8 @@ def _weights(given: object, name: str) -> Array | None:
         raise AttributeTypeError("fweights is of integers", culprit=("attribute", name))
     if not weights.is_symbolic and (np.asarray(weights) < 0).any():
         raise AttributeValueError(f"{name} is not negative", culprit=("attribute", name))
+    if weights.is_symbolic:
+        require(lambda: UFUNCS["greater_equal"](weights, 0), ValueError(f"{name} cannot be negative"))
     return weights
 
 
@@ -170,7 +174,7 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise AttributeValueError("ddof is a whole number", culprit=("attribute", "ddof"))
     less = ddof if ddof is not None else 0 if bias else 1
-    return _made(m, y, rowvar, less, fweights, aweights, dtype, is_scaled=False)
+    return detached(_made(m, y, rowvar, less, fweights, aweights, dtype, is_scaled=False))
 
 
 @public("corrcoef")

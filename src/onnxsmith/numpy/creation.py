@@ -11,12 +11,21 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, UnknownRankError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, is_plain, tensor_of
+from onnxsmith.numpy.conversions import (
+    array_from,
+    array_of,
+    as_type,
+    check_fitting,
+    constant_of,
+    is_plain,
+    tensor_of,
+)
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.sharing import detached
@@ -39,8 +48,9 @@ def asarray(
     check_device(device)
     if dtype is not None and is_plain(obj):
         return constant_of(obj, dtypes.read(dtype))
-    made = _crossed_over(obj) if isinstance(obj, Tensor) else array_of(obj)
-    if isinstance(obj, Tensor) and dtype is not None and dtypes.read(dtype).kind == "c":
+    is_tensor = isinstance(cast(object, obj), Tensor) and not isinstance(obj, Number)
+    made = _crossed_over(cast(Tensor, obj)) if is_tensor else array_of(obj)
+    if is_tensor and dtype is not None and dtypes.read(dtype).kind == "c":
         made = _of_parts(made)
     if made is not obj and isinstance(obj, np.ndarray) and copy is False:
         raise AttributeValueError(
@@ -49,9 +59,10 @@ def asarray(
     if dtype is not None and made.dtype != (wanted := dtypes.read(dtype)):
         if copy is False:
             raise AttributeValueError("another element type takes a copy", culprit=("attribute", "copy"))
+        check_fitting(obj, wanted)
         made = as_type(made, wanted)
     is_own = made is obj and not copy and not made.is_number
-    return made if is_own or (made.is_symbolic and isinstance(obj, Tensor) and not copy) else detached(made)
+    return made if is_own or (made.is_symbolic and is_tensor and not copy) else detached(made)
 
 
 def _crossed_over(tensor: Tensor) -> Array:

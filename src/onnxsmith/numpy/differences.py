@@ -19,6 +19,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, Missing, summed
 from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.types.dtypes import DType
@@ -257,11 +258,22 @@ def gradient(
     dtype = mean_type(x.dtype)
     if x.dtype.kind == "b":
         raise InputTypeError("truth values have no difference", help="xp.gradient(x.astype(xp.int8))")
+    if any(each.dtype.kind == "b" for each in given):
+        raise InputTypeError("distances are numbers, not truth values")
     found: list[Array] = []
     for along, step in zip(axes, given, strict=True):
         size = x.shape[along]
         if isinstance(size, int) and size < edge_order + 1:
             raise ShapeError(f"axis {along} has {size} elements, and a slope needs {edge_order + 1}")
+        require_at_least(
+            size,
+            edge_order + 1,
+            ValueError(
+                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1)"
+            ),
+        )
+        if step.ndim == 1:
+            require_same(step.shape[0], size, ValueError("coordinates do not fit the axis they are along"))
         if step.ndim > 1 or (step.ndim and not _is_same(step.shape[0], size)):
             raise ShapeError(f"coordinates of shape {step.shape} do not fit axis {along} of {x.shape}")
         found.append(_slope(x, as_type(step, mean_type(step.dtype)), along, dtype, edge_order))

@@ -55,7 +55,8 @@ def astype(
             culprit=("attribute", "casting"),
         )
     made = as_type(array, wanted)
-    return detached(made) if copy or made is not array else made
+    own = detached(made) if copy or made is not array else made
+    return own.as_number() if array.is_number else own
 
 
 def _dtype_of(value: object) -> NumpyDType:

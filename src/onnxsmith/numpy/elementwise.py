@@ -18,6 +18,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import check_broadcast, is_known
 from onnxsmith.types.dtypes import DType
 
@@ -163,7 +164,7 @@ def _sinc(x: Array) -> Array:
 def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0."""
     array = array_of(x)
-    return _i0(array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64))
+    return detached(_i0(array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64)))
 
 
 @recorded()

@@ -22,6 +22,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_same, require_to_fit
 from onnxsmith.numpy.reshaping import broadcast_to, reshape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
@@ -43,9 +44,22 @@ def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
         element = Array(elements_of(value, dtype, lambda given, kind: np.full(np.shape(given), given, kind)))
     else:
         element = as_type(array_of(value), dtype)
+    element = _fitted(element, sizes)
     if is_known(sizes) and not element.is_symbolic:
         return Array(np.full(known(sizes), np.asarray(element)))
     return detached(_filled(element, sizes))
+
+
+def _fitted(value: Array, sizes: tuple[Size, ...]) -> Array:
+    """A value that fits a shape, without dimensions that this has not."""
+    more = max(value.ndim - len(sizes), 0)
+    error = ValueError("could not broadcast input array into the shape")
+    for each in tuple(value.shape)[:more]:
+        require_same(each, 1, error)
+    value = value.reshape(tuple(value.shape)[more:]) if more else value
+    for mine, wanted in zip(tuple(value.shape)[::-1], sizes[::-1], strict=False):
+        require_to_fit(mine, wanted)
+    return value
 
 
 def _dtype(dtype: DTypeLike | None, default: NumpyDType) -> NumpyDType:
@@ -151,8 +165,8 @@ def eye(
     rows = size_of(n_rows, "n_rows")
     columns = rows if n_cols is None else size_of(n_cols, "n_cols")
     check_not_negative((rows, columns))
-    wanted = _dtype(dtype, dtypes.FLOAT64)
-    if isinstance(rows, int) and isinstance(columns, int):
+    wanted, k = _dtype(dtype, dtypes.FLOAT64), cast(int, size_of(k, "k"))
+    if isinstance(rows, int) and isinstance(columns, int) and isinstance(cast(Size, k), int):
         return Array(np.eye(rows, columns, k=k, dtype=wanted))
     return as_type(_diagonal_ones(rows, columns, k), wanted)
 

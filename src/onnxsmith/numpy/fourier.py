@@ -12,6 +12,7 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.demands import forbid
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, ShapeLike, SizeLike
@@ -23,7 +24,8 @@ from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.rearranging import roll
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.sizes import Size, shape_of, size_of
+from onnxsmith.numpy.requirements import require_at_least
+from onnxsmith.numpy.sizes import Size, shape_of, size_of, sized
 from onnxsmith.types.dtypes import DType
 
 Kind = Literal["complex", "half", "real"]
@@ -136,6 +138,7 @@ def _counts(x: Array, given: tuple[Size, ...] | None, axes: tuple[int, ...], kin
     for each in counts:
         if isinstance(each, int) and each < 1:
             raise AttributeValueError(f"a transform is of 1 number or more, not of {each}")
+        require_at_least(each, 1, ValueError("Invalid number of FFT data points specified."))
     return tuple(counts)
 
 
@@ -197,6 +200,8 @@ def _frequencies(n: object, d: float, dtype: DTypeLike | None, is_half: bool) ->
     if isinstance(size, int):
         made = np.fft.rfftfreq(size, d) if is_half else np.fft.fftfreq(size, d)
         return Array(cast("np.ndarray[Any, Any]", made).astype(wanted))
+    require_at_least(size, 0, ValueError("negative dimensions are not allowed"))
+    forbid(lambda: op.Equal(sized(size), np.int64(0)), ZeroDivisionError("float division by zero"))
     count = values.cast(size, DType.INT64)
     above = cast(Size, size // 2 + 1 if is_half else (size - 1) // 2 + 1)  # as many are not negative
     places = counted(size if not is_half else above)

@@ -16,8 +16,9 @@ from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.numpy.sharing import check_writable
 from onnxsmith.types.value_types import TensorType
@@ -63,6 +64,38 @@ def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownLi
     if kind is None:
         return None
     return _extended(GrownList(np.zeros(0, _DTYPES[kind]), kind="python"), items)
+
+
+def list_of_rows(items: Sequence[object], taken: Sequence[object]) -> GrownRows | None:
+    """A list of tuples or lists of numbers and arrays, which may grow; None where they are not alike."""
+    rows = cast("list[Sequence[Any]]", [*items, *taken])
+    kinds = {(type(each), len(each)) for each in rows if type(each) in (tuple, list)}
+    if len(kinds) != 1 or not all(type(each) in (tuple, list) for each in rows) or not rows[0]:
+        return None
+    columns: list[GrownList] = []
+    for place in range(len(rows[0])):
+        before = [each[place] for each in rows[: len(items)]]
+        after = [each[place] for each in rows[len(items) :]]
+        sample = next((each for each in (*before, *after) if hasattr(each, "grown")), None)
+        made = list_of_numbers(before, after) if sample is None else sample.grown(before)
+        if not isinstance(made, GrownList):
+            return None
+        columns.append(made)
+    return GrownRows(columns, type(rows[0]))
+
+
+def list_of_elements(array: Array) -> GrownList:
+    """`list(x)`: what numpy goes through along the first dimension."""
+    if array.ndim > 1:
+        array.owner.keep_unchanged(_APPENDED)  # numpy's list has views of it
+    return GrownList(array.held, array._is_plain, "number" if array.ndim == 1 else "array")
+
+
+@public("_listed")
+def listed(array: Array) -> GrownList:
+    """`x.tolist()` of a vector that only the model knows the length of."""
+    wide = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}[array.dtype.kind]
+    return GrownList(as_type(array, np.dtype(wide)).held, kind="python")
 
 
 @public("_adopted_list")

@@ -14,6 +14,7 @@ import numpy as np
 from onnxsmith.core.carried import MOMENTS, CarriedParts, note_change
 from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import shown_as
+from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.holding import Held, Holding
 from onnxsmith.numpy.registry import FUNCTIONS
 
@@ -24,6 +25,16 @@ _Index: TypeAlias = Any
 Kind: TypeAlias = Literal["python", "number", "array"]
 
 _ELEMENT = "it is an element of a list that only the model knows the length of"
+
+
+def missing_method(name: str) -> Exception:
+    """The error for what lists can do, and those that only the model knows the length of cannot."""
+    if name.startswith("_") or not hasattr(list, name):
+        return AttributeError(f"'list' object has no attribute {name!r}")
+    return UnsupportedSyntaxError(
+        f"only the model knows how long this list is, and such a list has no '{name}'",
+        help="it is appended to, indexed and gone through; np.array(items) is an array of it",
+    ).locate_at_caller()
 
 
 @shown_as("list")
@@ -77,6 +88,10 @@ class GrownList(Holding):
         """Element by element."""
         return self.stacked.shape[0], lambda position: self[position]
 
+    def compared(self, item: object) -> object:
+        """Whether each element is equal to an item."""
+        return self.stacked.compared(item)
+
     # -- what a list can do --------------------------------------------------------------------------------
 
     def append(self, item: object) -> None:
@@ -99,6 +114,9 @@ class GrownList(Holding):
         made = self.copy()
         made.extend(items)
         return made
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing_method(name)
 
     def __len__(self) -> int:
         return len(self.stacked)

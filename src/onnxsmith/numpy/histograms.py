@@ -20,7 +20,8 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.ranges import linspace
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.requirements import require, require_at_least, require_same, require_same_shape
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
@@ -81,21 +82,47 @@ def _edges(x: Array, bins: object, ends: Ends | None) -> Array:
     count = size_of(given, "bins")
     if isinstance(count, int) and count < 1:
         raise AttributeValueError("there is at least one bin", culprit=("attribute", "bins"))
+    require_at_least(count, 1, ValueError("`bins` must be positive, when an integer"))
     dtype = mean_type(x.dtype)
     if ends is not None:
         low, high = (Array(np.asarray(each)) for each in ends)
-        return _edges_between(low, high, count, dtype)
+        return _strict(_edges_between(low, high, count, dtype))
     if not x.is_symbolic and x.dtype.kind == "f" and not np.isfinite(np.asarray(x)).all():
         raise AttributeValueError(
             "the data are not finite, and bins between their extremes do not exist",
             help="give the ends: range=(low, high)",
         )
-    return _edges_of(x, count, dtype)
+    if x.is_symbolic and x.dtype.kind == "f":
+        require(
+            lambda: UFUNCS["isfinite"](x), ValueError("the range of the data that is found is not finite")
+        )
+    return _strict(_edges_of(x, count, dtype))
+
+
+def _strict(edges: Array) -> Array:
+    """Edges of equal bins, which rise unless there are more than the element type tells apart."""
+    if not edges.is_symbolic:
+        known = np.asarray(edges)
+        if (known[:-1] >= known[1:]).any():
+            raise AttributeValueError(
+                "there are more bins than numbers between the ends", culprit=("attribute", "bins")
+            )
+        return edges
+    require(
+        lambda: ~(edges[:-1] >= edges[1:]),
+        ValueError("Too many bins for data range. Cannot create as many finite-sized bins."),
+    )
+    return edges
 
 
 def _check_rising(edges: Array) -> None:
     if not edges.is_symbolic and (np.asarray(edges)[:-1] > np.asarray(edges)[1:]).any():
         raise AttributeValueError("edges rise", culprit=("attribute", "bins"))
+    if edges.is_symbolic:
+        require(
+            lambda: ~(edges[:-1] > edges[1:]),
+            ValueError("`bins` must increase monotonically, when an array"),
+        )
 
 
 # -- counts ----------------------------------------------------------------------------------------------
@@ -189,6 +216,8 @@ def histogram(
     given = None if weights is None else array_of(weights)
     if given is not None and not (given.is_symbolic or array.is_symbolic) and given.shape != array.shape:
         raise ShapeError("there is one weight for each element")
+    if given is not None and given.ndim == array.ndim:
+        require_same_shape(given, array, ValueError("weights should have the same shape as a."))
     x = flat(array)
     edges = _edges(x, bins, _ends(range))
     dtype = np.promote_types(x.dtype, edges.dtype)
@@ -275,6 +304,7 @@ def histogram2d(
     counts = [each.shape[0] for each in points]
     if all(isinstance(each, int) for each in counts) and counts[0] != counts[1]:
         raise ShapeError(f"there are {counts[0]} coordinates along one axis, and {counts[1]} along the other")
+    require_same(counts[0], counts[1], ValueError("x and y must have the same length."))
     pair: ArrayLike = [bins, bins]
     if isinstance(bins, list | tuple):
         pair = bins if len(bins) == 2 else [array_of(bins)] * 2
@@ -312,11 +342,15 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: Array
         raise AttributeTypeError(f"whole numbers are counted, not {numbers.dtype.name}")
     if not numbers.is_symbolic and (np.asarray(numbers) < 0).any():
         raise AttributeValueError("negative numbers are not counted", culprit=("attribute", "x"))
+    if numbers.is_symbolic and numbers.dtype.kind == "i":
+        require(lambda: numbers >= 0, ValueError("'list' argument must have no negative elements"))
     given = None if weights is None else array_of(weights)
     if given is not None and given.dtype.kind == "c":
         raise AttributeTypeError("weights are real numbers")
     if given is not None and not (given.is_symbolic or numbers.is_symbolic) and given.shape != numbers.shape:
         raise ShapeError("there is one weight for each number")
+    if given is not None and given.ndim == 1:
+        require_same_shape(given, numbers, ValueError("The weights and list don't have the same length."))
     least = size_of(minlength, "minlength")
     if isinstance(least, int) and least < 0:
         raise AttributeValueError("minlength is not negative", culprit=("attribute", "minlength"))

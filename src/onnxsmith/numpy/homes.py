@@ -13,7 +13,7 @@ from onnxsmith.core.late_imports import load_module
 HOMES: dict[str, str] = {
     "applying": "apply_along_axis apply_over_axes",
     "carrying": "_adopted _truth",
-    "growing": "_adopted_list _grown _has_elements _longer _stacked",
+    "growing": "_adopted_list _grown _has_elements _listed _longer _stacked",
     "choosing": "choose compress extract piecewise select where",
     "conversions": "_as_tensor _item _to_list",
     "covariances": "corrcoef cov",

@@ -16,6 +16,8 @@ import numpy as np
 
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics import indexing
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.updates import Updates
@@ -26,9 +28,12 @@ from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
+from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require, require_same, require_to_fit
 from onnxsmith.numpy.sessions import bounds_of
+from onnxsmith.numpy.sizes import is_surely_same, sized
 
 #: What may stand between the brackets, read: numbers may be the model's.
 Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
@@ -57,6 +62,8 @@ def _read_part(part: object) -> Part:
         if part.ndim == 0 and part.dtype.kind != "b" and not part.is_symbolic:
             return int(part)
         return part
+    if isinstance(part, GrownList):
+        return _read_part(part.stacked)
     if isinstance(part, list | np.ndarray | np.generic | bool | range):
         array = np.asarray(cast(Any, part))
         if array.size == 0 and array.dtype.kind == "f":
@@ -101,8 +108,10 @@ def get(x: Array, index: ArrayLike) -> Array:
         taken = take(sharing.detached(x), parts)
         taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
         return taken
+    if not parts and not x.ndim:
+        return sharing.detached(x).as_number()
     return sharing.view(
-        x,
+        sharing.detached(x) if x.is_number else x,  # of a number x[...] makes an array
         lambda base: take(base, parts),
         lambda base, part: put(base, parts, part),
         lambda layout: layout[cast(Any, parts)],
@@ -114,7 +123,7 @@ def get(x: Array, index: ArrayLike) -> Array:
 def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
     """`x[index] = value`"""
     parts = read_index(index)
-    _check_places(x, parts)
+    _check_places(x, parts, is_written=True)
     given = constant_of(value, x.dtype)
     if not x.is_symbolic and not given.is_symbolic and 0 in (*x.shape, *given.shape, *_mask_sizes(parts)):
         # Of no elements a runtime takes more shapes for fitting ones.
@@ -123,6 +132,11 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
             raise unfitting
         if any(isinstance(each, Array) and each.dtype.kind == "b" and not each.size for each in parts):
             return  # a mask without elements, whatever it covers
+    if is_noted() and given.ndim and not any(isinstance(each, Array) for each in parts):
+        # A value that is longer than one place would make the array longer.
+        place = take(sharing.detached(x), parts)
+        for mine, wanted in zip(tuple(given.shape)[::-1], tuple(place.shape)[::-1], strict=False):
+            require_to_fit(mine, wanted)
     try:
         made = put(sharing.detached(x), parts, given)
     except OnnxsmithError as error:
@@ -156,7 +170,7 @@ def _unfitting(x: Array, parts: tuple[Part, ...], value: Array) -> ShapeError | 
     return ShapeError(f"a value of shape {value.shape} does not fit into {place}, the shape of the place")
 
 
-def _check_places(x: Array, parts: Sequence[Part]) -> None:
+def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) -> None:
     """Refuse places outside of dimensions that are known; a runtime would name a node that nobody wrote."""
     used = sum(
         (each.ndim if each.dtype.kind == "b" else 1)
@@ -172,7 +186,7 @@ def _check_places(x: Array, parts: Sequence[Part]) -> None:
         if isinstance(each, EllipsisType):
             axis += x.ndim - used
         elif isinstance(each, Array) and each.dtype.kind == "b":
-            _check_mask(each, shape, axis)
+            _check_mask(x, each, shape, axis, is_written)
             axis += each.ndim
         elif each is not None:
             if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
@@ -182,9 +196,10 @@ def _check_places(x: Array, parts: Sequence[Part]) -> None:
             axis += 1
 
 
-def _check_mask(mask: Array, shape: Sequence[int], axis: int) -> None:
+def _check_mask(x: Array, mask: Array, shape: Sequence[int], axis: int, is_written: bool) -> None:
     """Refuse a mask that does not have the sizes of what it covers; as numpy, one without elements may have others."""
     if not shape or mask.is_symbolic:
+        _require_mask(x, mask, axis, is_written)
         return
     for offset, size in enumerate(mask.shape):
         covered = shape[axis + offset]
@@ -192,6 +207,26 @@ def _check_mask(mask: Array, shape: Sequence[int], axis: int) -> None:
             raise TensorIndexError(
                 f"the mask of shape {mask.shape} does not fit: dimension {axis + offset} of the array has size "
                 f"{covered}, and the mask's {size}"
+            )
+
+
+def _require_mask(x: Array, mask: Array, axis: int, is_written: bool) -> None:
+    """The same where only the model knows the sizes."""
+    for offset, given in enumerate(mask.shape):
+        covered = x.shape[axis + offset]
+        error = IndexError(f"boolean index did not match indexed array along axis {axis + offset}")
+        if isinstance(given, int):
+            if given or is_written:
+                require_same(given, covered, error)
+            continue
+        if is_written:
+            require_same(given, covered, error)
+        elif not is_surely_same(given, covered):
+            require(
+                lambda given=given, covered=covered: op.Or(
+                    op.Equal(sized(given), sized(covered)), op.Equal(sized(given), np.int64(0))
+                ),
+                error,
             )
 
 

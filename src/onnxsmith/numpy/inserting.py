@@ -21,8 +21,9 @@ from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
-from onnxsmith.numpy.sizes import Size, is_known, product, shape_of
+from onnxsmith.numpy.sizes import Size, check_not_negative, is_known, product, shape_of
 
 
 def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
@@ -53,6 +54,9 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     size = array.shape[place]
     if isinstance(size, int) and not -size <= obj <= size:
         raise InputTypeError(f"there is no place {obj} in a dimension of size {size}")
+    require_at_least(
+        size, obj if obj >= 0 else -obj, IndexError(f"index {obj} is out of bounds for axis {place}")
+    )
     given = as_type(array_of(values), array.dtype)
     rows = given.shape[0] if given.ndim > array.ndim else None
     while given.ndim > array.ndim and isinstance(given.shape[0], int) and given.shape[0] == 1:
@@ -89,6 +93,7 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     sizes: tuple[Size, Size] = (a.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    require_same(*sizes, ValueError("putmask: mask and data must be the same size"))
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         return  # as numpy: nothing is written
     index = cast(Array, arange(a.size) % given.shape[0])
@@ -106,6 +111,7 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     sizes: tuple[Size, Size] = (arr.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
+    require_same(*sizes, ValueError("place: mask and data must be the same size"))
     chosen = reshape(as_type(where, dtypes.BOOL), -1)
     if isinstance(given.shape[0], int) and given.shape[0] == 0:
         if not chosen.is_symbolic and bool(chosen.any()):
@@ -130,7 +136,8 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
         raise ShapeError("an array has a diagonal if it has two dimensions or more")
     sizes = tuple(a.shape)
     if not is_known(sizes):
-        raise ShapeError("how long the diagonal is is known only when the model runs")
+        _fill_open_diagonal(a, reshape(as_type(array_of(val), a.dtype), -1), wrap=wrap)
+        return
     if a.ndim > 2 and len(set(sizes)) > 1:
         raise ShapeError(f"the dimensions of {sizes} are not all of one size, and it has no diagonal")
     given = reshape(as_type(array_of(val), a.dtype), -1)
@@ -147,6 +154,21 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
     if isinstance(given.shape[0], int) and not given.shape[0]:
         return  # as numpy: nothing is written
     a[index] = given[cast(Array, arange(length) % given.shape[0])]
+
+
+def _fill_open_diagonal(a: Array, given: Array, *, wrap: bool) -> None:
+    """`fill_diagonal` of a matrix whose sizes only the model knows."""
+    count = given.shape[0]
+    if a.ndim > 2 or wrap or not isinstance(count, int):
+        raise ShapeError(
+            "how long the diagonal is is known only when the model runs",
+            help="a matrix can be filled with values whose number is known: np.fill_diagonal(a, 0)",
+        )
+    if not count:
+        return
+    rows, columns = a.shape
+    values = given[arange(rows) % count][:, None]
+    a[...] = cast(Array, FUNCTIONS["where"](FUNCTIONS["eye"](rows, columns, dtype=bool), values, a))
 
 
 @public("ix_")
@@ -183,13 +205,17 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Where the diagonal of a square array is."""
     array = array_of(arr)
-    return (arange(array.shape[0]),) * array.ndim
+    first, *others = cast("tuple[Size, ...]", tuple(array.shape))
+    for each in others:
+        require_same(first, each, ValueError("All dimensions of input must be of equal length"))
+    return (arange(first),) * array.ndim
 
 
 @public("resize")
 def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
     """An array of another size, its elements again and again."""
     flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
+    check_not_negative(sizes, "new_shape")
     places = arange(product(sizes)) % flat.shape[0]
     return reshape(flat[places], sizes)
 

@@ -11,6 +11,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import joined
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
@@ -23,6 +24,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require, require_to_fit
 from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis, reshape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of
@@ -275,6 +277,11 @@ def split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[A
     size = array.shape[axis_of(axis, array.ndim)]
     if isinstance(indices_or_sections, int) and isinstance(size, int) and size % max(indices_or_sections, 1):
         raise ShapeError(f"a dimension of size {size} has no {indices_or_sections} equal parts")
+    if isinstance(indices_or_sections, int) and isinstance(size, Number) and indices_or_sections > 0:
+        require(
+            lambda: size % indices_or_sections == 0,
+            ValueError("array split does not result in an equal division"),
+        )
     return array_split(array, indices_or_sections, axis)
 
 
@@ -331,12 +338,15 @@ def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Arra
         raise ShapeError(f"repeats are one number or a vector, not of {counts.ndim} dimensions")
     if not counts.is_symbolic and (np.asarray(counts) < 0).any():
         raise AttributeValueError("repeats are not negative", culprit=("attribute", "repeats"))
+    if counts.is_symbolic and counts.dtype.kind == "i":
+        require(lambda: counts >= 0, ValueError("repeats may not contain negative values."))
     given = counts.shape[0] if counts.ndim else 1
     if isinstance(given, int) and given == 1:
         return _repeated(array, reshape(counts, ()), place)
     size = array.shape[place]
     if isinstance(size, int) and isinstance(given, int) and size != given:
         raise ShapeError(f"{given} repeats for {size} elements along dimension {place}")
+    require_to_fit(given, size)
     return _repeated_each(array, as_type(counts, dtypes.INT64), place)
 
 

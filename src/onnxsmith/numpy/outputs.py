@@ -11,6 +11,7 @@ from onnxsmith.numpy import sharing
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, tensors_of
 from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.requirements import require_to_fit
 
 
 def written(result: Array, out: object) -> Array:
@@ -31,6 +32,8 @@ def fitted(result: Array, out: Array) -> Array:
     """A result that goes into an array: where sizes are open, the model refuses one that does not fit."""
     if not result.is_symbolic and not out.is_symbolic:
         return result
+    for own, wanted in zip(tuple(result.shape)[::-1], tuple(out.shape)[::-1], strict=False):
+        require_to_fit(own, wanted)
     mine, theirs = (values.dimensions_of(tensors_of(each).re) for each in (result, out))
     return result if mine == theirs and None not in mine else _in_shape_of(result, sharing.detached(out))
 

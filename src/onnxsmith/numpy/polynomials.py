@@ -23,8 +23,9 @@ from onnxsmith.numpy.matrices.solving import lstsq
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import atleast_1d, reshape
-from onnxsmith.numpy.sizes import Size, size_of
+from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
 from onnxsmith.numpy.trimming import leading, without_first
 
 
@@ -141,6 +142,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         size = each.shape[0]
         if isinstance(size, int) and not size:
             raise TensorIndexError("a polynomial has a coefficient at least")
+        require_at_least(size, 1, IndexError("a polynomial has a coefficient at least"))
     dtype = dtypes.promoted([each.dtype for each in pair], [float])
     return _divided(*[as_type(each, dtype) for each in pair])
 
@@ -186,6 +188,7 @@ def vander(x: ArrayLike, N: SizeLike | None = None, increasing: bool = False) ->
     if array.ndim != 1:
         raise ShapeError(f"the numbers are a vector, not {array.ndim} dimensions")
     count = cast(Size, array.shape[0]) if N is None else size_of(N, "N")
+    check_not_negative([count])
     powers = arange(count)
     wide = as_type(
         array,
@@ -201,6 +204,8 @@ def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Array:
     places, values_ = array_of(x), array_of(y)
     if places.ndim != 1 or values_.ndim not in (1, 2):
         raise ShapeError("points are two vectors of one length")
+    require_at_least(places.shape[0], 1, TypeError("expected non-empty vector for x"))
+    require_same(places.shape[0], values_.shape[0], TypeError("expected x and y to have same length"))
     at = as_type(
         places, dtypes.promoted([places.dtype], [float]) if places.dtype.kind != "c" else places.dtype
     )

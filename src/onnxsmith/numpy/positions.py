@@ -17,7 +17,8 @@ from onnxsmith.numpy.choosing import check_mode
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.sizes import Size, is_known, known, shape_of
+from onnxsmith.numpy.requirements import is_within, require
+from onnxsmith.numpy.sizes import Size, is_known, known, product, shape_of
 from onnxsmith.types.dtypes import DType
 
 
@@ -58,6 +59,11 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
         count, places = int(np.prod(known(sizes))), np.asarray(index)
         if ((places < 0) | (places >= count)).any():
             raise AttributeValueError(f"an index is out of bounds for {count} elements")
+    elif index.is_symbolic or not is_known(sizes):
+        require(
+            lambda: is_within(index, 0, product(sizes)),
+            ValueError("index is out of bounds for array of the size"),
+        )
     return _along_each(index, sizes, order)
 
 
@@ -100,4 +106,9 @@ def ravel_multi_index(
             places = np.asarray(index)
             if ((places < 0) | (places >= size)).any():
                 raise AttributeValueError(f"an index is out of bounds for a dimension of {size}")
+        elif each == "raise":
+            require(
+                lambda index=index, size=size: is_within(index, 0, size),
+                ValueError("invalid entry in coordinates array"),
+            )
     return _in_a_row(given, sizes, modes, order)

@@ -27,6 +27,7 @@ from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import Condition, require
 from onnxsmith.numpy.reshaping import broadcast_to, expand_dims, transpose
 from onnxsmith.numpy.sizes import is_known
 from onnxsmith.numpy.statistics import mean_type
@@ -172,6 +173,13 @@ def _found(
             raise AttributeValueError(
                 f"q is not between 0 and {100 if is_percent else 1}", culprit=("attribute", "q")
             )
+    else:
+        said = (
+            "Percentiles must be in the range [0, 100]"
+            if is_percent
+            else "Quantiles must be in the range [0, 1]"
+        )
+        require(lambda: _is_fraction(part, 100 if is_percent else 1), ValueError(said))
     axes = axes_of(axis, x.ndim)
     if ignores_nan and is_empty(x):
         return nanmean(x, axis, None, out, keepdims)  # as numpy, whatever q is
@@ -201,12 +209,19 @@ def _found(
     return written(made, out)
 
 
+def _is_fraction(part: Array, most: int) -> Condition:
+    given = values.converted(tensor_of(part), DType.DOUBLE)
+    return op.And(op.GreaterOrEqual(given, np.float64(0)), op.LessOrEqual(given, np.float64(most)))
+
+
 def _weights_of(x: Array, weights: Array, axes: tuple[int, ...], is_all: bool) -> Array:
     """A weight for each element: given for each, or along the axes."""
     if weights.dtype.kind == "c":
         raise InputTypeError("weights are real numbers")
     if not weights.is_symbolic and (np.asarray(weights) < 0).any():
         raise AttributeValueError("weights are not negative", culprit=("attribute", "weights"))
+    if weights.is_symbolic:
+        require(lambda: weights >= 0, ValueError("Weights must be non-negative."))
     is_open = not is_known((*weights.shape, *x.shape))
     if is_open and weights.ndim == x.ndim and axes != tuple(sorted(axes)):
         raise ShapeError(

@@ -9,6 +9,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import where
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.demands import demand
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
@@ -20,6 +21,7 @@ from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require, require_at_least
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -54,6 +56,8 @@ def arange(
     wanted = None if dtype is None else dtypes.read(dtype)
     if not any(isinstance(each, Number) for each in ends):
         return Array(cast(Any, np.arange)(*ends, dtype=wanted))
+    if isinstance(by, Number):
+        require(lambda: by != 0, ZeroDivisionError("division by zero"))
     kinds = [type(each.sample) if isinstance(each, Number) else type(each) for each in ends]
     natural = dtypes.promoted((), [int if each is bool else each for each in kinds])
     return _ranged(begin, last, by, natural if wanted is None else wanted)
@@ -81,7 +85,13 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
         made = op.Range(*[values.cast(each, DType.INT64) for each in ends])
         return array_from(values.converted(made, kind))
     begin, end, by = (_tensor(each, DType.DOUBLE) for each in ends)
-    steps = op.Max(op.Ceil(op.Div(op.Sub(end, begin), by)), np.float64(0))
+    count = op.Div(op.Sub(end, begin), by)
+    # A step without end gives one number here and none there.
+    demand(
+        lambda: op.Less(op.Abs(op.Add(count, op.Mul(by, np.float64(0)))), np.float64(2.0**62)),
+        ValueError("arange: cannot compute length"),
+    )
+    steps = op.Max(op.Ceil(count), np.float64(0))
     works_in = DType.INT64 if dtype.kind in "iu" else DType.DOUBLE
     index = counted(cast(Size, values.converted(steps, DType.INT64).as_number()), works_in)
     first, second = (
@@ -117,6 +127,7 @@ def linspace(
     count = size_of(num, "num")
     if isinstance(count, int) and count < 0:
         raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
+    require_at_least(count, 0, ValueError("Number of samples must be non-negative."))
     first, last = array_of(start), array_of(stop)
     natural = dtypes.promoted([first.dtype, last.dtype], [float])
     natural = natural if natural.kind in "fc" else dtypes.FLOAT64
@@ -181,9 +192,12 @@ def geomspace(
     for each in (first, last):
         if not each.is_symbolic and not np.asarray(each).all():
             raise AttributeValueError("a sequence of multiples has no 0")
+        if each.is_symbolic:
+            require(lambda each=each: each != 0, ValueError("Geometric sequence cannot include zero"))
     count = size_of(num, "num")
     if isinstance(count, int) and count < 0:
         raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
+    require_at_least(count, 0, ValueError("Number of samples must be non-negative."))
     work = dtypes.promoted(
         [first.dtype, last.dtype, dtypes.FLOAT64 if dtype is None else dtypes.read(dtype)], [float]
     )

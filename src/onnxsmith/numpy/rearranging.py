@@ -19,6 +19,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import moveaxis, reshape, transpose
 from onnxsmith.numpy.sizes import Size, shape_of
 from onnxsmith.types.dtypes import DType
@@ -125,6 +126,9 @@ def delete(x: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
                 f"{obj!r} names an element that a dimension of size {size} does not have"
             ) from error
         return array[(*(slice(None),) * place, whole)]
+    if isinstance(obj, Array) and obj.dtype.kind == "b" and obj.ndim == 1:
+        said = "boolean array argument obj to delete must be one dimensional and match the axis length"
+        require_same(obj.shape[0], cast(Size, size), ValueError(said))
     keep = Array(cast(Any, op.Expand(np.array([True]), values.int64s([cast(values.Size, size)]))))
     keep[cast(Any, obj)] = False
     return array[(*(slice(None),) * place, keep)]

@@ -21,6 +21,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import is_large, quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_some, require_to_fit
 from onnxsmith.numpy.sizes import check_broadcast
 from onnxsmith.types.dtypes import DType
 
@@ -41,6 +42,8 @@ def mask_of(where: ArrayLike, x: Array) -> Array | None:
     if where is True or where is MISSING:
         return None
     mask = array_of(where)
+    for mine, theirs in zip(tuple(mask.shape)[::-1], tuple(x.shape)[::-1], strict=False):
+        require_to_fit(mine, theirs)
     if mask.dtype.kind != "b":
         raise InputTypeError(f"where= is an array of bool, not of {mask.dtype.name}")
     check_broadcast("an array and where=", x, mask)
@@ -197,9 +200,12 @@ def is_empty(x: Array) -> bool:
 def check_not_empty(x: Array, axes: Sequence[int], what: str) -> None:
     """Refuse what has no answer for no elements, where sizes are known."""
     if x.is_symbolic:
+        name = "minimum" if "least" in what else "maximum"
+        said = f"zero-size array to reduction operation {name} which has no identity"
+        require_some(x, axes, ValueError(said))
         return
     shape = x.shape
-    if any(shape[axis] == 0 for axis in axes) and all(shape[k] for k in range(x.ndim) if k not in axes):
+    if any(shape[axis] == 0 for axis in axes):
         raise ShapeError(f"{what} of no elements does not exist", help="give initial=, where it is taken")
 
 

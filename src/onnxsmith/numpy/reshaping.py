@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import SupportsIndex, cast
 
@@ -13,6 +14,8 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.demands import is_noted
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, ShapeError
 from onnxsmith.numpy import sharing
@@ -22,7 +25,15 @@ from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, product, shape_of
+from onnxsmith.numpy.requirements import require_as_many, require_to_fit, require_together
+from onnxsmith.numpy.sizes import (
+    ShapeLike,
+    Size,
+    check_not_negative,
+    is_known,
+    product,
+    shape_of,
+)
 
 # -- reshape ---------------------------------------------------------------------------------------------
 
@@ -82,8 +93,13 @@ def _resolved(x: Array, shape: tuple[Size, ...]) -> tuple[Size, ...]:
     unknown = [k for k, each in enumerate(shape) if isinstance(each, int) and each == -1]
     if len(unknown) > 1:
         raise ShapeError("only one size of a shape may be -1")
-    check_not_negative([each for k, each in enumerate(shape) if k not in unknown])
+    # A number of the model may be -1, too, unless there is one already.
+    check_not_negative(
+        [each for k, each in enumerate(shape) if k not in unknown and (unknown or isinstance(each, int))]
+    )
     others = [each for k, each in enumerate(shape) if k not in unknown]
+    if not unknown and not is_known(shape) and is_noted():
+        require_as_many(x, shape)
     if x.is_symbolic and not is_known(x.shape):
         if not unknown or (is_known(others) and 0 not in others):
             return shape
@@ -275,8 +291,9 @@ def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Array:
     for mine, wanted in zip(before[::-1], sizes[::-1], strict=False):
         if isinstance(mine, int) and isinstance(wanted, int) and mine not in (1, wanted):
             raise ShapeError(f"an array of shape {before} does not broadcast to {sizes}")
+        require_to_fit(mine, wanted)
     made = sharing.view(
-        array,
+        sharing.detached(array) if array.is_number else array,
         lambda base: _expanded(base, sizes),
         lambda base, part: base,
         lambda layout: np.broadcast_to(layout, cast("tuple[int, ...]", sizes)),
@@ -295,6 +312,11 @@ def broadcast_shapes(*shapes: ShapeLike) -> tuple[Size, ...]:
             return np.broadcast_shapes(*cast("list[tuple[int, ...]]", found))
         except ValueError:
             raise ShapeError(f"the shapes {', '.join(map(str, found))} do not broadcast") from None
+    for each in found:
+        check_not_negative(each)
+    for first, second in itertools.combinations(found, 2):
+        for a, b in zip(first[::-1], second[::-1], strict=False):
+            require_together(a, b)
     return broadcast_sizes(found)
 
 
@@ -389,13 +411,14 @@ def _with_part(x: Array, part: Array, which: str) -> Array:
 @public("real")
 def real(x: ArrayLike) -> Array:
     """The real parts: a view; a real array is its own."""
-    return _viewed_part(array_of(x), "real")
+    # A number of Python's has one of its own.
+    return cast("Array", getattr(x, "real")) if isinstance(x, Number) else _viewed_part(array_of(x), "real")  # noqa: B009
 
 
 @public("imag")
 def imag(x: ArrayLike) -> Array:
     """The imaginary parts: a view; zeros for a real array."""
-    return _viewed_part(array_of(x), "imag")
+    return cast("Array", getattr(x, "imag")) if isinstance(x, Number) else _viewed_part(array_of(x), "imag")  # noqa: B009
 
 
 def _viewed_part(array: Array, which: str) -> Array:
@@ -404,6 +427,9 @@ def _viewed_part(array: Array, which: str) -> Array:
             return array
         zeros = array_from(tensors_of(array)) if array.is_symbolic else array
         made = _zeros(zeros)
+        if array.is_number:
+            return made
+        made = sharing.detached(made)
         made.lock("a real array has no imaginary parts")
         return made
     return sharing.view(

@@ -16,6 +16,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require, require_at_least
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.types.dtypes import DType
 
@@ -48,7 +49,22 @@ def _found(
             holes = np.isnan(np.asarray(x))
             if holes.all(axis=along).any():
                 raise ShapeError("all elements are NaN, and there is no greatest or least one")
+    else:
+        _require_one(x, along, is_max=is_max, ignores_nan=ignores_nan)
     return written(_place(x, along, bool(keepdims), is_max, ignores_nan), out)
+
+
+def _require_one(x: Array, axis: int | None, *, is_max: bool, ignores_nan: bool) -> None:
+    """There is an element that counts, where only the model knows."""
+    empty = ValueError(f"attempt to get {'argmax' if is_max else 'argmin'} of an empty sequence")
+    for each in range(x.ndim) if axis is None else [axis]:
+        require_at_least(x.shape[each], 1, empty)
+    if ignores_nan and x.dtype.kind in "fc":
+        axes = tuple(range(x.ndim)) if axis is None else (axis,)
+        require(
+            lambda: reductions.any_true(op.Not(tensors_of(x).is_nan()), axes, False),
+            ValueError("All-NaN slice encountered"),
+        )
 
 
 def _of_scalar(axis: object) -> None:

@@ -19,6 +19,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
@@ -166,7 +167,7 @@ def isin(
     if kind not in (None, "sort", "table"):
         raise AttributeValueError(f"kind is 'sort' or 'table', not {kind!r}", culprit=("attribute", "kind"))
     x, others = array_of(element), array_of(test_elements)
-    return _is_in(x, others, np.promote_types(x.dtype, others.dtype), bool(invert))
+    return detached(_is_in(x, others, np.promote_types(x.dtype, others.dtype), bool(invert)))
 
 
 def _sets(ar1: ArrayLike, ar2: ArrayLike) -> tuple[Array, Array]:

@@ -75,7 +75,7 @@ def view(
     """A part of an array, sharing its elements."""
     made = Array(take(detached(base)).held, is_plain)
     if base.is_number:
-        return made  # numpy makes an array of a number, and the two have nothing in common
+        return made.as_number()  # numpy gives another number, and the two have nothing in common
     made._view = View(base, take, put_back, take_layout, base._version)
     made._locked = base._locked
     made._recording = base._recording

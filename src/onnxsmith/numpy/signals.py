@@ -17,6 +17,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.requirements import require_at_least, require_same
 
 _MODES = ("full", "same", "valid")
 
@@ -64,6 +65,7 @@ def _vectors(a: ArrayLike, v: ArrayLike, mode: str) -> tuple[Array, Array]:
     for each, name in zip(pair, "av", strict=True):
         if is_empty(each):
             raise AttributeValueError(f"{name} has no elements", culprit=("attribute", name))
+        require_at_least(each.shape[0], 1, ValueError(f"{name} cannot be empty"))
     if mode not in _MODES:
         raise AttributeValueError(
             f"mode is 'full', 'same' or 'valid', not {mode!r}", culprit=("attribute", "mode")
@@ -159,6 +161,8 @@ def interp(
         raise ShapeError(f"there are {sizes[0]} places and {sizes[1]} heights")
     if is_empty(points):
         raise ShapeError("there are no points")
+    require_at_least(sizes[0], 1, ValueError("array of sample points is empty"))
+    require_same(*sizes, ValueError("fp and xp are not of the same length."))
     dtype = dtypes.COMPLEX128 if heights.dtype.kind == "c" else dtypes.FLOAT64
     at, points = as_type(at, dtypes.FLOAT64), as_type(points, dtypes.FLOAT64)
     heights = as_type(heights, dtype)

@@ -7,11 +7,13 @@ from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.demands import demand
 from onnxsmith.core.semantics.dimensions import Dimensions
-from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeTypeError, ShapeError
 from onnxsmith.numpy.array import Array
+from onnxsmith.types.dtypes import DType
 
 #: One size: known now, or a number of the model.
 Size: TypeAlias = int | Number
@@ -86,3 +88,23 @@ def check_not_negative(shape: Iterable[Size], name: str = "shape") -> None:
     for each in shape:
         if isinstance(each, int) and each < 0:
             raise ShapeError(f"a dimension cannot be {each}", culprit=("attribute", name))
+        if isinstance(each, Number) and not is_natural(each):
+            demand(
+                lambda each=each: cast(Number, each >= 0).tensor,
+                ValueError("negative dimensions are not allowed"),
+            )
+
+
+def sized(value: Size) -> Any:
+    """A size as an operand."""
+    return value.as_dtype(DType.INT64) if isinstance(value, Number) else np.int64(value)
+
+
+def is_surely_same(first: Size, second: Size) -> bool:
+    """Whether two sizes are known to be the same: numbers, or sizes of one name."""
+    if first is second:
+        return True
+    if isinstance(first, int) or isinstance(second, int):
+        return isinstance(first, int) and isinstance(second, int) and first == second
+    mine, theirs = first.known.data, second.known.data
+    return mine is not None and not isinstance(mine, np.ndarray | tuple) and mine == theirs

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from onnxsmith.algorithms import searching, sorting, values
+from onnxsmith.algorithms import reductions, searching, sorting, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
@@ -20,6 +20,8 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import Condition, is_within, require
+from onnxsmith.numpy.sizes import Size, sized
 from onnxsmith.types.dtypes import DType
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
@@ -150,7 +152,13 @@ def sort_complex(a: ArrayLike) -> Array:
 def _check_places(x: Array, kth: object, axis: int) -> None:
     size = x.shape[axis]
     if isinstance(size, Number) or (isinstance(kth, Array) and kth.is_symbolic):
-        return  # all elements are in order, wherever the places are
+        # All elements are in order, wherever the places are; but there have to be such places.
+        end = cast(Size, size)
+        require(
+            lambda: op.Or(is_within(array_of(kth), -end, end), op.Equal(sized(end), np.int64(0))),
+            ValueError("kth out of bounds"),
+        )
+        return
     for each in np.asarray(kth).reshape(-1):
         if isinstance(size, int) and not -size <= each < size:
             raise AttributeValueError(
@@ -241,7 +249,19 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Array:
         steps = np.diff(np.asarray(edges).astype(np.float64))
         if not ((steps >= 0).all() or (steps <= 0).all()):
             raise AttributeValueError("edges rise or fall, and these do both", culprit=("attribute", "bins"))
+    else:
+        require(
+            lambda: _is_monotonic(edges), ValueError("bins must be monotonically increasing or decreasing")
+        )
     return _binned(given, edges, np.promote_types(given.dtype, edges.dtype), bool(right))
+
+
+def _is_monotonic(edges: Array) -> Condition:
+    row = values.converted(tensor_of(edges), DType.DOUBLE)
+    before, behind = op.Slice(row, [0], [-1]), op.Slice(row, [1], [np.iinfo(np.int64).max])
+    # As numpy: what is compared with NaN neither rises nor falls.
+    rises, falls = (reductions.any_true(each(before, behind), [0], False) for each in (op.Less, op.Greater))
+    return op.Not(op.And(rises, falls))
 
 
 @recorded()

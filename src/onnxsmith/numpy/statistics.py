@@ -27,7 +27,8 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, Missing, is_long, mask_of, masked
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import UFUNCS, public
+from onnxsmith.numpy.requirements import require, require_same
 from onnxsmith.types.dtypes import DType
 
 
@@ -211,6 +212,9 @@ def std(
 # -- weights ---------------------------------------------------------------------------------------------
 
 
+_NO_AXIS = "Axis must be specified when shapes of a and weights differ."
+
+
 @recorded()
 def _weighted(
     x: Array, weights: Array, axes: tuple[int, ...], dtype: NumpyDType, keepdims: bool
@@ -262,11 +266,19 @@ def average(
         raise InputTypeError("weights of another shape need an axis")
     if given.ndim not in (x.ndim, len(axes)) or not _fits(x, given, axes):
         raise ShapeError(f"weights of the shape {given.shape} do not fit an array of {x.shape} along {axes}")
+    said = "Shape of weights must be consistent with shape of a along specified axis."
+    for mine, theirs in zip(
+        given.shape, x.shape if given.ndim == x.ndim else [x.shape[k] for k in axes], strict=True
+    ):
+        require_same(mine, theirs, TypeError(_NO_AXIS) if axis is None else ValueError(said))
     kind = np.promote_types(np.promote_types(x.dtype, given.dtype), kind)
     made, scale = _weighted(x, given, axes, kind, bool(keepdims))
     is_nothing = given.ndim != x.ndim and not given.is_symbolic and not given.size
     if is_nothing or (not scale.is_symbolic and not np.asarray(scale).all()):
         raise DivisionByZeroError("the weights add up to zero, and nothing can be divided by that")
+    if scale.is_symbolic:
+        said = "Weights sum to zero, can't be normalized"
+        require(lambda: UFUNCS["not_equal"](scale, 0), ZeroDivisionError(said))
     return (made, scale) if returned else made
 
 

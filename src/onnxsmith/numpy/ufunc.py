@@ -25,6 +25,8 @@ from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.indexing import read_index, take
 from onnxsmith.numpy.recorded import Recorded
 from onnxsmith.numpy.registry import UFUNCS
+from onnxsmith.numpy.requirements import is_within, require, require_some
+from onnxsmith.numpy.sizes import Size
 from onnxsmith.numpy.ufunc_call import Check as Check
 from onnxsmith.numpy.ufunc_call import ComplexLoop as ComplexLoop
 from onnxsmith.numpy.ufunc_call import RealLoop as RealLoop
@@ -133,6 +135,9 @@ class Ufunc(UfuncCall):
             )
         if begin is None and identity is None and not x.is_symbolic and 0 in [x.shape[each] for each in axes]:
             raise ShapeError(f"{self.__name__} of no elements has no value", help="say initial=")
+        if begin is None and identity is None and x.is_symbolic:
+            said = f"zero-size array to reduction operation {self.__name__} which has no identity"
+            require_some(x, axes, ValueError(said))
         result = self._reduced(x, axes, bool(keepdims), loop, begin, mask)
         return ufunc_outputs.written(result, target, None)
 
@@ -167,6 +172,11 @@ class Ufunc(UfuncCall):
                 raise AttributeValueError(
                     f"a place is out of bounds for an axis of size {size}", culprit=("attribute", "indices")
                 )
+        else:
+            require(
+                lambda: is_within(places, 0, cast(Size, x.shape[along])),
+                IndexError("index out-of-bounds in reduceat"),
+            )
         result = self._reduced_at(
             x, as_type(places, dtypes.INT64), along, self._dtypes_along(x, dtype, target)
         )

@@ -26,6 +26,7 @@ from onnxsmith.numpy import dtypes, ufunc_outputs
 from onnxsmith.numpy.array import Array, ArrayLike
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.fitting import require_fitting
 from onnxsmith.numpy.recorded import Elements, Recorded, Run, parts_of
 from onnxsmith.numpy.ufunc_options import Options, read_options
 from onnxsmith.numpy.ufunc_types import rules_for
@@ -144,6 +145,8 @@ class UfuncCall:
         else:
             args, options = read_options(self.__name__, self._rules, args, kwargs)
         inputs = [_operand(each) for each in args]
+        if self._compares:
+            inputs = _widened(inputs)
         loop = self.dtypes_for([kind_of(each) for each in inputs], options)
         given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
         if options.axes is not None:
@@ -251,6 +254,13 @@ def _operand(value: ArrayLike) -> ArrayLike:
     return array_of(value)
 
 
+def _widened(inputs: list[ArrayLike]) -> list[ArrayLike]:
+    """Operands of a comparison: a Python integer that only the model knows may be past the type of the other one."""
+    if not any(isinstance(each, Array) and each.dtype.kind in "iu" for each in inputs):
+        return inputs
+    return [array_of(each) if isinstance(each, Number) and each.kind == "int" else each for each in inputs]
+
+
 def _as_float(value: ArrayLike) -> Array:
     """Integers for a comparison with infinity."""
     return as_type(array_of(value), dtypes.FLOAT64)
@@ -291,6 +301,8 @@ def literal(value: dtypes.PythonScalar, dtype: NumpyDType) -> Elements:
 def in_type(value: Array | Number, dtype: NumpyDType) -> Field:
     """An argument as tensors of an element type; complex ones have both parts, zeros of which count."""
     kind = dtypes.onnx_type(dtype)
+    if isinstance(value, Number):
+        require_fitting(value, dtype)
     field = Field(value.as_dtype(kind)) if isinstance(value, Number) else _converted(tensors_of(value), dtype)
     return _with_parts(field) if dtype.kind == "c" else field
 

@@ -20,6 +20,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axes_of
 from onnxsmith.numpy.conversions import array_from, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
+from onnxsmith.numpy.requirements import require_to_fit
 from onnxsmith.numpy.reshaping import moveaxis, unsqueezed
 
 
@@ -41,9 +42,13 @@ def _check_shape(result: Array, out: Array, where: Array | None) -> None:
     """An array that is written to is never broadcast itself."""
     shapes = [each.shape for each in (result, where) if each is not None and not each.is_symbolic]
     if out.is_symbolic or len(shapes) < 1 + (where is not None):
-        if max(result.ndim, 0 if where is None else where.ndim) <= out.ndim:
-            return
-        raise ShapeError("out= has fewer dimensions than the result")
+        if max(result.ndim, 0 if where is None else where.ndim) > out.ndim:
+            raise ShapeError("out= has fewer dimensions than the result")
+        for each in (result, where):
+            sizes = () if each is None else tuple(each.shape)
+            for mine, wanted in zip(sizes[::-1], tuple(out.shape)[::-1], strict=False):
+                require_to_fit(mine, wanted)
+        return
     wanted = np.broadcast_shapes(*shapes)
     try:
         fits = np.broadcast_shapes(wanted, out.shape) == out.shape

@@ -28,7 +28,7 @@ def copied_in(
         if value.const_value is None:
             return None
         values[value] = at.tensor(value.const_value, value.name or "constant")
-    at.made.extend(_copied(at, node, values, attributes) for node in graph)
+    at.made.extend(_copied(at, node, values, attributes) for node in at.edit.living(graph))
     return [values.get(each, each) for each in graph.outputs]
 
 
@@ -98,6 +98,6 @@ def _copied_graph(
         )
         values[each] = own
         initializers.append(own)
-    nodes = [_copied(at, node, values, given) for node in graph]
+    nodes = [_copied(at, node, values, given) for node in at.edit.living(graph)]
     outputs = [found for each in graph.outputs if (found := values.get(each, each)) is not None]
     return ir.Graph(inputs, outputs, nodes=nodes, initializers=initializers, name=graph.name)

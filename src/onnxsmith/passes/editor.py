@@ -46,6 +46,8 @@ class Editor:
         name_standard_domain(model)
         self.model = model
         self.keeps_weights = keeps_weights
+        #: Whether other weights may take the place of weights.
+        self.folds_weights = True
         self.log = EditLog() if log is None else log
         #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
         #: to find the change that broke a model.
@@ -405,6 +407,10 @@ class Editor:
         for graph, nodes in by_graph.items():
             graph.remove(nodes)
         self.gone.clear()
+
+    def living(self, graph: ir.Graph) -> list[ir.Node]:
+        """The nodes of a graph without those that are gone, which stand in it until they are swept out."""
+        return [node for node in graph if node not in self.gone]
 
     def _is_inside_gone(self, graph: ir.Graph | None) -> bool:
         while graph is not None and graph in self._outer:

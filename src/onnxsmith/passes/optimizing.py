@@ -39,13 +39,16 @@ from onnxsmith.passes.cleanup.sizes import SIZES
 from onnxsmith.passes.cleanup.subexpressions import share_nodes
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import EditLog
+from onnxsmith.passes.fusions.accumulating import ACCUMULATING
 from onnxsmith.passes.fusions.activations import activations
 from onnxsmith.passes.fusions.attention import ATTENTION
 from onnxsmith.passes.fusions.microsoft import DOMAIN, fuse_for_runtime
 from onnxsmith.passes.fusions.normalisation import normalisations
 from onnxsmith.passes.fusions.products import products
 from onnxsmith.passes.fusions.rotary import ROTARY
+from onnxsmith.passes.fusions.squares import SQUARES
 from onnxsmith.passes.fusions.weights import LAYERS
+from onnxsmith.passes.fusions.windows import WINDOWS
 from onnxsmith.passes.inlining import inline_functions
 from onnxsmith.passes.rules.applying import Application
 from onnxsmith.passes.side_by_side.loops import SIDE_BY_SIDE
@@ -67,7 +70,7 @@ _LATER = (("Erf", 20), ("Tanh", 20), ("ReduceMean", 23), ("Softmax", 23), ("Cos"
 _CLEANUP = rule_table(NO_OPS, SIZES, LAYOUTS, SEQUENCES, BRANCHES, LOOPS, SIDE_BY_SIDE)
 #: Fusions that are no rules of two functions; where modules become functions, weights stay in theirs.
 _IN_MODULES = rule_table(ROTARY, ATTENTION)
-_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION)
+_BY_HAND = rule_table(LAYERS, ROTARY, ATTENTION, ACCUMULATING, WINDOWS, SQUARES)
 _FOLDING = (NamedRule("folded constant", fold),)
 
 
@@ -249,13 +252,15 @@ def _in_opset(held: Held, opset: int | Literal["runtime", "keep"], report: Repor
         return held.copy()
 
 
-def polish(model: ir.Model, *, keeps_modules: bool = False) -> None:
+def polish(model: ir.Model, *, keeps_modules: bool = False, folds_weights: bool = True) -> None:
     """Optimise a model that was just made, in place. Its values have types, and its weights keep their names.
 
-    `keeps_modules` leaves apart what belongs to different modules: these are going to be functions.
+    `keeps_modules` leaves apart what belongs to different modules: these are going to be functions. Without
+    `folds_weights`, what is computed of weights is computed by the model: they are going to be trained.
     """
     with collection_paused():
         edit = Editor(model, keeps_weights=True)
+        edit.folds_weights = folds_weights
         for _ in range(_MOST_ROUNDS):
             clean_up(edit, shares_nodes=not keeps_modules)
             if not fuse(edit, _IN_MODULES if keeps_modules else _BY_HAND) and not leave_loops(edit):

@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.errors.kinds import BY_ZERO, NO_MEMORY
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
@@ -56,8 +57,6 @@ _NOT_SUPPORTED = re.compile(
 )
 
 
-#: Begins the name of a node that stands where the code of a model raises an error; its text follows.
-RAISED = "raise "
 # A node of a function is called by the name of the call, too, where the runtime has put it in the place of the call.
 _RAISED_NAME = re.compile(rf"Name:'(?:_inlfunc_\w*_)?{RAISED}(?P<words>[^'|\n]*)\|' Status Message")
 

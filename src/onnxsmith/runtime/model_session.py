@@ -27,6 +27,7 @@ from onnxsmith.runtime.failure import (
 )
 from onnxsmith.runtime.feeds import in_own_byte_order, runner_over
 from onnxsmith.runtime.opening import make_session
+from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
@@ -35,6 +36,10 @@ from onnxsmith.types.value_types import parse_onnx_type
 
 #: With its weights apart, as a proto, or serialized.
 LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
+
+
+#: No runtime has its operators.
+_TRAINING_DOMAIN = "ai.onnx.preview.training"
 
 
 class ModelSession:
@@ -81,7 +86,7 @@ def load_session(
             # Blocks fit the cache of a CPU; other devices take the arrays whole.
             chain = None if settings.providers else elementwise_chain(given.proto)
             opened = open_as_it_can(
-                given,
+                given if chain is None else SessionModel(quicker(given.proto), given.weights),
                 opener(settings, threads=None if chain is None else 1),
                 lambda said: _raise(objection, str(said), None),
             )
@@ -107,6 +112,8 @@ def _raise(objection: Objection | None, said: str, feeds: Sequence[RunValue] | N
 
 def refused(told: str, find_node: FindNode | None) -> NotRunnableError:
     """Nothing installed can run the model: `told` says who was asked and what they answered."""
+    if _TRAINING_DOMAIN in told:
+        told += "\nonnxsmith.grad.expand_training(model) is the model in standard operators"
     error = NotRunnableError("nothing installed can run this model", help=told)
     unknown = unknown_operator(told)
     origin = None if unknown is None or find_node is None else find_node(unknown)

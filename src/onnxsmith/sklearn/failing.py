@@ -15,9 +15,9 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
-from onnxsmith.runtime.failure import RAISED
 from onnxsmith.sklearn.values import array_of
 from onnxsmith.types.dtypes import DType
 

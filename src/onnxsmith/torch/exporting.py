@@ -41,7 +41,8 @@ def export(
 ) -> ExportedModel:
     """The model of a PyTorch module, traced on example arguments.
 
-    The module is exported as it is: call `eval()` first for dropout and batch normalisation as they are in use.
+    The module is exported as it is: call `eval()` first for dropout and batch normalisation as they are in use. The
+    model of a module in training has all weights by their names, to be trained; of others some are folded.
 
     - `dynamic_shapes` says which dimensions stay open, as for torch.export; a name in quotes is enough.
     - `opset_version`: by default the newest that the installed ONNX Runtime runs.
@@ -65,6 +66,7 @@ def export(
         wishes = as_wish(dynamic_shapes)
         notes: list[str] = []
         decided_at: tuple[str, ...] = ()
+        is_training = False
         if isinstance(module, torch.export.ExportedProgram):
             program = module
         elif isinstance(module, torch.jit.ScriptModule):
@@ -81,6 +83,7 @@ def export(
             program = captured(module, given, strict)
             decided_at = given.decided_at
             notes = _in_training(module, program)
+            is_training = module.training
             example = (given.args, given.kwargs or {})
         else:
             raise ExportError(
@@ -89,7 +92,7 @@ def export(
             )
         options = Options(
             wishes, opset_version, functions, input_names, output_names, translations, verify,
-            fallback_dtype, keep_mutations, metadata, runtime, name, decided_at,
+            fallback_dtype, keep_mutations, metadata, runtime, name, decided_at, is_training,
         )  # fmt: skip
         with traced_here(isinstance(module, torch.nn.Module)):
             translator = Translator(program, options, progress, reference, example)

@@ -53,9 +53,12 @@ class TorchTarget(GraphTarget):
         origin: Origin,
         has_metadata: bool,
         keeps_modules: bool = False,
+        keeps_weights: bool = False,
     ) -> None:
         super().__init__(program, parent)
         self.origin = origin
+        #: Whether what is computed of weights stays computed, because they are going to be trained.
+        self.keeps_weights = keeps_weights
         self.has_metadata = has_metadata
         #: Sizes and the like that were computed: what computes them -> the results.
         self._made: dict[Hashable, tuple[Value, ...]] = {}
@@ -67,7 +70,13 @@ class TorchTarget(GraphTarget):
         return portable_operators(self.program.opsets.version(""))
 
     def subgraph(self) -> TorchTarget:
-        return TorchTarget(self.program, self, origin=self.origin, has_metadata=self.has_metadata)
+        return TorchTarget(
+            self.program,
+            self,
+            origin=self.origin,
+            has_metadata=self.has_metadata,
+            keeps_weights=self.keeps_weights,
+        )
 
     def place(self) -> Span | None:
         """The line of the model; what stands on the stack is a translation."""
@@ -92,7 +101,10 @@ class TorchTarget(GraphTarget):
         output_count: int,
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
-        known = _without_node(op, inputs, outputs)
+        if self.keeps_weights and any(map(_is_weight, inputs)):
+            known, outputs = None, [Known(each.type) for each in outputs]
+        else:
+            known = _without_node(op, inputs, outputs)
         if known is not None:
             return (known,) if isinstance(known, SymbolicTensor) else tuple(map(self.constant, known))
         key = _key(op, inputs, attributes, output_count, outputs)
@@ -147,6 +159,13 @@ _NEUTRAL: dict[str, bool | int] = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "And"
 _EITHER_WAY = frozenset({"Add", "Mul", "And", "Or"})
 #: What sizes and masks are computed in. Numbers with fractions are seldom computed twice, and cost a look each.
 _SHARED_DTYPES = frozenset({DType.INT64, DType.BOOL})
+
+
+def _is_weight(value: Value | None) -> bool:
+    """Whether a value is a weight of the module that a gradient may be asked for."""
+    if not isinstance(value, SymbolicTensor) or value.record.weight is None:
+        return False
+    return value.dtype is not None and value.dtype.kind in ("float", "complex")
 
 
 def _without_node(

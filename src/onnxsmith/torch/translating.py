@@ -72,6 +72,8 @@ class Options:
     name: str = "main_graph"
     #: Where the module decides by sizes that are fixed in the program.
     decided_at: tuple[str, ...] = ()
+    #: Whether the module is in training: its weights then stay what they are, and nothing is computed of them.
+    is_training: bool = False
 
     @property
     def wanted_functions(self) -> tuple[str, ...]:
@@ -142,6 +144,7 @@ class Translator:
             origin=origin,
             has_metadata=options.metadata,
             keeps_modules="modules" in options.wanted_functions,
+            keeps_weights=options.is_training,
         )
         if "algorithms" not in options.wanted_functions:
             inline_algorithms(self.scope)
@@ -185,7 +188,7 @@ class Translator:
         model = ir.Model(graph, ir_version=10, producer_name=PRODUCER, functions=functions)
         for node, calls in (modules or {}).items():
             notes_of(node)[MODULES_KEY] = calls
-        polish(model, keeps_modules=modules is not None)
+        polish(model, keeps_modules=modules is not None, folds_weights=not self.options.is_training)
         if "modules" in self.options.wanted_functions:
             outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)

@@ -64,6 +64,21 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[Any]]] = {
         lambda x, w: F.conv2d(x, w, stride=2),
         [normal(2, 3, 8, 9), normal(4, 3, 3, 3)],
     ),
+    "convolution of small images": (
+        lambda x, w: op.Conv(x, w, pads=[1, 1, 1, 1]),
+        lambda x, w: F.conv2d(x, w, padding=1),
+        [normal(3, 12, 4, 5), normal(4, 12, 3, 3)],
+    ),
+    "convolution of a line": (
+        lambda x, w: op.Conv(x, w, strides=[3], pads=[2, 1]),
+        lambda x, w: F.conv1d(F.pad(x, (2, 1)), w, stride=3),
+        [normal(2, 5, 13), normal(4, 5, 4)],
+    ),
+    "convolution with a large window": (
+        lambda x, w: op.Conv(x, w),
+        F.conv2d,
+        [normal(2, 5, 12, 12), normal(3, 5, 9, 9)],
+    ),
     "convolution in groups": (
         lambda x, w: op.Conv(x, w, group=3, pads=[1, 1, 1, 1]),
         lambda x, w: F.conv2d(x, w, groups=3, padding=1),

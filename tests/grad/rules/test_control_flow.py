@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 import torch
 
@@ -131,6 +132,15 @@ def test_a_loop_in_a_loop() -> None:
         return x.sum()
 
     check(grad(nested, wrt=(0, 1))(X, W, np.int64(4)), expected(same, X, W))
+    forward, back = _loops(nested.to_model().gradient(wrt=["x"]).ir.graph)
+    (inner,) = _loops(forward.attributes["body"].as_graph())
+    again, inner_back = _loops(back.attributes["body"].as_graph())
+    # The inner loop keeps no states on the way forward, which would be those of all turns of both.
+    assert len(inner.outputs) == len(inner_back.outputs) == 1 < len(again.outputs)
+
+
+def _loops(graph: ir.Graph) -> list[ir.Node]:
+    return [node for node in graph if node.op_type == "Loop"]
 
 
 @pytest.mark.parametrize("backwards", [0, 1])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from onnxsmith import DOUBLE, trace
+from onnxsmith import DOUBLE, FLOAT, trace
 from onnxsmith import opset21 as op
 from onnxsmith.algorithms import order_statistics, sorting
 from onnxsmith.algorithms.complex_numbers.field import Field
@@ -109,3 +109,13 @@ def test_open_sizes() -> None:
         given = torch.tensor(matrix, requires_grad=True)
         (wanted,) = torch.autograd.grad(torch.linalg.cholesky(given).sin().sum(), given)
         np.testing.assert_allclose(made(matrix)[1], wanted.numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [FLOAT[2, 40, 40], FLOAT["B", "N", "N"]])
+def test_a_determinant_of_many_rows(kind: Any) -> None:
+    numbers = np.random.default_rng(5)
+    x = (np.eye(40) + 0.05 * numbers.standard_normal((2, 40, 40))).astype(np.float32)
+    model = trace(lambda x: op.ReduceSum(op.Det(x), keepdims=0), kind)
+    given = torch.tensor(x, requires_grad=True)
+    (wanted,) = torch.autograd.grad(torch.det(given).sum(), given)
+    np.testing.assert_allclose(model.gradient(wrt=["x"])(x)[1], wanted.numpy(), rtol=1e-3, atol=1e-4)

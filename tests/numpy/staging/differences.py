@@ -54,6 +54,23 @@ def ramp(x):
     return np.vectorize(lambda v: v if v > 0 else 0)(x)
 
 
+def whole(x):
+    return int(x[0])
+
+
+def root_of_negative(x, exponent):
+    return (x.sum() - 5).item() ** exponent
+
+
+def mean(x):
+    return sum(x) / len(x)
+
+
+def stopped(x):
+    with np.errstate(divide="raise"):
+        return 1 / x
+
+
 def text(x):
     return f"{x.sum():.1f}"
 
@@ -89,6 +106,27 @@ DIFFERENCES = (
         ramp,
         (np.array([-1.5, 1.5]),),
         "numpy takes the type of what the first element happens to give",
+    ),
+    Difference(
+        "an int of a float past 64 bits",
+        whole,
+        (np.array([1e30]),),
+        "ONNX's whole numbers have 64 bits",
+    ),
+    Difference(
+        "a negative float to a fractional power",
+        root_of_negative,
+        (np.ones(1), 0.5),
+        "Python gives a complex number, and the model computes with floats",
+    ),
+    Difference(
+        "Python's `sum` of no elements, divided by their number",
+        mean,
+        (np.zeros(0),),
+        "Python's sum of nothing is its own 0, and a variable has one type",
+    ),
+    Difference(
+        "`np.errstate(divide='raise')`", stopped, (np.ones(2),), "a model computes on with infinity and NaN"
     ),
     Difference("text of what is computed", text, (np.ones(3),), "only the model knows the elements"),
 )

@@ -132,10 +132,6 @@ def of_unknown_text(x):
     return f"{x.sum()}"
 
 
-def a_list_of_unknown_length(x):
-    return x.tolist()
-
-
 def arithmetic_errors(x):
     try:
         return 1 / x.shape[0]
@@ -174,7 +170,6 @@ class SETTINGS:
     ("function", "error"),
     [
         (of_unknown_text, TracedValueError),
-        (a_list_of_unknown_length, TracedValueError),
         (arithmetic_errors, UnsupportedSyntaxError),
         (a_matrix_that_may_be_singular, TracedValueError),
         (many_compared, ConditionError),

@@ -221,7 +221,7 @@ def test_whole_numbers_that_the_code_needs_have_a_session_each():
 
 
 def each_element(x):
-    return np.array(x.tolist()) ** 2
+    return np.array(tuple(x)) ** 2
 
 
 def test_fixed_sizes_are_asked_for_and_counted():
@@ -350,3 +350,11 @@ def test_jitted_functions_are_copied_and_pickled():
     assert copy.deepcopy(tripled) is tripled
     assert pickle.loads(pickle.dumps(tripled)) is tripled
     same(pickle.loads(pickle.dumps(xp.jit(haversine)))(np.ones((1, 2)), np.ones((1, 2))), np.zeros(1))
+
+
+def test_as_strided_with_another_number_of_strides_is_refused():
+    def pairs(x):
+        return np.lib.stride_tricks.as_strided(x, (2, 2))
+
+    with pytest.raises(ValueError, match="as_strided needs as many strides"):
+        xp.jit(pairs)(np.ones(4))

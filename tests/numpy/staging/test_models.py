@@ -186,3 +186,22 @@ def test_a_class_is_no_type_of_an_array(kind: Any):
 def test_data_is_the_arguments_of_a_call():
     with pytest.raises(CallError, match="data is"):
         xp.to_model(lambda x: x * 2, DOUBLE["N"], data=5)
+
+
+def test_a_model_holds_nothing_that_it_does_not_use():
+    model = xp.to_model(lambda x: np.concatenate([x.reshape(-1)[1:], x[:1]]), DOUBLE["N"])
+    named = [output for node in model.proto.graph.node for output in node.output]
+    read = [name for node in model.proto.graph.node for name in node.input]
+    assert [each for each in named if each not in (*read, model.outputs[0].name)] == []
+
+
+def test_loops_whose_turns_are_independent_become_nodes_for_all_of_them():
+    def halves(x):
+        out = np.empty(len(x))
+        for i in range(len(x)):
+            out[i] = x[i] / 2 if x[i] > 0 else 0.0
+        return out
+
+    model = xp.to_model(halves, DOUBLE["N"])
+    assert "Loop" not in [node.op_type for node in model.proto.graph.node]
+    np.testing.assert_array_equal(model(np.array([-1.0, 3])), [0.0, 1.5])

@@ -91,6 +91,7 @@ def on_both_ways(x):
 )
 def test_the_error_is_raised_where_the_code_raises_it(function: Callable[..., Any]):
     jitted, model = xp.jit(function), xp.to_model(function, DOUBLE["N"])
+    optimized = model.optimize()
     for given in ([1.0, 2, 3, 11], [1.0, -2, 3, 11], [7.0, 1, 12, 1, 1, 1, 1], [11.0], [-1.0, -1, -2]):
         x = np.array(given)
         try:
@@ -103,6 +104,8 @@ def test_the_error_is_raised_where_the_code_raises_it(function: Callable[..., An
             # What follows the error may fail before the node that has its text.
             is_told = f"it raises {type(error).__name__}" in str(told.value)
             assert is_told or function is before_what_cannot_run_then
+            with pytest.raises(OnnxsmithError, match="it raises" if is_told else None):
+                optimized(x)
         else:
             same(jitted(x), expected)
             same(model(x), np.asarray(expected))
@@ -119,3 +122,11 @@ def test_what_a_try_would_catch_is_refused():
 
     with pytest.raises(UnsupportedSyntaxError, match="only the model knows whether this is raised"):
         xp.jit(caught)(np.ones(2))
+
+
+def test_an_output_keeps_its_shape_where_the_model_may_raise():
+    model = xp.to_model(lambda x: x / x.max(), DOUBLE["N"])
+    assert model.outputs[0].type == DOUBLE["N"]
+    assert model.optimize().outputs[0].type == DOUBLE["N"]
+    with pytest.raises(OnnxsmithError, match="it raises ValueError: zero-size array"):
+        model(np.array([]))

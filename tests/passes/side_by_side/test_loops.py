@@ -160,13 +160,6 @@ DEPENDENT = {
         "double[N] y",
         "x",
     ),
-    "a running sum that is read": loop(
-        "e = Gather(x, i) \n s_new = Add(s, e) \n v = Neg(s_new)",
-        "double s",
-        "zero",
-        "double v",
-        results="double r, double[N] q",
-    ),
     "a product": loop("e = Gather(x, i) \n s_new = Mul(s, e)", "double s", "zero", results="double r"),
     "an array in each turn": loop(
         "e = Gather(x, i) \n v = Mul(x, e)", "", "", "double[N] v", results="double[N,M] r"

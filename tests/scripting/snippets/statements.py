@@ -5,7 +5,7 @@ import dataclasses
 
 from onnxsmith import FLOAT, INT64
 from onnxsmith import opset18 as op
-from onnxsmith.errors import TracedValueError, UnassignedVariableError, UnsupportedSyntaxError
+from onnxsmith.errors import MutationError, TracedValueError, UnassignedVariableError, UnsupportedSyntaxError
 from tests.scripting.corpus import integer, refused, runs, scalar, skips, vector
 
 PRINTED = "the eager run and plain Python print"
@@ -289,4 +289,30 @@ def used_after_deletion(x: FLOAT["N"]):
 @refused(UnsupportedSyntaxError, "attribute of an object")
 def attribute_assigned(x: FLOAT["N"]):
     op.memory = x  # here
+    return x
+
+
+@runs(vector(1, 2))
+def elements_deleted(x: FLOAT["N"]):
+    parts = [x, x + 1.0, x * 2.0]
+    names = {"a": x, "b": x * 3.0}
+    del parts[0], names["a"]
+    del parts[1:]
+    y = parts[0]
+    for each in names:
+        y = y + names[each]
+    return y * len(parts)
+
+
+@refused(MutationError, "'parts' is changed inside this")
+def element_deleted_on_one_path(x: FLOAT["N"]):
+    parts = [x, x + 1.0]
+    if op.ReduceSum(x, keepdims=0) > 0.0:
+        del parts[0]
+    return parts[0]
+
+
+@refused(UnsupportedSyntaxError, "elements of lists and dicts alone can be deleted")
+def element_of_a_tensor_deleted(x: FLOAT["N"]):
+    del x[0]
     return x

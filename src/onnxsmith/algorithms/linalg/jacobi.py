@@ -89,9 +89,7 @@ def symmetric(a: Field, upper: bool) -> Field:
     """A Hermitian matrix from one of its triangles."""
     half = triangle(a, upper, 1 if upper else -1)
     whole = half + half.adjoint()
-    entries = op.Sub(
-        a.re, op.Add(op.Trilu(a.re, np.int64(1), upper=1), op.Trilu(a.re, np.int64(-1), upper=0))
-    )
+    entries = op.Trilu(op.Trilu(a.re, np.int64(0), upper=1), np.int64(0), upper=0)
     return whole + Field(entries)
 
 

@@ -8,13 +8,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms import extremes
 from onnxsmith.algorithms.complex_numbers.field import Field, real
 from onnxsmith.algorithms.linalg.jacobi import singular_values
 from onnxsmith.algorithms.linalg.lu import inverted
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.reductions import Reduction, reduce
-from onnxsmith.algorithms.values import axis_of, converted, rank_of
+from onnxsmith.algorithms.reductions import reduce
+from onnxsmith.algorithms.values import axis_of, converted, like, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -35,11 +36,19 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
         return reduce("ReduceSum", converted(z.is_nonzero(), z.dtype), dims, keepdim)
     size = z.size()
     if math.isinf(order):
-        return reduce("ReduceMax" if order > 0 else "ReduceMin", size, dims, keepdim)
+        axes = range(z.rank) if dims is None else [dims] if isinstance(dims, int) else dims
+        return _extreme(size, [axis_of(each, z.rank) for each in axes], keepdim, is_max=order > 0)
     if order == 1:
         return reduce("ReduceSum", size, dims, keepdim)
     total = reduce("ReduceSum", op.Pow(size, real(order, z)), dims, keepdim)
     return op.Pow(total, real(1 / order, z))
+
+
+def _extreme(size: TensorValue, axes: Sequence[int], keepdim: bool, *, is_max: bool) -> TensorValue:
+    """The extreme of lengths, NaN if one is; the greatest of none is 0."""
+    found = extremes.extreme(Field(size), list(axes), keepdim, is_max=is_max).re
+    zero = like(0, found)
+    return op.Where(op.Less(found, zero), zero, found) if is_max else found
 
 
 @algorithm(name="matrix_norm")
@@ -53,7 +62,7 @@ def matrix_length(z: Field, order: MatrixOrder, dim: Sequence[int], keepdim: boo
     if order in (math.inf, -math.inf):
         rows, columns = columns, rows
     sums = reduce("ReduceSum", z.size(), [rows], True)
-    made = reduce("ReduceMax" if order > 0 else "ReduceMin", sums, [columns], True)
+    made = _extreme(sums, [columns], True, is_max=order > 0)
     return made if keepdim else op.Squeeze(made, [rows, columns])
 
 
@@ -62,8 +71,11 @@ def _spectral(z: Field, order: MatrixOrder, rows: int, columns: int, keepdim: bo
     rest = [k for k in range(z.rank) if k not in (rows, columns)]
     moved = z.map(lambda part: op.Transpose(part, perm=[*rest, rows, columns]))
     values = singular_values(moved.cast(DType.DOUBLE))
-    name: Reduction = "ReduceSum" if order == "nuc" else "ReduceMax" if order == 2 else "ReduceMin"
-    made = reduce(name, values, [rank_of(values) - 1], False)
+    last = rank_of(values) - 1
+    if order == "nuc":
+        made = reduce("ReduceSum", values, [last], False)
+    else:
+        made = _extreme(values, [last], False, is_max=order == 2)
     return op.Unsqueeze(made, sorted([rows, columns])) if keepdim else made
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.core import portable
 from onnxsmith.core.numpys_arrays import beside_number, has_numpys_meaning
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics import arithmetic, bits
+from onnxsmith.core.semantics import arithmetic, bits, number_errors
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
 from onnxsmith.diagnostics import shown_as
@@ -152,6 +152,7 @@ class Number(Tensor, NumberValue):
         value, kind = self._working()
         rounded = Number(arithmetic.round_half_even(value, digits), kind)
         if kind == "float" and digits is None:  # without digits Python gives an int
+            number_errors.demand_whole(value)
             return Number(rounded.as_dtype(DType.INT64), "int")
         return rounded
 
@@ -250,7 +251,12 @@ def _compute(meaning: Meaning, result: NumberKind | None, a: Operand, b: Operand
         result = _power_kind(b)
     works_in: NumberKind = "float" if "float" in kinds or result == "float" else "int"
     dtype = _WORKING[works_in]
-    value = meaning(_operand(a, dtype), _operand(b, dtype))
+    first, second = _operand(a, dtype), _operand(b, dtype)
+    if works_in == "float" and meaning in _DIVISIONS:
+        number_errors.demand_divisor(b.tensor if isinstance(b, Number) else b)
+    value = meaning(first, second)
+    if works_in == "float" and meaning is arithmetic.power:
+        number_errors.demand_power(first, second, value)
     stays_natural = meaning in _NATURAL and is_natural(a) and is_natural(b)
     return Number(value, result or works_in, is_natural=works_in == "int" and stays_natural)
 
@@ -325,6 +331,8 @@ _NATURAL = (
     arithmetic.remainder,
     arithmetic.power,
 )
+#: Operators that have no result for a second operand of 0.
+_DIVISIONS = (arithmetic.divide, arithmetic.floor_divide, arithmetic.remainder)
 #: Python's operators, what each means on tensors, and the kind of its result where the operands do not decide.
 _ARITHMETIC: tuple[tuple[str, Meaning, NumberKind | None], ...] = (
     ("add", arithmetic.add, None),
@@ -361,6 +369,8 @@ def _overload_bits(name: str, meaning: Meaning, *, is_shift: bool = False) -> No
             a, b = (
                 _operand(each, _WORKING[kind]) for each in ((other, self) if _reflected else (self, other))
             )
+            if is_shift and not is_natural(self if _reflected else other):
+                number_errors.demand_shift(b)
             return Number(meaning(a, b), kind)
 
         setattr(Number, method, operator)

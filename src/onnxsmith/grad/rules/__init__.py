@@ -17,6 +17,7 @@ To add one, write a function in the file of its family (or in a new file that is
 - `rule(..., masks=True)`: what comes out has zeros where nothing depends on an element. Behind it, rules whose
   derivatives may be infinite multiply with `scaled`.
 - `rule(..., outputs=2)`: the rule needs the second output, a mask or indices, also where the model does not ask for it.
+- `rule(..., only=is_plain)`: the rule is for some calls, and others go through the definition that ONNX has.
 - An operator whose function ONNX defines needs no rule: it is differentiated through the definition. For others
   `through.defined` takes a function that says what they compute.
 - `rule("erf", domain=ALGORITHMS)` is for a function of `onnxsmith.algorithms` by its name, in real numbers, where the
@@ -26,7 +27,9 @@ To add one, write a function in the file of its family (or in a new file that is
 
 from onnxsmith.grad.rules import activations as activations
 from onnxsmith.grad.rules import arithmetic as arithmetic
+from onnxsmith.grad.rules import attention as attention
 from onnxsmith.grad.rules import bits as bits
+from onnxsmith.grad.rules import called as called
 from onnxsmith.grad.rules import control_flow as control_flow
 from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
@@ -40,6 +43,7 @@ from onnxsmith.grad.rules import products as products
 from onnxsmith.grad.rules import recurrent as recurrent
 from onnxsmith.grad.rules import reductions as reductions
 from onnxsmith.grad.rules import sampling as sampling
+from onnxsmith.grad.rules import sequences as sequences
 from onnxsmith.grad.rules import shapes as shapes
 from onnxsmith.grad.rules import special as special
 from onnxsmith.grad.rules import transforms as transforms

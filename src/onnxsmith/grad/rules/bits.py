@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.replaying import is_real
 from onnxsmith.grad.rules.arithmetic import choice, extreme
 from onnxsmith.grad.scaling import chosen
-from onnxsmith.grad.steps import Cotangents, Step, dtype_of
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, is_real
 from onnxsmith.grad.table import BITS, rule
 
 #: By how many places bits may be counted up or down for the number to be the same but for rounding.

@@ -1,8 +1,9 @@
-"""`If`, `Loop` and `Scan`: bodies that are recorded again on the way back, on the states that the forward pass kept.
+"""`If`, `Loop`, `Scan`, `SequenceMap`: bodies that are recorded again on the way back, on the states that were kept.
 
 A loop keeps the states that each turn begins with, as scan outputs; a state whose shape changes from turn to turn is
-kept in a sequence. The way back is a loop over the turns in reverse. What the body reads from outside is added up
-there. A loop inside a loop keeps its states when it is recorded again.
+kept in a sequence. A state that is a sequence itself is not kept: the turns before are done again, unless nothing reads
+it. The way back is a loop over the turns in reverse. What the body reads from outside is added up there. A loop inside
+a loop keeps its states when it is recorded again.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NotDifferentiableError
-from onnxsmith.grad.broadcasting import as_type_of, filled_like
+from onnxsmith.grad.broadcasting import as_type_of
+from onnxsmith.grad.containers import added, element_at, element_type, or_zeros, zeros_like
+from onnxsmith.grad.inner_graphs import ControlFlow, InnerGraph
 from onnxsmith.grad.operators import op, values
-from onnxsmith.grad.replaying import ControlFlow, InnerGraph, is_real
 from onnxsmith.grad.reverse import Reverse
-from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
+from onnxsmith.grad.steps import Cotangents, Step, dtype_of, is_real, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.target import GradientTarget
 
@@ -42,23 +44,19 @@ def cotangents_inside(
     assert isinstance(target, GradientTarget)  # who goes back has made it one
     reverse = Reverse(target, steps, title)
     for output, seed in zip(outputs, seeds, strict=True):
-        if seed is not None:
+        if isinstance(seed, Tensor) and isinstance(output, Tensor) and not _is_fixed(seed):
+            # The body may know more of the shape: that of one branch, or of this turn.
+            reverse.seed(output, as_type_of(seed, output))
+        elif seed is not None:
             reverse.seed(output, seed)
     reverse.run()
     return [reverse.of(each) for each in wanted]
 
 
-def _tensor(value: Value | None, step: Step) -> Tensor:
-    if not isinstance(value, Tensor):
-        raise NotDifferentiableError(f"there is no gradient of {step.name} that carries a sequence")
-    return value
-
-
-def _or_zeros(cotangent: Value | None, like: Tensor) -> Tensor:
-    if cotangent is None:
-        return filled_like(like, 0.0)
-    assert isinstance(cotangent, Tensor)  # the cotangent of a tensor
-    return as_type_of(cotangent, like)
+def _is_fixed(value: Tensor) -> bool:
+    """Whether all sizes of a tensor are known numbers."""
+    shape = shape_of(value)
+    return shape is not None and all(isinstance(each, int) for each in shape)
 
 
 def _control(step: Step) -> ControlFlow:
@@ -66,14 +64,10 @@ def _control(step: Step) -> ControlFlow:
     return step.kept
 
 
-def _wanted_captures(step: Step, control: ControlFlow) -> list[tuple[int, Tensor]]:
+def _wanted_captures(step: Step, control: ControlFlow) -> list[tuple[int, Value]]:
     """What bodies read from outside and the gradient is asked for, with its place among the step's inputs."""
     first = len(control.inputs)
-    return [
-        (first + k, _tensor(value, step))
-        for k, value in enumerate(control.captures)
-        if step.active[first + k]
-    ]
+    return [(first + k, value) for k, value in enumerate(control.captures) if step.active[first + k]]
 
 
 # -- If ------------------------------------------------------------------------------------------------------
@@ -88,16 +82,57 @@ def branch(step: Step, *gs: Value | None) -> Cotangents:
     found = values(op.If(step.input(0), outputs=len(seen), **bodies))
     results: list[Value | None] = [None] * len(step.inputs)
     for (position, like), made in zip(wanted, found, strict=True):
-        results[position] = as_type_of(_or_zeros(made, like), like)
+        results[position] = or_zeros(made, like)
     return results
 
 
-def _way_back(body: InnerGraph, gs: Sequence[Value | None], seen: Sequence[Tensor]):
-    def back() -> list[Tensor]:
+def _way_back(body: InnerGraph, gs: Sequence[Value | None], seen: Sequence[Value]):
+    def back() -> list[Value]:
         found = cotangents_inside(body, (), gs, seen, "an output of the branch")
-        return [_or_zeros(made, like) for made, like in zip(found, seen, strict=True)]
+        return [or_zeros(made, like) for made, like in zip(found, seen, strict=True)]
 
     return back
+
+
+# -- SequenceMap ---------------------------------------------------------------------------------------------
+
+
+@rule("SequenceMap")
+def mapped(step: Step, *gs: Value | None) -> Cotangents:
+    """A loop over the elements: cotangents of elements are gathered, those of what each element meets are added up."""
+    control = _control(step)
+    body, captures = control.graphs["body"], _wanted_captures(step, control)
+    inputs = [_given(each) for each in control.inputs]
+    wanted = [k for k in range(len(inputs)) if step.active[k]]
+    begun = [
+        zeros_like(inputs[k])
+        if isinstance(inputs[k], Tensor)
+        else op.SequenceEmpty(dtype=element_type(inputs[k]).dtype)
+        for k in wanted
+    ]
+    totals = [zeros_like(value) for _, value in captures]
+
+    def back(turn: Tensor, goes_on: Tensor, *carried: Value) -> list[Value]:
+        elements = [
+            op.Identity(each) if isinstance(each, Tensor) else element_at(each, turn) for each in inputs
+        ]
+        seeds = [None if g is None else element_at(g, turn) for g in gs]
+        sought = [*(elements[k] for k in wanted), *(value for _, value in captures)]
+        found = cotangents_inside(body, elements, seeds, sought, "a result of the SequenceMap")
+        results: list[Value] = [goes_on]
+        for position, (kept, made) in enumerate(zip(carried, found, strict=True)):
+            if position >= len(wanted) or isinstance(inputs[wanted[position]], Tensor):
+                results.append(_added(kept, made))
+            else:
+                results.append(op.SequenceInsert(kept, or_zeros(made, elements[wanted[position]])))
+        return results
+
+    length = op.SequenceLength(inputs[0])
+    made = values(op.Loop(length, None, *begun, *totals, body=back, outputs=len(begun) + len(totals)))
+    found: list[Value | None] = [None] * len(step.inputs)
+    for position, cotangent in zip([*wanted, *(place for place, _ in captures)], made, strict=True):
+        found[position] = or_zeros(cotangent, _given(step.inputs[position]))
+    return found
 
 
 # -- Scan ----------------------------------------------------------------------------------------------------
@@ -162,14 +197,16 @@ def scan(step: Step, *gs: Value | None) -> Cotangents:
     if step.definition.since_version < 9:
         raise NotDifferentiableError("there is no gradient of the Scan of opset 8")
     captures = _wanted_captures(step, control)
+    if not all(isinstance(value, Tensor) for _, value in captures):
+        raise NotDifferentiableError("there is no gradient of a Scan that reads a sequence from outside")
     real = [k for k in range(form.states) if is_real(step.outputs[k])]
-    begun = [_or_zeros(gs[k], step.output(k)) for k in real]
-    totals = [filled_like(value, 0.0) for _, value in captures]
+    begun = [or_zeros(gs[k], step.output(k)) for k in real]
+    totals = [zeros_like(value) for _, value in captures]
     scanned = [step.input(form.states + k) for k in range(form.scanned)]
     wanted = [k for k in range(form.scanned) if step.active[form.states + k]]
     given = [k for k in range(form.outputs) if gs[form.states + k] is not None]
 
-    def back(*arguments: Tensor) -> list[Tensor]:
+    def back(*arguments: Tensor) -> list[Value]:
         carried, rest = arguments[: len(real)], arguments[len(real) :]
         sums, rest = rest[: len(captures)], rest[len(captures) :]
         inputs, weights = rest[: form.states + form.scanned], rest[form.states + form.scanned :]
@@ -181,11 +218,11 @@ def scan(step: Step, *gs: Value | None) -> Cotangents:
         states, rows = [inputs[k] for k in real], [inputs[form.states + k] for k in wanted]
         outside = [value for _, value in captures]
         found = cotangents_inside(body, inputs, seeds, [*states, *outside, *rows], "a result of the Scan")
-        next_states = [_or_zeros(made, like) for made, like in zip(found, states, strict=False)]
+        next_states = [or_zeros(made, like) for made, like in zip(found, states, strict=False)]
         parts = found[len(states) : len(states) + len(outside)]
         more = [_added(total, made) for total, made in zip(sums, parts, strict=True)]
         last = found[len(states) + len(outside) :]
-        return [*next_states, *more, *(_or_zeros(made, like) for made, like in zip(last, rows, strict=True))]
+        return [*next_states, *more, *(or_zeros(made, like) for made, like in zip(last, rows, strict=True))]
 
     backwards = tuple(1 - each for each in form.input_directions)
     weighted = tuple(form.output_axes[k] for k in given)
@@ -207,16 +244,16 @@ def scan(step: Step, *gs: Value | None) -> Cotangents:
     )
     found: list[Value | None] = [None] * len(step.inputs)
     for k, made in zip(real, results, strict=False):
-        found[k] = as_type_of(_or_zeros(made, step.input(k)), step.input(k))
+        found[k] = or_zeros(made, step.input(k))
     for (position, like), made in zip(captures, results[len(real) :], strict=False):
-        found[position] = as_type_of(_or_zeros(made, like), like)
+        found[position] = or_zeros(made, like)
     for k, made in zip(wanted, results[len(real) + len(captures) :], strict=True):
-        found[form.states + k] = as_type_of(_or_zeros(made, scanned[k]), scanned[k])
+        found[form.states + k] = or_zeros(made, scanned[k])
     return found
 
 
-def _added(total: Tensor, part: Value | None) -> Tensor:
-    return total if part is None else as_type_of(op.Add(total, part), total)
+def _added(total: Value, part: Value | None) -> Value:
+    return total if part is None else or_zeros(added(total, part), total)
 
 
 # -- Loop ----------------------------------------------------------------------------------------------------
@@ -245,14 +282,13 @@ def _loop_with_tape(control: ControlFlow) -> tuple[Value, ...]:
 
 def _recorded_loop(control: ControlFlow, in_sequences: list[int]) -> tuple[Value, ...]:
     body, count = control.graphs["body"], len(control.inputs) - 2
-    in_rows = [k for k in range(count) if k not in in_sequences]
+    # A sequence is made again when it is needed: sequences hold no sequences.
+    in_rows = [k for k in range(count) if k not in in_sequences and isinstance(control.inputs[2 + k], Tensor)]
 
     def with_tape(turn: Tensor, goes_on: Tensor, *arguments: Value) -> Sequence[Value]:
         states, sequences = arguments[:count], arguments[count:]
         for k in in_rows:
             shape = shape_of(states[k])
-            if not isinstance(states[k], Tensor):
-                raise NotDifferentiableError("there is no gradient of a Loop that carries a sequence")
             if shape is None or any(each is None for each in shape):
                 raise _ChangesShape(k)
         results = body.record((turn, goes_on, *states))
@@ -264,18 +300,15 @@ def _recorded_loop(control: ControlFlow, in_sequences: list[int]) -> tuple[Value
     total = control.output_count + len(empty) + len(in_rows) + 1
     made = control.call((*control.inputs, *empty), control.attributes, {"body": with_tape}, total)
     first = count + len(empty)
-    kept: list[Value] = list(made[first + control.output_count - count :])
-    turns, rows = kept.pop(), kept
-    states = [
-        made[count + in_sequences.index(k)] if k in in_sequences else rows[in_rows.index(k)]
-        for k in range(count)
-    ]
-    control.tape = (*states, turns)
+    *rows, turns = made[first + control.output_count - count :]
+    kept: dict[int, Value] = dict(zip(in_rows, rows, strict=True))
+    kept.update(zip(in_sequences, made[count:first], strict=True))
+    control.tape = (*(kept.get(k) for k in range(count)), turns)
     return (*made[:count], *made[first : first + control.output_count - count])
 
 
 def _given(value: Value | None) -> Value:
-    assert value is not None  # the initial state of a loop
+    assert value is not None  # the initial state of a loop, or what was kept
     return value
 
 
@@ -286,14 +319,14 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
     *tape, turns = control.tape
     captures = _wanted_captures(step, control)
     real = [k for k in range(count) if is_real(step.outputs[k])]
-    begun = [_or_zeros(gs[k], step.output(k)) for k in real]
-    totals = [filled_like(value, 0.0) for _, value in captures]
+    begun = [or_zeros(gs[k], step.outputs[k]) for k in real]
+    totals = [zeros_like(value) for _, value in captures]
     trips = op.Size(turns)
     outputs = len(step.outputs) - count
 
-    def back(turn: Tensor, goes_on: Tensor, *carried: Tensor) -> list[Tensor]:
+    def back(turn: Tensor, goes_on: Tensor, *carried: Value) -> list[Value]:
         k = trips - turn - np.int64(1)
-        states = [_at(each, k) for each in tape]
+        states = _states_at(control, tape, k)
         seeds: list[Value | None] = [None] * (1 + count + outputs)
         for position, seed in zip(real, carried, strict=False):
             seeds[1 + position] = seed
@@ -305,7 +338,7 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
         outside = [value for _, value in captures]
         arguments = (k, current_graph().lift(np.array(True)), *states)
         found = cotangents_inside(body, arguments, seeds, [*wanted, *outside], "a result of the Loop")
-        next_states = [_or_zeros(made, like) for made, like in zip(found, wanted, strict=False)]
+        next_states = [or_zeros(made, like) for made, like in zip(found, wanted, strict=False)]
         sums = carried[len(real) :]
         more = [_added(total, made) for total, made in zip(sums, found[len(wanted) :], strict=True)]
         return [goes_on, *next_states, *more]
@@ -313,15 +346,26 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
     results = control.call((trips, None, *begun, *totals), {}, {"body": back}, len(begun) + len(totals))
     found: list[Value | None] = [None] * len(step.inputs)
     for position, made in zip(real, results, strict=False):
-        like = step.input(2 + position)
-        found[2 + position] = as_type_of(_or_zeros(made, like), like)
+        found[2 + position] = or_zeros(made, _given(step.inputs[2 + position]))
     for (position, like), made in zip(captures, results[len(real) :], strict=True):
-        found[position] = as_type_of(_or_zeros(made, like), like)
+        found[position] = or_zeros(made, like)
     return found
+
+
+def _states_at(control: ControlFlow, tape: Sequence[Value | None], turn: Tensor) -> list[Value]:
+    """The states that a turn begins with: as they were kept, or by the turns before it once more."""
+    states: list[Value | None] = [None if each is None else _at(each, turn) for each in tape]
+    if None in states:
+        body, count = control.graphs["body"], len(states)
+
+        def again(k: Tensor, goes_on: Tensor, *arguments: Value) -> Sequence[Value]:
+            return [goes_on, *body.record((k, goes_on, *arguments))[1 : count + 1]]
+
+        made = control.call((turn, None, *control.inputs[2:]), {}, {"body": again}, count)
+        states = [each if kept is None else kept for kept, each in zip(states, made, strict=True)]
+    return [_given(each) for each in states]
 
 
 def _at(kept: Value, turn: Tensor) -> Tensor:
     """A state as it was at a turn; a sequence has those whose shapes change."""
-    if not isinstance(kept, Tensor):
-        return op.SequenceAt(kept, turn)
-    return op.Gather(kept, turn, axis=0)
+    return op.Gather(kept, turn, axis=0) if isinstance(kept, Tensor) else element_at(kept, turn)

@@ -1,14 +1,17 @@
-"""Convolutions. The input's cotangent is a transposed convolution; the weight's has three forms, which were measured.
+"""Convolutions. The input's cotangent is a transposed convolution; the weight's has four forms, which were measured.
 
 Windows of one element are a batched product. Few channels are a convolution with the cotangent as its weights, and so
-are groups. All else is one product of matrices: what stands at each place of the window, beside each other.
+are groups. All else is a product of matrices for each place of the window: over all images at once where they are small
+beside the number of their channels, one image after the other where they are not.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from onnxsmith.algorithms.values import Size, sizes_of
+from onnxsmith.algorithms.values import Size, int64s, size_of, sizes_of
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.broadcasting import as_type_of
@@ -17,8 +20,10 @@ from onnxsmith.grad.steps import Cotangents, Step, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.windows import Window, kernel_of, static, window_of
 
-#: Up to as many channels of the input a convolution by the cotangent is the fastest.
+#: Up to as many channels of the input a convolution by the cotangent is the fastest way to that of the weights.
 _FEW_CHANNELS = 4
+#: A window of more places is gone over by a convolution, too: each place costs three nodes.
+_MOST_PLACES = 64
 
 
 def _kernel(step: Step) -> tuple[int, ...]:
@@ -89,10 +94,10 @@ def weight_cotangent(x: Tensor, g: Tensor, window: Window, group: int, weight: T
     """The cotangent of a convolution's weights, from `x` to `g`."""
     if all(each == 1 for each in window.kernel) and group == 1:
         made = _of_single_elements(x, g, window)
-    elif group > 1 or _has_few_channels(x):
-        made = _by_convolution(x, g, window, group)
+    elif group > 1 or _has_few_channels(x) or math.prod(window.kernel) > _MOST_PLACES:
+        made = by_convolution(x, g, window, group)
     else:
-        made = _by_product(x, g, window)
+        made = by_products(x, g, window, at_once=_are_small(x, g))
     return as_type_of(made, weight)
 
 
@@ -100,6 +105,12 @@ def _has_few_channels(x: Tensor) -> bool:
     shape = shape_of(x)
     channels = None if shape is None else shape[1]
     return isinstance(channels, int) and channels <= _FEW_CHANNELS
+
+
+def _are_small(x: Tensor, g: Tensor) -> bool:
+    """Whether images have few places beside their channels; where only the model knows, they are not."""
+    places, channels = _places(g), size_of(x, 1)
+    return isinstance(places, int) and isinstance(channels, int) and places < 2 * channels
 
 
 def _of_single_elements(x: Tensor, g: Tensor, window: Window) -> Tensor:
@@ -118,7 +129,7 @@ def _in_rows(x: Tensor) -> Tensor:
     return op.Reshape(x, op.Concat(op.Shape(x, end=2), np.array([-1]), axis=0))
 
 
-def _by_convolution(x: Tensor, g: Tensor, window: Window, group: int) -> Tensor:
+def by_convolution(x: Tensor, g: Tensor, window: Window, group: int = 1) -> Tensor:
     """The batch takes the place of channels, the cotangent that of weights; strides and dilations change places."""
     padded = window.padded(x)
     rank = window.rank
@@ -136,23 +147,38 @@ def _by_convolution(x: Tensor, g: Tensor, window: Window, group: int) -> Tensor:
     return op.Transpose(made, perm=[1, 0, *rest])
 
 
-def _by_product(x: Tensor, g: Tensor, window: Window) -> Tensor:
-    """(M, N · L) times (N · L, K · C): what stands at each of the K places of the windows, beside each other."""
+def by_products(x: Tensor, g: Tensor, window: Window, *, at_once: bool) -> Tensor:
+    """A product for each place of the window: of the cotangent, and of what stands at that place of all windows.
+
+    Of all images at once, (M, N · L) times (N · L, C); or of one after the other, (M, L) times (L, C), and the sum.
+    Beside each other in one tensor, the places would be K times as large as the image: that takes longer than the
+    products do.
+    """
     rank = window.rank
     last = [0, *range(2, 2 + rank), 1]
     pixels = op.Transpose(window.padded(x), perm=last)
     outputs: list[Size] = sizes_of(g)[2:]
-    parts = [window.picked(pixels, each, 1, outputs) for each in window.offsets()]
-    columns = parts[0] if len(parts) == 1 else op.Concat(*parts, axis=-1)
-    rows = op.Transpose(g, perm=last)
-    product = op.Gemm(_as_matrix(rows), _as_matrix(columns), transA=1)
-    channels = op.Shape(x, start=1, end=2)
-    apart = op.Reshape(product, op.Concat(np.array([-1, *window.kernel]), channels, axis=0))
+    batch, channels, count = size_of(x, 0), size_of(x, 1), _places(g)
+    picked = [window.picked(pixels, each, 1, outputs) for each in window.offsets()]
+    if at_once:
+        rows = op.Reshape(op.Transpose(g, perm=last), int64s([batch * count, size_of(g, 1)]))
+        shape = int64s([batch * count, channels])
+        made = op.Concat(*(op.Gemm(rows, op.Reshape(each, shape), transA=1) for each in picked), axis=1)
+    else:
+        rows = op.Reshape(g, int64s([batch, size_of(g, 1), count]))
+        shape = int64s([batch, count, channels])
+        products = op.Concat(*(op.MatMul(rows, op.Reshape(each, shape)) for each in picked), axis=2)
+        made = op.ReduceSum(products, np.array([0]), keepdims=0)
+    apart = op.Reshape(made, int64s([size_of(g, 1), *window.kernel, channels]))
     return op.Transpose(apart, perm=[0, rank + 1, *range(1, rank + 1)])
 
 
-def _as_matrix(x: Tensor) -> Tensor:
-    return op.Reshape(x, op.Concat(np.array([-1]), op.Shape(x, start=-1), axis=0))
+def _places(g: Tensor) -> Size:
+    """How many windows there are in an image."""
+    count: Size = 1
+    for each in sizes_of(g)[2:]:
+        count = count * each
+    return count
 
 
 @rule("Col2Im")
@@ -175,4 +201,4 @@ def columns_to_image(step: Step, g: Tensor) -> Cotangents:
     padded = window.padded(g)
     rows = [_in_rows(window.picked(padded, each, 2, counts)) for each in window.offsets()]
     stacked = op.Concat(*(op.Unsqueeze(each, [2]) for each in rows), axis=2)
-    return (as_type_of(op.Reshape(stacked, op.Shape(x)), x),)
+    return (as_type_of(op.Reshape(stacked, op.Shape(x), allowzero=1), x),)

@@ -211,10 +211,10 @@ def _by_places(step: Step, g: Tensor) -> Tensor:
     """The cotangent of a slice of which nothing is known: the places of all elements are sliced likewise."""
     x = step.input(0)
     flat = filled_like(op.Reshape(x, [-1]), 0.0)
-    everything = op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x))
+    everything = op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x), allowzero=1)
     places = op.Slice(everything, *(step.input(k) for k in (1, 2, 3, 4)))
     made = op.ScatterElements(flat, op.Reshape(places, [-1]), op.Reshape(g, [-1]))
-    return as_type_of(op.Reshape(made, op.Shape(x)), x)
+    return as_type_of(op.Reshape(made, op.Shape(x), allowzero=1), x)
 
 
 @rule("Pad")
@@ -235,11 +235,11 @@ def pad(step: Step, g: Tensor) -> Cotangents:
 def _folded(step: Step, g: Tensor, mode: str) -> Tensor:
     """The cotangent of padding with elements of the tensor: they are added up where they come from."""
     x = step.input(0)
-    everything = op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x))
+    everything = op.Reshape(op.Range(np.int64(0), op.Size(x), np.int64(1)), op.Shape(x), allowzero=1)
     places = op.Pad(everything, step.input(1), None, step.optional(3), mode=mode)
     flat = filled_like(op.Reshape(x, [-1]), 0.0)
     made = op.ScatterElements(flat, op.Reshape(places, [-1]), op.Reshape(g, [-1]), reduction="add")
-    return as_type_of(op.Reshape(made, op.Shape(x)), x)
+    return as_type_of(op.Reshape(made, op.Shape(x), allowzero=1), x)
 
 
 # -- choices -------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def compress(step: Step, g: Tensor) -> Cotangents:
     axis = step.attribute("axis")
     if axis is None:
         flat = op.Reshape(x, [-1])
-        return (as_type_of(op.Reshape(placed_along(g, places, 0, flat), op.Shape(x)), x),)
+        return (as_type_of(op.Reshape(placed_along(g, places, 0, flat), op.Shape(x), allowzero=1), x),)
     return (as_type_of(placed_along(g, places, step.integer("axis") % step.rank(), x), x),)
 
 

@@ -18,6 +18,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.steps import Cotangents, Step, shape_of
 from onnxsmith.grad.table import rule
+from onnxsmith.types.dtypes import DType
 
 
 def _turned(x: Tensor) -> Tensor:
@@ -35,6 +36,14 @@ def _eye(x: Tensor) -> Tensor:
 
 def _upper_solved(upper: Tensor, b: Tensor) -> Tensor:
     return cast(Tensor, solved_triangular(Field(upper), Field(b), upper=True).re)
+
+
+def inverse_of_turned(x: Tensor) -> Tensor:
+    """The inverse of the transpose of each matrix; not finite for one that has none."""
+    turned = op.Cast(_turned(x), to=DType.DOUBLE)
+    eye = op.Expand(_eye(turned), op.Shape(x))
+    found = cast(Tensor, lu.solved(Field(turned), Field(eye), sizes(Field(eye)))[0].re)
+    return op.Cast(found, to=x.dtype)
 
 
 @rule("solve", domain=ALGORITHMS, broadcasts=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.grad.broadcasting import as_type_of, filled_like
+from onnxsmith.grad.inner_graphs import Marked
 from onnxsmith.grad.operators import op, values
-from onnxsmith.grad.replaying import Marked
 from onnxsmith.grad.rules.control_flow import cotangents_inside
 from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.grad.table import rule
@@ -33,34 +36,54 @@ def custom(step: Step, *gs: Value | None) -> Cotangents:
 
 @rule("checkpoint", domain=DOMAIN)
 def computed_again(step: Step, *gs: Value | None) -> Cotangents:
-    """The body on inputs that pass a branch, which is always taken: else it would be shared with what there is."""
+    """The body again, when the way back has come to it, and done with before the way back goes on.
+
+    Left to itself a runtime computes the body again at once, since all that it reads is there, and the cotangents of
+    weights last of all, since nothing reads them. Either keeps in memory what the mark is to spare.
+    """
     wanted = [k for k in range(len(step.inputs)) if step.active[k]]
-    passed = values(
-        op.If(
-            _always(step, wanted),
-            then_branch=lambda: [op.Identity(step.input(k)) for k in wanted],
-            else_branch=lambda: [filled_like(step.input(k), 0.0) for k in wanted],
-            outputs=len(wanted),
-        )
-    )
-    seen = {k: as_type_of(_tensor(each), step.input(k)) for k, each in zip(wanted, passed, strict=True)}
+    given = [step.input(k) for k in wanted]
+    # A cotangent may be a constant, which decides nothing: then what is given does, if it can be no weight.
+    free = next((each for each in given if made_value(each).record.tensor is None), given[0])
+    passed = _behind([*gs, free], given)
+    seen = dict(zip(wanted, passed, strict=True))
     inputs = [seen.get(k, each) for k, each in enumerate(step.inputs) if each is not None]
-    found = cotangents_inside(_marked(step).body, inputs, gs, list(seen.values()), "a result of the function")
+    found = cotangents_inside(_marked(step).body, inputs, gs, passed, "a result of the function")
     results: list[Value | None] = [None] * len(step.inputs)
     for k, cotangent in zip(wanted, found, strict=True):
         results[k] = cotangent
+    # What nodes have made is what the way back goes on from; the rest are weights and inputs.
+    further = [k for k in wanted if _is_made(step.input(k)) and isinstance(results[k], Tensor)]
+    if further and len(further) < len(wanted):
+        for k, cotangent in zip(further, _behind(found, [_tensor(results[k]) for k in further]), strict=True):
+            results[k] = cotangent
     return results
 
 
-def _tensor(value: Value) -> Tensor:
+def _tensor(value: Value | None) -> Tensor:
     assert isinstance(value, Tensor)  # the cotangent of a tensor
     return value
 
 
-def _always(step: Step, wanted: list[int]) -> Tensor:
-    """True, which nobody can tell before the model runs: of what it is given, and not of a weight if it can be."""
-    given = [step.input(k) for k in wanted]
-    first = next((each for each in given if made_value(each).record.tensor is None), given[0])
-    some = op.Slice(op.Reshape(first, [-1]), [0], [1])
-    is_odd = op.IsNaN(op.ReduceSum(some, keepdims=0))
+def _is_made(value: Tensor) -> bool:
+    return made_value(value).record.producer is not None
+
+
+def _behind(first: Sequence[Value | None], then: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors that are there when others are: what a branch gives that is always taken, and decided by those."""
+    passed = values(
+        op.If(
+            _always([each for each in first if isinstance(each, Tensor)]),
+            then_branch=lambda: [op.Identity(each) for each in then],
+            else_branch=lambda: [filled_like(each, 0.0) for each in then],
+            outputs=len(then),
+        )
+    )
+    return [as_type_of(_tensor(each), like) for each, like in zip(passed, then, strict=True)]
+
+
+def _always(given: Sequence[Tensor]) -> Tensor:
+    """True, which nobody can tell before tensors are there."""
+    parts = [op.ReduceSum(op.Slice(op.Reshape(each, [-1]), [0], [1]), keepdims=0) for each in given]
+    is_odd = functools.reduce(op.Or, map(op.IsNaN, parts))
     return op.Or(is_odd, op.Not(is_odd))

@@ -99,7 +99,7 @@ def greatest_of_windows(step: Step, g: Tensor | None, _: Tensor | None = None) -
     flat = filled_like(op.Reshape(x, [-1]), 0.0)
     places = op.Reshape(indices, [-1, 1])
     made = op.ScatterND(flat, places, op.Reshape(g, [-1]), reduction="add")
-    return (as_type_of(op.Reshape(made, shape_tensor(x)), x),)
+    return (as_type_of(op.Reshape(made, shape_tensor(x), allowzero=1), x),)
 
 
 def _attributes(step: Step) -> dict[str, int | str | tuple[int, ...]]:
@@ -148,4 +148,4 @@ def greatest_of_image(step: Step, g: Tensor) -> Cotangents:
     places = op.ArgMax(rows, axis=2)
     ends = op.Reshape(g, op.Concat(op.Shape(x, end=2), np.array([1]), axis=0))
     made = op.ScatterElements(filled_like(rows, 0.0), places, ends, axis=2)
-    return (as_type_of(op.Reshape(made, op.Shape(x)), x),)
+    return (as_type_of(op.Reshape(made, op.Shape(x), allowzero=1), x),)

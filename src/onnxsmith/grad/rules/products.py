@@ -43,13 +43,20 @@ def matrix_product(step: Step, g: Tensor) -> Cotangents:
         g = op.Unsqueeze(g, [-1])
     rank = max(m, n, 2)
 
+    are_matrices = m <= 2 and n <= 2
+
     def of_a() -> Tensor:
-        made = op.MatMul(g, swapped(columns, max(n, 2)))
+        if are_matrices:
+            made = op.Gemm(g, columns, transB=1)
+        else:
+            made = op.MatMul(g, swapped(columns, max(n, 2)))
         made = made if have_same_shape(made, rows) else summed_to(made, rows)
         return op.Squeeze(made, [0]) if m == 1 else made
 
     def of_b() -> Tensor:
-        if n <= 2 and rank > 2 and m > 2:
+        if are_matrices:
+            made = op.Gemm(rows, g, transA=1)
+        elif n <= 2 and rank > 2 and m > 2:
             made = _over_all_rows(rows, g)
         else:
             made = op.MatMul(swapped(rows, max(m, 2)), g)

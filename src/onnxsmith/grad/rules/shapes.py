@@ -107,20 +107,20 @@ def reverse_sequence(step: Step, g: Tensor) -> Cotangents:
 def depth_to_space(step: Step, g: Tensor) -> Cotangents:
     x, size = step.input(), step.integer("blocksize")
     batch, height, width = (op.Shape(x, start=k, end=k + 1) for k in (0, 2, 3))
-    block = np.array([size])
+    depth, block = op.Shape(g, start=1, end=2), np.array([size])
     # The rows and columns of each block become channels again.
-    apart = op.Reshape(g, op.Concat(batch, np.array([-1]), height, block, width, block, axis=0))
+    apart = op.Reshape(g, op.Concat(batch, depth, height, block, width, block, axis=0), allowzero=1)
     order = [0, 1, 3, 5, 2, 4] if step.text("mode", "DCR") == "CRD" else [0, 3, 5, 1, 2, 4]
-    return (as_type_of(op.Reshape(op.Transpose(apart, perm=order), op.Shape(x)), x),)
+    return (as_type_of(op.Reshape(op.Transpose(apart, perm=order), op.Shape(x), allowzero=1), x),)
 
 
 @rule("SpaceToDepth")
 def space_to_depth(step: Step, g: Tensor) -> Cotangents:
     x, y, size = step.input(), step.output(), step.integer("blocksize")
     batch, height, width = (op.Shape(y, start=k, end=k + 1) for k in (0, 2, 3))
-    block = np.array([size])
+    depth, block = op.Shape(x, start=1, end=2), np.array([size])
     is_by_column = step.text("mode", "DCR") == "CRD"
-    sizes = [np.array([-1]), block, block] if is_by_column else [block, block, np.array([-1])]
-    apart = op.Reshape(g, op.Concat(batch, *sizes, height, width, axis=0))
+    sizes = [depth, block, block] if is_by_column else [block, block, depth]
+    apart = op.Reshape(g, op.Concat(batch, *sizes, height, width, axis=0), allowzero=1)
     order = [0, 1, 4, 2, 5, 3] if is_by_column else [0, 3, 4, 1, 5, 2]
-    return (as_type_of(op.Reshape(op.Transpose(apart, perm=order), op.Shape(x)), x),)
+    return (as_type_of(op.Reshape(op.Transpose(apart, perm=order), op.Shape(x), allowzero=1), x),)

@@ -9,6 +9,7 @@ from onnxsmith.errors import NotDifferentiableError
 from onnxsmith.grad.broadcasting import as_type_of, filled_like
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.rules.indexing import as_int64, size_along
+from onnxsmith.grad.rules.linear_algebra import inverse_of_turned
 from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.grad.through import defined
@@ -19,15 +20,13 @@ _MOST_ROWS = 32
 
 @rule("Det")
 def determinant(step: Step, g: Tensor) -> Cotangents:
-    """The cofactors, which there are also for a matrix that has no inverse."""
+    """The cofactors, which there are also for a matrix that has no inverse; of many rows, by the inverse."""
     x = step.input()
     rank, shape = step.rank(), shape_of(x)
     rows = None if shape is None else shape[-1]
-    if not isinstance(rows, int) or rows > _MOST_ROWS:
-        raise NotDifferentiableError(
-            f"there is no gradient of Det but for matrices of a known size up to {_MOST_ROWS}: {x.type.described}"
-        )
     outer = op.Unsqueeze(g, [-2, -1])
+    if not isinstance(rows, int) or rows > _MOST_ROWS:
+        return (as_type_of(outer * op.Unsqueeze(step.output(), [-2, -1]) * inverse_of_turned(x), x),)
     if rows == 1:
         return (outer,)
     others = np.array([[k for k in range(rows) if k != row] for row in range(rows)])

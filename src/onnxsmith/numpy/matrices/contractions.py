@@ -15,6 +15,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_o
 from onnxsmith.numpy.rearranging import diagonal
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
+from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_arrays, expand_dims, moveaxis, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
 
@@ -95,6 +96,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, /, axes: Any = 2) -> Array:
         left, right = x.shape[k], y.shape[each]
         if isinstance(left, int) and isinstance(right, int) and left != right:
             raise ShapeError(f"dimension {k} has size {left}, and dimension {each} of the other size {right}")
+        require_same(left, right, ValueError("shape-mismatch for sum"))
     rows = [k for k in range(x.ndim) if k not in mine]
     columns = [k for k in range(y.ndim) if k not in theirs]
     inside = product(cast("list[Size]", [x.shape[k] for k in mine]))
@@ -121,6 +123,7 @@ def vector_cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
         size = each.shape[axis_of(axis, each.ndim)]
         if isinstance(size, int) and size != 3:
             raise ShapeError(f"the vectors have 3 elements each, not {size}")
+        require_same(size, 3, ValueError("incompatible dimensions for cross product"))
     dtype = dtypes.promoted([x.dtype, y.dtype])
     return _crossed(as_type(x, dtype).copy(), as_type(y, dtype).copy(), place)
 
@@ -141,6 +144,8 @@ def cross(
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """All products of elements, as blocks of the second."""
     x, y = array_of(a), array_of(b)
+    if not x.ndim or not y.ndim:
+        return _multiplied(x, y)
     rank = max(x.ndim, y.ndim)
     left = reshape(x, (*[1] * (rank - x.ndim), *tuple(x.shape)))
     right = reshape(y, (*[1] * (rank - y.ndim), *tuple(y.shape)))

@@ -16,7 +16,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type
-from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, scaled, working
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, refuse_nan, scaled, working
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 
@@ -115,6 +115,7 @@ def svd(
     if not compute_uv:
         return svdvals(x)
     a = matrices(x)
+    refuse_nan(a, "SVD did not converge")
     u, found, vh = _svd(a, bool(full_matrices))
     return SVDResult(as_type(u, a.dtype), as_type(found, part_dtype(a.dtype)), as_type(vh, a.dtype))
 
@@ -123,13 +124,15 @@ def svd(
 def svdvals(x: ArrayLike, /) -> Array:
     """The singular values, from the largest."""
     a = matrices(x)
+    refuse_nan(a, "SVD did not converge")
     return as_type(_singular_values(a), part_dtype(a.dtype))
 
 
 @recorded()
 def _eigh(a: Array, upper: bool) -> tuple[Array, Array]:
-    z, scale = scaled(working(a))
-    found, vectors = jacobi.eigh(jacobi.symmetric(z, upper))
+    # The other triangle does not count, whatever is in it.
+    z, scale = scaled(jacobi.symmetric(working(a), upper))
+    found, vectors = jacobi.eigh(z)
     found = op.Mul(found, op.Squeeze(scale, [-1]))
     return array_from(found), array_from(vectors)
 
@@ -173,6 +176,7 @@ def _eigvals(a: Array) -> Array:
 def eig(x: ArrayLike, /) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; both are complex."""
     a = matrices(x, square=True)
+    refuse_nan(a, "Array must not contain infs or NaNs", infinite=True)
     found, vectors = _eig(a)
     wanted = dtypes.complex_of(a.dtype)
     return EigResult(as_type(found, wanted), as_type(vectors, wanted))
@@ -182,4 +186,5 @@ def eig(x: ArrayLike, /) -> EigResult:
 def eigvals(x: ArrayLike, /) -> Array:
     """Eigenvalues of square matrices; they are complex."""
     a = matrices(x, square=True)
+    refuse_nan(a, "Array must not contain infs or NaNs", infinite=True)
     return as_type(_eigvals(a), dtypes.complex_of(a.dtype))

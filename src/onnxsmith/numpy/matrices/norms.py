@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import cast
 
+import numpy as np
+
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.linalg.norms import MatrixOrder, condition, matrix_length, vector_length
 from onnxsmith.algorithms.operators import op
@@ -14,11 +16,14 @@ from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
-from onnxsmith.numpy.matrices.operands import matrices, part_dtype, working
+from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_nan, working
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_at_least, require_some
 from onnxsmith.numpy.reshaping import reshape
 from onnxsmith.types.dtypes import DType
+
+_EMPTY = "zero-size array to reduction operation minimum which has no identity"
 
 
 def _floats(x: ArrayLike) -> Array:
@@ -47,7 +52,10 @@ def vector_norm(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False, o
     Array(5.)
     """
     array = _floats(x)
-    return _vector_norm(array, float(ord), axes_of(axis, array.ndim), bool(keepdims))
+    axes = axes_of(axis, array.ndim)
+    if ord == -math.inf:
+        require_some(array, axes, ValueError(_EMPTY))
+    return _vector_norm(array, float(ord), axes, bool(keepdims))
 
 
 @recorded()
@@ -70,7 +78,17 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | N
     """A norm of matrices."""
     a = matrices(x)
     rank = a.ndim
-    return _matrix_norm(a, _order("fro" if ord is None else ord), (rank - 2, rank - 1), bool(keepdims))
+    return _checked_norm(a, _order("fro" if ord is None else ord), (rank - 2, rank - 1), keepdims)
+
+
+def _checked_norm(a: Array, order: MatrixOrder, axes: tuple[int, int], keepdims: bool) -> Array:
+    if order in ("nuc", 2, -2):
+        refuse_nan(a, "SVD did not converge")
+    if order == -2:
+        require_some(a, axes, ValueError(_EMPTY))
+    if order in (-1, -math.inf):  # the least of sums along the other axis
+        require_some(a, [axes[1 if order == -1 else 0]], ValueError(_EMPTY))
+    return _matrix_norm(a, order, axes, bool(keepdims))
 
 
 @public("linalg.norm")
@@ -91,7 +109,7 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: Axes = None, keepdi
     if len(axes) != 2:
         raise ShapeError(f"a norm is of one or two axes, not of {len(axes)}")
     order = _order("fro" if ord is None else ord)
-    return _matrix_norm(array, order, (axes[0], axes[1]), bool(keepdims))
+    return _checked_norm(array, order, (axes[0], axes[1]), keepdims)
 
 
 @recorded()
@@ -104,4 +122,8 @@ def _condition(x: Array, order: MatrixOrder | None) -> Array:
 def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """How much a system of equations makes of an error."""
     a = matrices(x, square=p not in (None, 2, -2))
+    for each in a.shape:
+        require_at_least(each, 1, np.linalg.LinAlgError("cond is not defined on empty arrays"))
+    if p in (None, 2, -2):
+        refuse_nan(a, "SVD did not converge")
     return as_type(_condition(a, None if p is None else _order(p)), part_dtype(a.dtype))

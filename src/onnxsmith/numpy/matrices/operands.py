@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
@@ -11,8 +12,10 @@ from onnxsmith.errors import InputTypeError, LinearAlgebraError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type, tensors_of
+from onnxsmith.numpy.conversions import array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.registry import UFUNCS
+from onnxsmith.numpy.requirements import require, require_same
 from onnxsmith.types.dtypes import DType
 
 FLOAT32: NumpyDType = np.dtype(np.float32)
@@ -39,6 +42,8 @@ def matrices(x: ArrayLike, *, square: bool = False) -> Array:
     rows, columns = array.shape[-2], array.shape[-1]
     if square and isinstance(rows, int) and isinstance(columns, int) and rows != columns:
         raise ShapeError(f"the matrices have {rows} rows and {columns} columns, and have to be square")
+    if square and not (isinstance(rows, int) and isinstance(columns, int)):
+        require_same(rows, columns, np.linalg.LinAlgError("Last 2 dimensions of the array must be square"))
     return as_type(array, result_dtype(array))
 
 
@@ -58,7 +63,20 @@ def scaled(z: Field) -> tuple[Field, TensorValue]:
     return z.map(lambda part: op.Div(part, scale)), scale
 
 
+def refuse_nan(a: Array, what: str, *, infinite: bool = False) -> None:
+    """Raise where elements are NaN, or infinite if that is no better: now, or in the model of numpy code."""
+    if not a.is_symbolic:
+        elements = np.asarray(a)
+        if not np.isfinite(elements).all() if infinite else np.isnan(elements).any():
+            raise LinearAlgebraError(what)
+        return
+    kind = "isfinite" if infinite else "isnan"
+    require(lambda: UFUNCS[kind](a) if infinite else ~UFUNCS[kind](a), np.linalg.LinAlgError(what))
+
+
 def refuse_faults(faults: Array, what: str) -> None:
-    """Raise where elements are known and a fault was found; a recorded model gives inf or NaN there."""
+    """Raise where a fault was found: now, or in the model of numpy code; a traced one gives inf or NaN there."""
     if not faults.is_symbolic and bool(np.any(np.asarray(faults))):
         raise LinearAlgebraError(what)
+    if faults.is_symbolic:
+        require(lambda: op.Not(values.converted(tensor_of(faults), DType.BOOL)), np.linalg.LinAlgError(what))

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from onnxsmith.algorithms import values
+from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.linalg import determinants, lu, powers
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
@@ -18,9 +18,17 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.matrices.operands import matrices, part_dtype, refuse_faults, result_dtype, working
+from onnxsmith.numpy.matrices.operands import (
+    matrices,
+    part_dtype,
+    refuse_faults,
+    refuse_nan,
+    result_dtype,
+    working,
+)
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_sizes, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
 from onnxsmith.types.dtypes import DType
@@ -67,6 +75,9 @@ def solve(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     rows, given = a.shape[-1], b.shape[-1 if is_vector else -2]
     if isinstance(rows, int) and isinstance(given, int) and rows != given:
         raise ShapeError(f"{rows} equations have no right side of {given} rows")
+    require_same(
+        rows, given, ValueError("the right side has another number of rows than there are equations")
+    )
     x, faults = _solved(a, as_type(b[..., None] if is_vector else b, dtype))
     refuse_faults(faults, "the matrix is singular")
     made = as_type(x, dtype)
@@ -93,7 +104,11 @@ def _determinants(a: Array) -> tuple[Array, Array, Array]:
     factors = lu.factored(working(a))
     sign, size = determinants.sign_and_log(factors.both, factors.pivots)
     whole = determinants.determinant(factors.both, factors.pivots)
-    return array_from(whole), array_from(sign), array_from(size)
+    # Pivots are chosen as if NaN were not there.
+    z = tensors_of(a)
+    is_nan, nan = reductions.any_true(z.is_nan(), [z.rank - 2, z.rank - 1], False), np.float64(np.nan)
+    whole = whole.map(lambda part: op.Where(is_nan, nan, part))
+    return array_from(whole), array_from(sign), array_from(op.Where(is_nan, nan, size))
 
 
 @public("linalg.det")
@@ -177,6 +192,8 @@ def pinv(
     a = matrices(x)
     given = rcond if rtol is None else rtol
     relative = default_tolerance(a) if given is None else array_of(given)
+    if not hermitian:
+        refuse_nan(a, "SVD did not converge")
     return as_type(_pseudoinverted(a, relative, bool(hermitian)), a.dtype)
 
 
@@ -200,6 +217,8 @@ def matrix_rank(
 ) -> Array:
     """How many singular values are not zero."""
     a = matrices(x)
+    if not hermitian:
+        refuse_nan(a, "SVD did not converge")
     if tol is not None:
         return _rank(a, None, array_of(tol), bool(hermitian))
     return _rank(a, default_tolerance(a) if rtol is None else array_of(rtol), None, bool(hermitian))
@@ -215,6 +234,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None) -> LstsqRe
     dtype = result_dtype(matrix, right)
     is_vector = right.ndim == 1
     columns = as_type(right[..., None] if is_vector else right, dtype)
+    refuse_nan(matrix, "SVD did not converge in Linear Least Squares", infinite=True)
     relative = default_tolerance(matrix) if rcond is None else array_of(rcond)
     x, residuals, rank, singular = _least_squares(matrix, columns, relative)
     solution = as_type(x, dtype)

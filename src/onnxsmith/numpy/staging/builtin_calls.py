@@ -7,23 +7,31 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import functools
 import math
 import operator
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number, number
+from onnxsmith.core.semantics.number_errors import demand_whole
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import Opaque, UserValue
-from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError
+from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
+from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.staging.domains import checked
+from onnxsmith.scripting.staging.caught import SPEAKING
+from onnxsmith.scripting.staging.iteration import Iteration, dynamic_range
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import settled
 
@@ -39,7 +47,7 @@ def in_place_of(function: Function, usual: Function | None) -> Function | None:
         make = _MAKERS.get(function)
     except TypeError:  # no hash, so none of them
         return None
-    return None if make is None else make(function if usual is None else usual)
+    return None if make is None else checked(function, make(function if usual is None else usual))
 
 
 def _is_open(value: UserValue) -> bool:
@@ -51,8 +59,8 @@ def _is_open(value: UserValue) -> bool:
 
 def _length(usual: Function) -> Function:
     def length(value: UserValue) -> UserValue:
-        if isinstance(value, GrownList):
-            return value.stacked.shape[0]
+        if isinstance(value, GrownList | GrownRows):
+            return value.gone_through()[0]
         if not isinstance(value, Array) or not value.is_symbolic:
             return usual(value)
         if not value.ndim:
@@ -71,6 +79,18 @@ def _single(value: Array, what: str) -> Tensor:
     return value.tensor
 
 
+@functools.cache
+def _converts_vectors() -> bool:
+    """Whether the installed numpy makes a number of a vector of one element, as older ones do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            float(np.ones(1))  # pyright: ignore[reportArgumentType]  # which is the question
+        except TypeError:
+            return False
+    return True
+
+
 def _of_tensors(usual: Function) -> Function:
     """A function of single numbers, which scripts have for tensors."""
     name = getattr(usual, "__name__", "the function")
@@ -85,6 +105,19 @@ def _of_tensors(usual: Function) -> Function:
     return call
 
 
+def _number_of(usual: Function) -> Function:
+    """`float(x)`, `int(x)`"""
+    convert = _of_tensors(usual)
+
+    def number_of(*args: UserValue, **kwargs: UserValue) -> UserValue:
+        if args and isinstance(args[0], Array) and args[0].ndim and not _converts_vectors():
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return convert(*args, **kwargs)
+
+    SPEAKING.add(number_of.__code__)  # says what numpy says
+    return number_of
+
+
 def _textual(usual: Function) -> Function:
     """Only the model knows the elements, which scripts say of tensors."""
 
@@ -97,6 +130,7 @@ def _textual(usual: Function) -> Function:
 
 def _truths(usual: Function) -> Function:
     def truths(values: UserValue) -> UserValue:
+        values = _of_list(values)
         if not isinstance(values, Array) or not values.is_symbolic:
             return usual(values)
         if values.ndim != 1:
@@ -116,6 +150,7 @@ def _rounded(usual: Function) -> Function:
         made = cast(Array, FUNCTIONS["round"](value, digits or 0))
         if digits is not None or made.dtype.kind in "iu":
             return made
+        demand_whole(made.tensor)
         return number(cast(Array, FUNCTIONS["astype"](made, np.int64)).tensor)
 
     return rounded
@@ -126,8 +161,11 @@ def _extreme(is_greater: bool) -> Maker:
 
     def make(usual: Function) -> Function:
         def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
+            is_python = len(args) == 1 and isinstance(args[0], GrownList) and args[0].kind == "python"
             args = tuple(_of_list(each) for each in args)
             if len(args) == 1 and _is_open(args[0]) and not kwargs:
+                if is_python:
+                    return number(cast(Tensor, usual(cast(Array, args[0]).tensor)))
                 return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
             values = _items(args[0]) if len(args) == 1 else list(args)
             if kwargs or not any(map(_is_open, values)):
@@ -163,12 +201,15 @@ def _items(values: UserValue) -> list[UserValue]:
 
 def _total(usual: Function) -> Function:
     def total(values: UserValue, start: UserValue = 0) -> UserValue:
+        is_python = isinstance(values, GrownList) and values.kind == "python"
         values = _of_list(values)
         if not _is_open(values):
             return usual(values, start)
         array = cast(Array, values)
         dtype = None if array.dtype.kind == "b" else array.dtype
         made = cast(Array, FUNCTIONS["sum"](array, axis=0, dtype=dtype))
+        if is_python:
+            return number(made.tensor) + cast(Number, start)
         return made if isinstance(start, int) and start == 0 else UFUNCS["add"](made, start)
 
     return total
@@ -178,10 +219,72 @@ def _sorted(usual: Function) -> Function:
     def in_order(values: UserValue, *, key: UserValue = None, reverse: bool = False) -> UserValue:
         if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
             return usual(values, key=key, reverse=reverse)
-        found = list(cast("Iterable[Array]", FUNCTIONS["sort"](values)))
-        return found[::-1] if reverse else found
+        found = cast(Array, FUNCTIONS["sort"](values))
+        return listed(found[::-1] if reverse else found)
 
     return in_order
+
+
+def _range(usual: Function) -> Function:
+    def make(*bounds: UserValue) -> UserValue:
+        if not any(_is_open(each) or isinstance(each, Number) for each in bounds):
+            return usual(*bounds)
+        return cast(Opaque, dynamic_range(*bounds))
+
+    return make
+
+
+def _list(usual: Function) -> Function:
+    def make(*args: UserValue) -> UserValue:
+        if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
+            return args[0].copy()
+        return listed(cast(Array, args[0])) if len(args) == 1 and _is_open(args[0]) else usual(*args)
+
+    return make
+
+
+def listed(array: Array) -> UserValue:
+    """A list of what an array has along its first dimension, which may be as long as only the model knows."""
+    if array.ndim and not isinstance(array.shape[0], int):
+        return cast(UserValue, list_of_elements(array))
+    return list(array)
+
+
+def _positions(usual: Function) -> Function:
+    """`np.ndindex(x.shape)`"""
+
+    def positions(*shape: UserValue) -> UserValue:
+        only = shape[0] if len(shape) == 1 else shape
+        sizes = cast("Sequence[Any]", only) if isinstance(only, tuple | list | Dimensions) else (only,)
+        sizes = tuple(sizes)
+        if not any(isinstance(each, Number) for each in sizes):
+            return usual(*map(int, sizes))
+        return cast(Opaque, Iteration(math.prod(sizes), lambda turn: _places(turn, sizes)))
+
+    return positions
+
+
+def _places(turn: Any, sizes: Sequence[Any]) -> tuple[UserValue, ...]:
+    """Where the elements of an array are that are counted row by row."""
+    places: list[UserValue] = []
+    for size in reversed(sizes[1:]):
+        places.append(turn % size)
+        turn = turn // size
+    return (turn, *reversed(places))
+
+
+def _numbered(usual: Function) -> Function:
+    """`np.ndenumerate(x)`"""
+
+    def numbered(arr: UserValue) -> UserValue:
+        array = array_of(arr)
+        if not array.is_symbolic or not array.ndim:
+            return [((), array[()])] if array.is_symbolic else usual(np.asarray(array))
+        sizes, flat = tuple(array.shape), array.ravel()
+        every = Iteration(math.prod(sizes), lambda turn: (_places(turn, sizes), flat[turn]))
+        return cast(Opaque, every)
+
+    return numbered
 
 
 # -- what a value is ---------------------------------------------------------------------------------------
@@ -194,7 +297,7 @@ def class_of(value: Array) -> type:
 
 def _is_instance(usual: Function) -> Function:
     def is_instance(value: UserValue, kinds: _Kinds) -> bool:
-        if isinstance(value, GrownList):
+        if isinstance(value, GrownList | GrownRows):
             return issubclass(list, kinds)
         if not isinstance(value, Array):
             return usual(value, kinds)
@@ -205,7 +308,7 @@ def _is_instance(usual: Function) -> Function:
 
 def _type(usual: Function) -> Function:
     def type_of(*args: UserValue, **kwargs: UserValue) -> type:
-        if len(args) == 1 and isinstance(args[0], GrownList):
+        if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
             return list
         is_asked = len(args) == 1 and isinstance(args[0], Array)
         return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)
@@ -345,6 +448,19 @@ def _of_floats(name: str) -> Maker:
     return make
 
 
+def _floating_errors(usual: Function) -> Function:
+    def errors(**kinds: str) -> UserValue:
+        for kind, treatment in kinds.items():
+            if treatment in ("raise", "call"):
+                raise UnsupportedSyntaxError(
+                    f"{kind}={treatment!r} makes numpy stop at what a model computes on with: infinity or NaN",
+                    help="ask for it: if not np.isfinite(y).all(): raise FloatingPointError(…)",
+                ).locate_at_caller()
+        return usual(**kinds)
+
+    return errors
+
+
 # -- sets of sizes -----------------------------------------------------------------------------------------
 
 
@@ -392,8 +508,13 @@ def _set(usual: Function) -> Function:
 
 _MAKERS: dict[Function, Maker] = {
     builtins.set: _set,
+    builtins.list: _list,
+    builtins.range: _range,
+    np.ndindex: _positions,
+    np.ndenumerate: _numbered,
     builtins.len: _length,
-    **dict.fromkeys(cast("Sequence[Function]", (int, float, bool)), _of_tensors),
+    **dict.fromkeys(cast("Sequence[Function]", (int, float)), _number_of),
+    builtins.bool: _of_tensors,
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
     **dict.fromkeys(cast("Sequence[Function]", (any, all)), _truths),
     builtins.round: _rounded,
@@ -405,6 +526,7 @@ _MAKERS: dict[Function, Maker] = {
     builtins.type: _type,
     builtins.hasattr: _has_attribute,
     builtins.getattr: _attribute,
+    np.errstate: _floating_errors,
     np.isscalar: _is_scalar,
     np.iterable: _is_iterable,
     np.may_share_memory: _may_share,

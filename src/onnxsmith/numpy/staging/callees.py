@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.staging.compiled import internal_functions
@@ -39,7 +40,7 @@ _OUTSIDE = "it lives outside the function, and a model has no memory from one ca
 
 def holds_open(value: UserValue, depth: int = 4) -> bool:
     """Whether a value is an array of ours, or has one or a number of the model in it."""
-    if isinstance(value, Array | GrownList | Value):
+    if isinstance(value, Array | GrownList | GrownRows | Value):
         return True
     if not depth:
         return False
@@ -309,7 +310,31 @@ def _new_array(
     return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
 
+def _from_iterable(iter: UserValue, dtype: DTypeLike, count: int = -1, **_: UserValue) -> Array:
+    found = iter.stacked if isinstance(iter, GrownList) else array_of(list(cast("Iterable[UserValue]", iter)))
+    return as_type(found if count < 0 else found[:count], dtypes.read(dtype))
+
+
+def _each_element(
+    op: ArrayLike,
+    flags: Sequence[str] | None = None,
+    op_flags: Sequence[str] | None = None,
+    **options: UserValue,
+) -> Array:
+    """`np.nditer(x)`, which goes through all elements as they lie in memory."""
+    made = array_of(op)
+    is_read = not flags and not options and list(op_flags or ["readonly"]) == ["readonly"]
+    if isinstance(op, list | tuple) or not is_read or not cast("tuple[bool, str | None]", made.traits)[0]:
+        raise TracedValueError(
+            "np.nditer goes through the elements of one array here, to read them, in the order of its rows",
+            help="loop over x.flat, over np.ndenumerate(x), or over positions: for i in range(len(x))",
+        ).locate_at_caller()
+    return made.ravel().copy()
+
+
 _CREATING: dict[Function, Function] = {
+    np.nditer: _each_element,
+    np.fromiter: _from_iterable,
     np.array: _new_array,
     np.asarray: _as_array,
     np.asanyarray: _as_array,

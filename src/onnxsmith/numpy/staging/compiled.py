@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NotImplementedType
-from typing import Any, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import InputTypeError
+from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike, SizeLike
 from onnxsmith.numpy.array import Array
@@ -224,6 +224,12 @@ class _Broadcast:
             size = cast(Size, size * each)
         return size
 
+    def __iter__(self) -> NoReturn:
+        raise InputTypeError(
+            "np.broadcast has a shape here, and no elements to go through",
+            help="a, b = np.broadcast_arrays(a, b), and loop over a.ravel() and b.ravel()",
+        ).locate_at_caller()
+
 
 def _broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool, readonly: bool) -> Array:
     return FUNCTIONS["broadcast_to"](array, shape)
@@ -249,6 +255,11 @@ def _strided(
     array = array_of(x)
     sizes = array.shape if shape is None else tuple(shape)
     steps = array.strides if strides is None else tuple(strides)
+    if len(sizes) != len(steps):
+        raise ShapeError(
+            f"as_strided needs as many strides as the shape has sizes: {len(steps)} for {len(sizes)}",
+            help="strides are in bytes, one for each dimension of shape; without them they are those of the array",
+        )
     flat = FUNCTIONS["reshape"](array, (-1,))
     place: Any = 0
     for axis, (size, step) in enumerate(zip(sizes, steps, strict=True)):

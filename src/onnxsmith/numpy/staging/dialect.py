@@ -12,19 +12,23 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.growing import list_of_numbers
-from onnxsmith.numpy.staging import stand_ins
+from onnxsmith.numpy.growing import list_of_numbers, list_of_rows
+from onnxsmith.numpy.holding import Holding
+from onnxsmith.numpy.staging import python_stand_ins, stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
 from onnxsmith.numpy.staging.in_c import compiled
 from onnxsmith.numpy.staging.joining_indices import joining
+from onnxsmith.numpy.staging.python_stand_ins import collected, mapped, reduced
 from onnxsmith.numpy.staging.stand_ins import stand_in
 from onnxsmith.numpy.staging.vectorizing import element_loop
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.function_stager import Staging
+from onnxsmith.scripting.staging.generators import Yielded
+from onnxsmith.scripting.staging.iteration import Iteration
 from onnxsmith.scripting.staging.script_values import Function, T
 from onnxsmith.source import PACKAGE_DIRECTORY
 
@@ -32,14 +36,40 @@ _LIBRARY = sysconfig.get_paths()["stdlib"]
 _DISPATCHER: type = type(cast(object, np.sum))
 
 
+#: Functions of Python's that call another one for each element, and what is staged where only the model has these.
+_APPLYING: dict[Function, Function] = {builtins.map: mapped, functools.reduce: reduced}
+
+
 def _applied(
     function: Function, staged: Callable[[Function], Function], applied: Function, *values: UserValue
 ) -> UserValue:
     """`map(f, values)`, `reduce(f, values)`: the function is called as where it is called by name."""
-    for each in values:
-        if isinstance(each, Array):
-            iter(each)  # says itself why it cannot be gone through, which C does not hand on
+    if any(map(_is_open, values)):
+        return staged(_APPLYING[function])(applied, *values)
     return function(staged(applied), *values)
+
+
+#: Functions of Python's that take all elements at once.
+_COLLECTING: frozenset[Function] = frozenset((list, tuple, sum, max, min, sorted, any, all))
+
+
+def _collected(
+    function: Function,
+    stage: Callable[[Function], Function],
+    *values: UserValue,
+    **options: UserValue,
+) -> UserValue:
+    """`sum(range(n))`: where only the model can go through what is given, a list is made of it first."""
+    if values and isinstance(values[0], Yielded):
+        values = (values[0].taken(), *values[1:])
+    if values and isinstance(values[0], Iteration):
+        values = (stage(collected)(values[0], values[0].count), *values[1:])
+    return function(*values, **options)
+
+
+def _is_open(value: UserValue) -> bool:
+    """Whether only the model can go through a value."""
+    return isinstance(value, Holding) and value.is_symbolic
 
 
 class StandsFor:
@@ -91,10 +121,12 @@ class NumpyDialect:
         if plain is not None:
             return stage(plain)
         # What calls a function of the user's for each element stages it, whatever sizes there are.
+        if function in _COLLECTING:
+            return functools.partial(_collected, in_place_of(function, usual) or function, stage)
         found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
-        if function in (builtins.map, functools.reduce):
+        if function in _APPLYING:
             return functools.partial(
                 _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
             )
@@ -109,7 +141,9 @@ class NumpyDialect:
 
     def is_staged(self, function: types.FunctionType) -> bool:
         file = function.__code__.co_filename
-        if file == stand_ins.__file__ or (self._substitutes is not None and file == self._substitutes.file):
+        if file in (stand_ins.__file__, python_stand_ins.__file__):
+            return True
+        if self._substitutes is not None and file == self._substitutes.file:
             return True
         if file.startswith((PACKAGE_DIRECTORY, "<frozen ")):
             return False
@@ -123,8 +157,25 @@ class NumpyDialect:
         made: Any = outside_array(cast("np.ndarray[Any, Any]", value)) if is_array else joining(value)
         return made
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
-        return list_of_numbers(items, taken)
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
+        numbers = list_of_numbers(items, taken)
+        return cast("UserValue | None", list_of_rows(items, taken)) if numbers is None else numbers
+
+    def yielded(self, value: UserValue) -> UserValue:
+        if isinstance(value, Array) and not value.is_number:
+            made = value.copy()
+            made.lock("a generator function gave it")
+            return made
+        if isinstance(value, tuple):
+            items = [self.yielded(each) for each in value]
+            kind = cast(Any, type(cast(object, value)))
+            return kind(*items) if hasattr(kind, "_fields") else tuple(items)
+        if isinstance(value, list | dict | set | Holding) and not isinstance(value, Array):
+            raise UnsupportedSyntaxError(
+                "a generator function gives a list or dict here, which it and the loop over it may both change",
+                help="yield arrays, numbers, or tuples of them",
+            ).locate_at_caller()
+        return value
 
 
 SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say

@@ -15,6 +15,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.body_watch import watch_body
+from onnxsmith.core.demands import noting
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.tensor import Tensor
@@ -67,21 +68,20 @@ def over_elements(
         raise InputTypeError(f"the function gives {len(found)} results, and otypes has {len(kinds)}")
     may_raise = any(isinstance(each, Number) for each in raised)
 
-    def turn(index: TensorValue, go_on: TensorValue, *before: TensorValue) -> tuple[TensorValue, ...]:
+    def turn(index: TensorValue, go_on: TensorValue) -> tuple[TensorValue, ...]:
         place = cast(int, number(index))
         elements = [each[place] for each in arrays]
-        with watch_body(written), _one_call(raises) as raised:
+        with watch_body(written), noting(raises), _one_call(raises) as raised:
             result = function(*(map(_as_python, elements) if as_python else elements))
         tensors = [_tensor(each, kind) for each, kind in zip(_results(result), kinds, strict=True)]
-        errors = [_first_error(code, *raised) for code in before]
+        errors = [_code(each) for each in raised if may_raise]
         return (op.Identity(go_on), *errors, *tensors)
 
     count = values.cast(cast(values.Size, arrays[0].shape[0]), DType.INT64)
-    none = [np.array(0, np.int64)] if may_raise else []
-    made: Any = cast(Any, op).Loop(count, np.array(True), *none, body=turn, outputs=len(none) + len(kinds))
+    made: Any = cast(Any, op).Loop(count, np.array(True), body=turn, outputs=may_raise + len(kinds))
     tensors = list(cast("Sequence[Tensor]", made if isinstance(made, tuple | list) else (made,)))
     if raises is not None and may_raise:
-        raises.note_which(tensors.pop(0))
+        raises.note_first(tensors.pop(0))
     return Gathered([Array(each) for each in tensors], is_tuple)
 
 
@@ -107,10 +107,9 @@ def _one_call(raises: Raises | None) -> AbstractContextManager[list[Number | int
     return nullcontext([]) if raises is None else raises.of_one_call()
 
 
-def _first_error(before: TensorValue, now: Number | int) -> TensorValue:
-    """The number of the error of an earlier element, or else that of this one."""
-    found = now.as_dtype(DType.INT64) if isinstance(now, Number) else np.array(now, np.int64)
-    return op.Where(op.Equal(before, np.array(0, np.int64)), found, before)
+def _code(raised: Number | int) -> TensorValue:
+    """The number of an element's error, in the model."""
+    return raised.as_dtype(DType.INT64) if isinstance(raised, Number) else values.constant(np.array(raised))
 
 
 @contextmanager

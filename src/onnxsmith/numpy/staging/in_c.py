@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 
 from onnxsmith.core.user_values import UserValue
@@ -10,6 +11,8 @@ from onnxsmith.numpy.staging.callees import as_ours, holds_open
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.script_values import Function
 
+#: A flag of classes that Python code or a newer C interface made.
+_HEAP_TYPE = 1 << 9
 _CYTHON = ("cython_function_or_method", "fused_cython_function")
 
 
@@ -19,7 +22,7 @@ def compiled(function: Function) -> Function | None:
     is_of_module = isinstance(function, types.BuiltinFunctionType) and (
         owner is None or isinstance(owner, types.ModuleType)
     )
-    if not is_of_module and type(function).__name__ not in _CYTHON:
+    if not is_of_module and type(function).__name__ not in _CYTHON and not _is_class_in_c(function):
         return None
 
     def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
@@ -40,10 +43,19 @@ def compiled(function: Function) -> Function | None:
     return call
 
 
+def _is_class_in_c(function: Function) -> bool:
+    """Whether a function is a class of a library that is written in C, such as `np.nditer`."""
+    return (
+        isinstance(function, type)
+        and not function.__flags__ & _HEAP_TYPE
+        and function.__module__.partition(".")[0] not in sys.stdlib_module_names
+    )
+
+
 def _shown(function: Function) -> str:
     module: str | None = getattr(function, "__module__", None)
     name: str = getattr(function, "__name__", repr(function))
-    return name if module in (None, "builtins") else f"{module}.{name}"
+    return name if module in (None, "builtins") else f"{'np' if module == 'numpy' else module}.{name}"
 
 
 def _help(function: Function) -> str:

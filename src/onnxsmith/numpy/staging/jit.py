@@ -18,11 +18,15 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
+from onnxsmith.graphs.model import Model
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.dialect import StandsFor
+from onnxsmith.numpy.staging.models import to_model
 from onnxsmith.numpy.staging.outside import Outside
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
+from onnxsmith.tracing.model_maker import MakesModels
+from onnxsmith.types.value_types import AnyValueType
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,7 +35,7 @@ _LIMIT = 256
 
 
 @shown_as("jitted function")
-class Jitted(StandsFor):
+class Jitted(StandsFor, MakesModels):
     """What `jit` makes of a function."""
 
     def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:
@@ -94,6 +98,10 @@ class Jitted(StandsFor):
         except TypeError:  # an object without a hash, or that cannot be referred to weakly
             return Jitted(self.__wrapped__.__get__(instance), self._static)
         return found
+
+    def model_for(self, types: Sequence[AnyValueType | type]) -> Model:
+        """The model of the function, as `to_model` makes it."""
+        return to_model(self.__wrapped__, *types, verify=False)
 
     # -- what a session is made for ----------------------------------------------------------------------
 

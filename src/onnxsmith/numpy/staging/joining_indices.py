@@ -1,4 +1,4 @@
-"""`np.r_[…]` and `np.c_[…]` of arrays that record: indices that make an array of their parts."""
+"""`np.r_[…]`, `np.c_[…]`, `np.mgrid[…]` and `np.ogrid[…]` where only the model knows: indices that make arrays."""
 
 from __future__ import annotations
 
@@ -50,8 +50,33 @@ class Joining:
         return cast(Array, FUNCTIONS["concatenate"](columns, axis=-1))
 
 
-def joining(value: object) -> Joining | None:
+class Grid:
+    """What `np.mgrid` or `np.ogrid` is where bounds may be the model's."""
+
+    __slots__ = ("_is_open_grid", "_numpys")
+
+    def __init__(self, numpys: Any, *, is_open_grid: bool) -> None:
+        self._numpys = numpys
+        self._is_open_grid = is_open_grid
+
+    def __getitem__(self, key: UserValue) -> UserValue:
+        parts: Sequence[UserValue] = key if isinstance(key, tuple) else (key,)
+        if not any(map(holds_open, parts)):
+            return as_ours(self._numpys[key])
+        vectors = [cast(Array, _part(each)) for each in parts]
+        if not isinstance(key, tuple):
+            return vectors[0]
+        dtype = cast(dtypes.NumpyDType, FUNCTIONS["result_type"](*vectors))
+        typed = [as_type(each, dtype) for each in vectors]
+        made = FUNCTIONS["meshgrid"](*typed, indexing="ij", sparse=self._is_open_grid)
+        grids = cast("Sequence[Array]", made)
+        return tuple(grids) if self._is_open_grid else cast(Array, FUNCTIONS["stack"](grids))
+
+
+def joining(value: object) -> Joining | Grid | None:
     """What is indexed in the place of one of numpy's; None for all other values."""
+    if value is np.mgrid or value is np.ogrid:
+        return Grid(value, is_open_grid=value is np.ogrid)
     name = _NAMES.get(id(value))
     return None if name is None else Joining(value, name)
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.errors import AnnotationError, AttributeValueError, OnnxsmithError, TraceError
+from onnxsmith.errors import (
+    AnnotationError,
+    AttributeValueError,
+    OnnxsmithError,
+    OperatorNotInOpsetError,
+    TraceError,
+)
 from onnxsmith.graphs.interface import GivenNames, refuse_unknown
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.registry import public
@@ -35,6 +42,8 @@ _OPTIONS = (
     "doc_string",
     "metadata",
 )
+#: From this opset on, all of numpy's functions have their operators.
+_OPSET = 18
 #: Python's numbers as types: an input that keeps their weak meaning.
 _NUMBERS: dict[object, dtypes.NumpyDType] = {float: dtypes.FLOAT64, int: dtypes.INT64, bool: dtypes.BOOL}
 
@@ -78,7 +87,7 @@ def to_model(
     given = _bound(plain, types, named)
     reading = _Types()
     template = {key: reading.taken_apart(value, key) for key, value in given.items()}
-    options = {
+    options: dict[str, Any] = {
         "opset_version": opset_version,
         "output_names": output_names,
         "doc_string": doc_string,
@@ -87,15 +96,30 @@ def to_model(
     if input_names is not None:
         options["input_names"] = input_names
     chosen = _read_precision(precision)
-    made = Recording(
+    record = functools.partial(
+        Recording,
         plain,
         reading.leaves,
         template,
         is_model=True,
         precision=chosen,
         name=name or plain.name,
-        **options,
     )
+    try:
+        made = record(**options)
+    except OnnxsmithError as error:
+        if opset_version is None or opset_version >= _OPSET:
+            raise
+        try:
+            record()
+        except OnnxsmithError:
+            raise error from None  # the opset is not why
+        raise OperatorNotInOpsetError(
+            f"the model of '{plain.name}' cannot have opset {opset_version}: numpy code becomes operators of opset "
+            f"{_OPSET}, of which earlier ones have a part",
+            help=f"leave opset_version out, or give {_OPSET} or later",
+            labels=error.labels,
+        ) from None
     model = cast(CodeModel, made.model)
     model.__class__ = CodeModel
     if verify or data is not None:

@@ -18,8 +18,8 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.runtime.failure import RAISED
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.raised import RaisedError, Raises
 from onnxsmith.types.dtypes import DType
@@ -32,32 +32,32 @@ def guarded(raises: Raises, output: Tensor) -> Tensor:
         return output
     code = which.as_dtype(DType.INT64)
     is_right = op.Equal(code, np.array(0, np.int64))
-    failing = _failing(code, raises.errors, 1, cast(DType, output.dtype))
+    failing = _failing(code, raises.errors, 1, output)
     made: Any = _operators().If(is_right, then_branch=lambda: op.Identity(output), else_branch=failing)
     return made
 
 
 def _failing(
-    code: TensorValue, errors: Sequence[RaisedError], position: int, dtype: DType
+    code: TensorValue, errors: Sequence[RaisedError], position: int, output: Tensor
 ) -> Callable[[], TensorValue]:
-    """What fails with the text of the error whose number it is."""
+    """What fails with the text of the error whose number it is, and would give something like the output."""
 
     def fail() -> TensorValue:
         first, *rest = errors
         if not rest:
-            return _fail(first, code, dtype)
+            return _fail(first, code, output)
         is_first = op.Equal(code, np.array(position, np.int64))
         made: Any = _operators().If(
             is_first,
-            then_branch=lambda: _fail(first, code, dtype),
-            else_branch=_failing(code, rest, position + 1, dtype),
+            then_branch=lambda: _fail(first, code, output),
+            else_branch=_failing(code, rest, position + 1, output),
         )
         return made
 
     return fail
 
 
-def _fail(raised: RaisedError, code: TensorValue, dtype: DType) -> TensorValue:
+def _fail(raised: RaisedError, code: TensorValue, output: Tensor) -> TensorValue:
     with located(raised.span):
         # Nobody runs a loop to work out constants: what does so would fail before the model runs.
         index = _operators().Loop(
@@ -70,7 +70,8 @@ def _fail(raised: RaisedError, code: TensorValue, dtype: DType) -> TensorValue:
         record: Any = cast(SymbolicTensor, beyond).record
         words = re.sub(r"[\x00-\x1f'|]+", " ", text_of(raised.error)).strip()
         record.producer.name = f"{RAISED}{words}|"
-        return op.Cast(beyond, to=dtype)
+        # It has the shape of the output, so that the output keeps it whichever branch is taken.
+        return op.Expand(op.Cast(beyond, to=cast(DType, output.dtype)), op.Shape(output))
 
 
 def _once(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, TensorValue]:

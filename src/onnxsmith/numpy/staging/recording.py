@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
@@ -17,7 +18,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.diagnostics import described_type
+from onnxsmith.diagnostics import Label, described_type
 from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import operators_of
@@ -30,7 +31,8 @@ from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
 from onnxsmith.numpy.staging.raising import again, guarded
 from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
-from onnxsmith.passes import optimize
+from onnxsmith.numpy.staging.wording import in_numpys_words
+from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
@@ -43,7 +45,7 @@ from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.raised import RaisedError, collecting_raises
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
-from onnxsmith.source import PACKAGE_DIRECTORY, position_span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, position_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.dtypes import DType
 
@@ -134,6 +136,29 @@ def numbers_of_numpys() -> Generator[None]:
         NUMPYS_NUMBER.reset(token)
 
 
+@contextlib.contextmanager
+def _numpys_words() -> Generator[None]:
+    """Errors within the block speak of arrays."""
+    try:
+        yield
+    except OnnxsmithError as error:
+        in_numpys_words(error)
+        if error.span is not None and is_library(error.span.file):
+            call = _last_place(error.__traceback__, lambda file: not is_library(file))
+            error.labels = error.labels if call is None else (Label(call, ""), *error.labels)
+        raise
+
+
+def _last_place(traceback: types.TracebackType | None, is_meant: Callable[[str], bool]) -> Span | None:
+    """The innermost expression that an error came through in a file that is meant."""
+    found: types.TracebackType | None = None
+    while traceback is not None:
+        if is_meant(traceback.tb_frame.f_code.co_filename):
+            found = traceback
+        traceback = traceback.tb_next
+    return None if found is None else position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
+
+
 _LOOP = ("", "Loop")
 
 
@@ -160,7 +185,8 @@ class Recording:
         self.written: list[int] = []
         #: What it is made for, as text.
         self.form = ", ".join(f"{name}={_shown(each, leaves)}" for name, each in template.items())
-        staged = staged_function(function)
+        with _numpys_words():
+            staged = staged_function(function)
 
         def body(*inputs: Tensor) -> tuple[Any, ...]:
             if not is_model:
@@ -185,7 +211,10 @@ class Recording:
         types_ = [leaf.type for leaf in leaves]
         options.setdefault("name", function.name)
         options.setdefault("input_names", [leaf.name for leaf in leaves])
-        self.model: Model = trace(body, *types_, **options)
+        with _numpys_words():
+            self.model: Model = trace(body, *types_, **options)
+        if is_model:  # a session leaves out by itself what is not needed; people read and ship models
+            self.model = _tidied(self.model)
         self._run: Callable[[Sequence[Any]], Any] | None = None
         #: What computes the number of the error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
@@ -242,11 +271,33 @@ class Recording:
         return self._rebuild(many), list(many)
 
 
+def _tidied(model: Model) -> Model:
+    """The model without what recording left behind, such as sizes that were asked for and not used."""
+    made = model.ir
+    tidy(made)
+    return Model(made)
+
+
 def _for_running(model: Model) -> Model:
-    """The model that runs: what a loop does again and again is worth to be optimised once."""
-    if _LOOP not in operators_of(model.proto):
-        return model
-    return optimize(model, opset="keep")
+    """The model that runs: optimised once, where that is known to be worth more than it costs."""
+    proto = model.proto
+    is_worth_it = _LOOP in operators_of(proto) or _has_large_parts(proto.graph)
+    return optimize(model, opset="keep") if is_worth_it else model
+
+
+def _has_large_parts(graph: onnx.GraphProto) -> bool:
+    """Whether elements are taken at places that are sums, as those of windows are, or squares are added up."""
+    makers = {each.output[0]: each for each in graph.node if each.op_type in ("Add", "Mul")}
+    for node in graph.node:
+        if node.op_type == "Gather":
+            maker = makers.get(node.input[1])
+            if maker is not None and maker.op_type == "Add":
+                return True
+        elif node.op_type == "ReduceSum":
+            maker = makers.get(node.input[0])
+            if maker is not None and maker.op_type == "Mul" and maker.input[0] == maker.input[1]:
+                return True
+    return False
 
 
 def _shown(template: Held, leaves: Sequence[Leaf]) -> str:

@@ -16,6 +16,10 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, tensors_of
 from onnxsmith.numpy.grown import GrownList
+from onnxsmith.numpy.grown_rows import GrownRows
+from onnxsmith.numpy.matrices.factors import EighResult, EigResult, QRResult, SVDResult
+from onnxsmith.numpy.matrices.solving import SlogdetResult
+from onnxsmith.numpy.sets import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
@@ -23,6 +27,18 @@ from onnxsmith.scripting.staging.structure import parts, rebuilt
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 #: Puts a result together of what the model gave, in order.
 Rebuild: TypeAlias = "Callable[[Iterator[Elements]], Any]"
+
+#: Tuples of ours whose items have names, and a result of numpy's of the same names, whose class has no public name.
+_NUMPYS_TUPLES: dict[type, Callable[[], Any]] = {
+    QRResult: lambda: np.linalg.qr(np.eye(1)),
+    SVDResult: lambda: np.linalg.svd(np.eye(1)),
+    EighResult: lambda: np.linalg.eigh(np.eye(1)),
+    EigResult: lambda: np.linalg.eig(np.eye(1)),
+    SlogdetResult: lambda: np.linalg.slogdet(np.eye(1)),
+    UniqueAllResult: lambda: np.unique_all(np.zeros(1)),
+    UniqueCountsResult: lambda: np.unique_counts(np.zeros(1)),
+    UniqueInverseResult: lambda: np.unique_inverse(np.zeros(1)),
+}
 
 _PYTHON: dict[str, type] = {"int": int, "float": float, "bool": bool}
 
@@ -41,7 +57,14 @@ class Outputs:
             return self._array(result, name)
         if isinstance(result, GrownList):
             stacked = self._array(result.stacked, name)
+            if result.kind == "python":
+                return lambda given: stacked(given).tolist()
             return lambda given: list(stacked(given))
+        if isinstance(result, GrownRows):
+            separated = f"{name}_" if name else ""
+            columns = [self.taken_from(each, f"{separated}{k}") for k, each in enumerate(result.columns)]
+            kind = result.kind
+            return lambda given: [kind(row) for row in zip(*[each(given) for each in columns], strict=True)]
         if isinstance(result, Number):
             self._enter(result.as_dtype(NUMBER_DTYPES[result.kind]), name)
             make = _PYTHON[result.kind]
@@ -56,6 +79,9 @@ class Outputs:
             return self._other(result, name)
         separated = f"{name}_" if name else ""
         items = [self.taken_from(each, f"{separated}{key}") for key, each in inner]
+        numpys = _NUMPYS_TUPLES.get(type(result))
+        if numpys is not None:
+            return lambda given: numpys()._make([each(given) for each in items])
         return lambda given: rebuilt(result, [each(given) for each in items])
 
     def _enter(self, tensor: Value, name: str) -> None:
@@ -69,7 +95,7 @@ class Outputs:
     def _array(self, result: Array, name: str) -> Rebuild:
         is_number, dtype = result.is_number, result.dtype
         if not result.is_symbolic:
-            known = cast(Elements, result.held)
+            known = _as_numpys(cast(Elements, result.held))
             return self._known(known[()] if is_number else known, name)
         self._enter(result.tensor, name)
         if dtype.kind == "c":
@@ -77,8 +103,7 @@ class Outputs:
                 return lambda given: _complex(next(given), dtype)[()]
             return lambda given: _complex(next(given), dtype)
         if dtype.kind in "iu" and dtype.itemsize == 8:
-            # C has two integers of 64 bits on most systems, and that of ONNX Runtime's need not be numpy's own.
-            return lambda given: next(given).view(dtype.type)[() if is_number else ...]
+            return lambda given: _as_numpys(next(given))[() if is_number else ...]
         return (lambda given: next(given)[()]) if is_number else next
 
     def _known(self, value: np.ndarray[Any, Any] | np.generic | dtypes.PythonScalar, name: str) -> Rebuild:
@@ -101,6 +126,12 @@ class Outputs:
                 help="return arrays and numbers, in tuples, lists and dicts as you like",
             )
         return lambda given: value
+
+
+def _as_numpys(elements: Elements) -> Elements:
+    """Elements in numpy's own integers: C has two of 64 bits on most systems, and ONNX Runtime's may be the other."""
+    own = {"i": np.int64, "u": np.uint64}.get(elements.dtype.kind)
+    return elements.view(own) if own is not None and elements.itemsize == 8 else elements
 
 
 def _complex(pairs: Elements, dtype: dtypes.NumpyDType) -> Elements:

@@ -71,8 +71,7 @@ class Vectorizing:
         flat = [each.reshape((-1,)) for each in arrays]
         found = over_elements(called, flat, self.otypes, written=self.function, as_python=True)
         self._check_types(found.arrays)
-        made = [each.reshape(shape) for each in found.arrays]
-        results = tuple(each.as_number() if not each.ndim else each for each in made)
+        results = tuple(each.reshape(shape) for each in found.arrays)
         return results if found.is_tuple else results[0]
 
     def _check_types(self, arrays: Sequence[Array]) -> None:

@@ -10,11 +10,12 @@ from onnxsmith.algorithms import integers
 from onnxsmith.algorithms.complex_numbers import elementary
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.double import number
-from onnxsmith.algorithms.values import converted, dtype_of
+from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements
+from onnxsmith.numpy.requirements import require
 from onnxsmith.numpy.ufunc import define, operator
 from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_single
 from onnxsmith.types.dtypes import DType
@@ -24,6 +25,9 @@ from onnxsmith.types.dtypes import DType
 def _power(x: TensorValue, exponent: TensorValue) -> TensorValue:
     if _is_two(exponent):
         return op.Mul(x, x)  # as numpy does for x ** 2; ONNX Runtime's Pow takes thirty times as long
+    if dtype_of(exponent).is_integer:
+        said = "Integers to negative integer powers are not allowed."
+        require(lambda: op.GreaterOrEqual(exponent, like(0, exponent)), ValueError(said))
     return op.Pow(x, exponent) if dtype_of(x).is_float else integers.power(x, exponent)
 
 

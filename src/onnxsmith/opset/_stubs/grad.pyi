@@ -62,8 +62,8 @@ class Gradient:
 def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     """The gradient of a function that gives one number, as a function of the same arguments.
 
-    `function` is a Python function on tensors, a script or a model. `wrt` says which arguments, by position or name:
-    one, or several for a tuple of gradients.
+    `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
 
     >>> import numpy as np
     >>> grad(lambda x: (x * x).sum())(np.float32([1, 2]))
@@ -134,13 +134,20 @@ def adam(
     eps: float = 1e-08,
     weight_decay: float = 0.0,
 ) -> Optimizer:
-    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it."""
+    """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
+
+    >>> adam(1e-3).slots
+    ('mean', 'square')
+    """
 
 def sgd(lr: float | None, *, momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0) -> Optimizer:
     """Steps against the gradient, of the length `lr`; None makes it an input of each step.
 
     `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
     added to the gradient. All is as torch.optim.SGD has it.
+
+    >>> sgd(0.1, momentum=0.9).slots
+    ('momentum',)
     """
 
 def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
@@ -170,6 +177,14 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
     """What the first step of training takes besides the data: the weights of a model, and zeros for all that is kept.
 
     By name, in the order in which the step gives what follows.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.grad import losses, sgd
+    >>> weight = np.ones((2, 1), np.float32)
+    >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
+    >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))
+    ['weight', 'weight_momentum']
     """
 
 class Loss(Protocol):
@@ -194,7 +209,8 @@ def training_step(
 
     `loss` is a function of the model's output and a target; `onnxsmith.grad.losses` has the usual ones. `weights` are
     names or patterns. By default they are the parameters that the model was made of where it knows them, as one does
-    that was just exported from PyTorch, and else all floating-point arrays: name them where constants are among those.
+    that was just exported from a PyTorch module in training, and else all floating-point arrays: name them where
+    constants are among those.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
     to the loss.
 

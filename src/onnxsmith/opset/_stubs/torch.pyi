@@ -111,7 +111,8 @@ def export(
 ) -> ExportedModel:
     """The model of a PyTorch module, traced on example arguments.
 
-    The module is exported as it is: call `eval()` first for dropout and batch normalisation as they are in use.
+    The module is exported as it is: call `eval()` first for dropout and batch normalisation as they are in use. The
+    model of a module in training has all weights by their names, to be trained; of others some are folded.
 
     - `dynamic_shapes` says which dimensions stay open, as for torch.export; a name in quotes is enough.
     - `opset_version`: by default the newest that the installed ONNX Runtime runs.

@@ -71,6 +71,9 @@ def fold(at: Attempt) -> Outcome:
         tensors.append(tensor)
     if has_graphs(node) or has_references(node) or is_random(node) or node in at.edit.unfoldable:
         return None
+    is_of_weight = any(each is not None and WEIGHT_KEY in each.meta for each in node.inputs)
+    if is_of_weight and not at.edit.folds_weights and node.op_type != "Transpose":
+        return None  # one that is transposed is still itself, and says so in its name
     results = _folded(at, tensors)
     if results is None:
         at.edit.unfoldable.add(node)
@@ -79,7 +82,7 @@ def fold(at: Attempt) -> Outcome:
         None if result is None else at.tensor(result, _name(at, value))
         for value, result in zip(node.outputs, results, strict=True)
     ]
-    if any(each is not None and WEIGHT_KEY in each.meta for each in node.inputs):
+    if is_of_weight:
         for value in values:
             if value is not None:
                 notes_of(value)[WEIGHT_KEY] = value.name

@@ -115,6 +115,8 @@ def _scaled(
     weight, bias = edit.tensor(weight_value), edit.tensor(bias_value)
     if weight is None or weight_value is None or weight.dtype not in _FLOATS or readers(weight_value) != 1:
         return None
+    if WEIGHT_KEY in notes_of(weight_value) and not edit.folds_weights:
+        return None
     if bias_value is not None and (bias is None or dimensions_of(bias) != (channels,)):
         return None
     axis = _weight_axis(layer, weight)

@@ -34,16 +34,16 @@ def lifted_if(lifter: Lifter, node: ir.Node) -> Sequence[Known]:
 def _merged(lifter: Lifter, taken: ir.Value, one: Known, other: Known) -> Known:
     if isinstance(one, Lifted) and isinstance(other, Lifted):
         return lifter.chosen(taken, one, other)
-    if isinstance(one, Written) and isinstance(other, Written) and one.base is other.base:
+    if isinstance(one, Written) and isinstance(other, Written) and one.held is other.held:
         return _merged_writes(lifter, taken, one, other)
-    if isinstance(one, Summed) and isinstance(other, Summed) and one.base is other.base:
+    if isinstance(one, Summed) and isinstance(other, Summed) and one.held is other.held:
         if one == other:
             return one
         nothing = lifter.at.like(0, one.base)
         if nothing is None:
             raise CannotLift("a sum of what has no zero")
         zero = Lifted(nothing, False, 0)
-        return Summed(one.base, lifter.chosen(taken, one.addend or zero, other.addend or zero))
+        return Summed(one.held, one.base, lifter.chosen(taken, one.addend or zero, other.addend or zero))
     raise CannotLift("what is carried from turn to turn is read")
 
 

@@ -7,7 +7,7 @@ where the side that is not taken cannot fail; what could, such as reading a plac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -134,18 +134,22 @@ class Lifter:
 
     # -- nodes -----------------------------------------------------------------------------------------
 
-    def graph(self, graph: ir.Graph) -> None:
-        """Lift all nodes of a graph; raises CannotLift."""
+    def graph(self, graph: ir.Graph, waiting: Container[ir.Value] = ()) -> None:
+        """Lift all nodes of a graph but those whose results are waiting, or known already; raises CannotLift."""
         if graph.initializers:
             raise CannotLift("a body has weights of its own")
-        for node in graph:
+        for node in self.at.edit.living(graph):
+            if any(each in waiting for each in node.outputs) or all(
+                each in self.known for each in node.outputs
+            ):
+                continue
             if not all(each.dtype is None or each.dtype in _PLAIN for each in node.outputs):
                 raise CannotLift("element types that few operators take")
             results = self._node(node)
             for value, result in zip(node.outputs, results, strict=True):
                 if isinstance(result, Lifted) and result.is_each and not _is_small(node, value, result):
                     raise CannotLift("an array in each turn")
-                self.known[value] = result
+                self.known.setdefault(value, result)
 
     def _node(self, node: ir.Node) -> Sequence[Known]:
         if node.domain or has_references(node) or is_random(node):

@@ -9,6 +9,7 @@ from onnxsmith.passes.editor import Attempt, Outcome
 from onnxsmith.passes.loop_turns import body_of, goes_on, is_entered, loop_states, runs_at_least_once
 from onnxsmith.passes.side_by_side.control import CONTROL
 from onnxsmith.passes.side_by_side.lifting import Lifter
+from onnxsmith.passes.side_by_side.recurrences import ADDED_UP, lift_numbers
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.side_by_side.written_once import written_after_the_loop
 from onnxsmith.passes.values import is_read, rank
@@ -26,14 +27,18 @@ def turns_side_by_side(at: Attempt) -> Outcome:
     if is_entered(at.edit, node) is not True or not goes_on(at.edit, body):
         return None
     made = at.made
-    try:
-        return _at_once(at, body, states, node.inputs[0])
-    except CannotLift:
-        at.made = made  # one may have been put aside for the body of a loop
-        return None
+    for lifts_numbers in (False, True):
+        try:
+            return _at_once(at, body, states, node.inputs[0], lifts_numbers)
+        except CannotLift:
+            at.made = made  # one may have been put aside for the body of a loop
+            at.edit.discard(made)
+            made.clear()
+    return None
 
 
-def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outcome:
+def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value, lifts_numbers: bool) -> Outcome:
+    """The nodes for all turns; numbers that turns do more with than add to them are lifted if that is asked for."""
     node = at.node
     zero, one = at.constant(0), at.constant(1)
     scalar = at.op("Reshape", limit, at.constant(np.array([], np.int64), "shape")) if rank(limit) else limit
@@ -43,11 +48,17 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outco
     lifter = Lifter(at, count, turns, CONTROL, is_sure=runs_at_least_once(at.edit, node))
     lifter.known[body.inputs[0]] = Lifted(turns, True, 0)
     lifter.known[body.inputs[1]] = Lifted(at.constant(np.array(True), "yes"), False, 0)
+    numbers: dict[ir.Value, ir.Value] = {}
     for inside, given in zip(body.inputs[2:], node.inputs[2:], strict=True):
         ranks = rank(inside) if rank(given) is None else rank(given)
         if given is None or ranks is None:
             raise CannotLift("a number of dimensions is not known")
-        lifter.known[inside] = Written(given) if ranks else Summed(given)
+        if ranks or not lifts_numbers:
+            lifter.known[inside] = Written(inside, given) if ranks else Summed(inside, given)
+        else:
+            numbers[inside] = given
+    if lifts_numbers:
+        lift_numbers(lifter, body, numbers)
     lifter.graph(body)
     results: list[ir.Value | None] = []
     for place, value in enumerate(body.outputs[1 : len(node.outputs) + 1]):
@@ -58,7 +69,7 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outco
         elif place < states:
             given = node.inputs[2 + place]
             assert given is not None
-            results.append(_carried(lifter, found, given))
+            results.append(_carried(lifter, found, given, body.inputs[2 + place]))
         elif isinstance(found, Lifted):
             results.append(lifter.each(found))
         else:
@@ -66,21 +77,17 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value) -> Outco
     return results
 
 
-#: The element types whose sums are the same one after the other and by `CumSum`.
-_ADDED_UP = frozenset([ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64])
-
-
-def _carried(lifter: Lifter, found: Known, given: ir.Value) -> ir.Value:
-    """What is carried, after the last turn."""
+def _carried(lifter: Lifter, found: Known, given: ir.Value, held: ir.Value) -> ir.Value:
+    """What is carried, after the last turn; `held` stands for it in the body."""
     at = lifter.at
     if isinstance(found, Written):
-        return _written(lifter, found) if found.base is given else _refuse()
+        return _written(lifter, found) if found.held is held else _refuse()
     if isinstance(found, Summed):
-        if found.base is not given:
+        if found.held is not held:
             _refuse()
         if found.addend is None:
             return given
-        if given.dtype not in _ADDED_UP:
+        if given.dtype not in ADDED_UP:
             raise CannotLift("a sum of an element type that runtimes do not add up")
         # One after the other, as the turns would have added them.
         sums = at.op("CumSum", _after(lifter, given, found.addend), at.constant(0))

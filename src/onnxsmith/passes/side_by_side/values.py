@@ -26,6 +26,9 @@ class Lifted:
 class Written:
     """An array that is carried from turn to turn, of which each turn reads and writes its own place alone."""
 
+    #: The input of the body that stands for it; two that are carried may begin with one value.
+    held: ir.Value
+    #: What it is before the first turn.
     base: ir.Value
     #: The value of the body that says the place.
     place: ir.Value | None = None
@@ -47,6 +50,9 @@ class Written:
 class Summed:
     """A number that is carried from turn to turn, and that each turn adds something to."""
 
+    #: The input of the body that stands for it.
+    held: ir.Value
+    #: What it is before the first turn.
     base: ir.Value
     addend: Lifted | None = None
 

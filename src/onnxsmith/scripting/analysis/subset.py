@@ -149,11 +149,11 @@ def _special(node: ast.AST) -> tuple[ast.AST, str, str] | None:
             return node, "a script cannot assign an attribute of an object", "assign a variable and return it"
         case ast.Delete(targets=targets):
             for target in targets:
-                if not isinstance(target, ast.Name):
+                if not isinstance(target, ast.Name | ast.Subscript):
                     return (
                         target,
-                        "a script can delete only variables",
-                        "make a new value without the element",
+                        "a script can delete only variables, and elements of lists and dicts",
+                        "give each target a name",
                     )
         case ast.ImportFrom(names=[ast.alias(name="*")]):
             return node, "a script cannot contain 'import *'", "name what you need"

@@ -22,6 +22,7 @@ from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught, refuse_caught
+from onnxsmith.scripting.staging.items import Place, place_of
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.truth import truth
 from onnxsmith.scripting.staging.watch import refuse_change
@@ -70,6 +71,11 @@ def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
             _unpack(stager, target, elements, value)
         case ast.Subscript(value=container, slice=index):
             frame = stager.frame
+            place = place_of(stager, target)
+            if place is not None:
+                with located(frame.span(target)):
+                    place.put(value)
+                return
             _assign_element(stager, target, frame.evaluate(container), frame.evaluate(index), value)
         case ast.Attribute(value=owner, attr=name):
             _assign_attribute(stager, target, stager.frame.evaluate(owner), name, value)
@@ -178,16 +184,27 @@ def _assign_element(
         cast(Elements, container)[index] = value
 
 
+def delete_element(stager: Stager, target: ast.Subscript) -> None:
+    """`del a[0]`: of a list or a dict, which Python knows."""
+    frame = stager.frame
+    container, index = frame.evaluate(target.value), frame.evaluate(target.slice)
+    with located(frame.span(target)):
+        if not isinstance(container, list | dict):
+            raise UnsupportedSyntaxError(
+                "elements of lists and dicts alone can be deleted",
+                help="make a new value without the element",
+            )
+        refuse_change(cast(UserValue, container))
+        del cast("dict[UserValue, UserValue]", container)[index]
+
+
 def _assign_attribute(
     stager: Stager, target: ast.expr, owner: UserValue, name: str, value: UserValue
 ) -> None:
     """Arrays of a dialect have attributes that are written to: `x.flat = 0`. All other objects live outside."""
     frame = stager.frame
     if not frame.run.dialect.is_open(owner):
-        raise UnsupportedSyntaxError(
-            "an attribute of an object is assigned, and a model has no memory from one call to the next",
-            help="assign a variable and return it",
-        ).locate(frame.span(target))
+        raise _lasting_attribute(stager, target)
     with located(frame.span(target)):
         try:
             setattr(owner, name, value)
@@ -196,6 +213,13 @@ def _assign_attribute(
                 f"'{name}' of an array cannot be assigned here",
                 help="make a new array: x = x.reshape(…)" if name == "shape" else "make a new array",
             ) from None
+
+
+def _lasting_attribute(stager: Stager, target: ast.expr) -> UnsupportedSyntaxError:
+    return UnsupportedSyntaxError(
+        "an attribute of an object is assigned, and a model has no memory from one call to the next",
+        help="assign a variable and return it",
+    ).locate(stager.frame.span(target))
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
@@ -225,6 +249,10 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
                     refuse_change(current)
             stager.assign_name(name, _at(stager, statement, compute, current, right))
         case ast.Subscript(value=container, slice=index):
+            place = place_of(stager, statement.target)
+            if place is not None:
+                _augment_item(stager, statement, place)
+                return
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
             elements = cast(Elements, owner)
@@ -239,10 +267,30 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             with located(frame.span(statement.target)):
                 refuse_change(owner)
                 elements[key] = result
+        case ast.Attribute(value=holder, attr=name):
+            owner = frame.evaluate(holder)
+            if not frame.run.dialect.is_open(owner):
+                raise _lasting_attribute(stager, statement.target)
+            right = frame.evaluate(statement.value)
+            result = _at(stager, statement, compute, getattr(owner, name), right)
+            _assign_attribute(stager, statement.target, owner, name, result)
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
             )
+
+
+def _augment_item(stager: Stager, statement: ast.AugAssign, place: Place) -> None:
+    """`state["sum"] += v` where the variable is given another dict."""
+    frame = stager.frame
+    with located(frame.span(statement.target)):
+        current = place.value
+        if isinstance(current, _CHANGED_IN_PLACE):
+            refuse_change(current)
+    right = frame.evaluate(statement.value)
+    result = _at(stager, statement, _IN_PLACE_OPERATORS[type(statement.op)], current, right)
+    if result is not current:
+        place.put(result)
 
 
 def _is_seen_by(owner: UserValue, current: Carrier) -> bool:

@@ -117,12 +117,36 @@ def _merge_blocks(
 def recording(stager: Stager, statement: ast.stmt, names: Sequence[str]) -> Leaf:
     """A leaf that makes the jump data; with it go the variables that are read where the path goes on."""
     frame = stager.frame
+    before = dict(frame.variables)
 
     def end(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
+        with located(
+            frame.span(statement)
+        ):  # here: a path may end inside another branch, which puts variables back
+            refuse_lost(frame, before, names, live)
         return Side(
             record(jump), picked(frame.variables, names, live, Unassigned(frame.span(statement), SOME_PATH))
         )
+
+    return Leaf(end)
+
+
+def keeping_lists(
+    stager: Stager, statement: ast.stmt, leaf: Leaf, live: Callable[[str], frozenset[str]]
+) -> Leaf:
+    """The same leaf, for a block that begins now: it refuses that a list grows inside a branch, which puts it back.
+
+    `live` are the variables that are read after each kind of jump.
+    """
+    frame, before, depth = stager.frame, dict(stager.frame.variables), current_graph().depth
+
+    def end(jump: Jump) -> Side:
+        side = leaf(jump)
+        if current_graph().depth > depth:
+            with located(frame.span(statement)):
+                refuse_lost(frame, before, side.variables, live(jump.kind))
+        return side
 
     return Leaf(end)
 

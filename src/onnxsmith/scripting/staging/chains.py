@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 from onnxsmith.core.target import current_graph
 from onnxsmith.scripting.analysis.names import assigned_names
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.branches import SOME_PATH, dispatch, dynamic_if, names_from, picked
-from onnxsmith.scripting.staging.growing import grown_names
+from onnxsmith.scripting.staging.branches import (
+    SOME_PATH,
+    dispatch,
+    dynamic_if,
+    keeping_lists,
+    names_from,
+    picked,
+)
+from onnxsmith.scripting.staging.growing import grown_names, refuse_lost
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
 from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
 from onnxsmith.scripting.staging.script_values import Held
@@ -54,7 +61,10 @@ def run_block(stager: Stager, statements: Sequence[ast.stmt], start: int, leaf: 
                 flags |= {_PENDING: jump.kind == "next", "next": False}
             return Side(flags, picked(frame.variables, names, live, missing))
 
-        return lambda: stager.run(members, Leaf(end))
+        def live_after(kind: str) -> frozenset[str]:
+            return stager.flow.live_after_jump(last, kind)
+
+        return lambda: stager.run(members, keeping_lists(stager, last, Leaf(end), live_after))
 
     groups = [group(each) for each in _grouped(stager, statements[start:])]
     return dispatch(stager, _in_turn(stager, groups, statements[start]), leaf, statements[start])
@@ -92,11 +102,13 @@ def run_elif(stager: Stager, statement: ast.If, follow: Leaf) -> Side:
     grown = grown_names(frame, [statement])
     assigned = list(dict.fromkeys((*assigned, *assigned_names(links[-1].orelse), *grown)))
     names = list(dict.fromkeys((*assigned, *assigned_names(ast.Expr(each.test) for each in links))))
-    before = dict(frame.variables)
+    before, depth = dict(frame.variables), current_graph().depth
     missing = Unassigned(frame.span(statement), SOME_PATH)
 
     def done(jump: Jump) -> Side:
         live = stager.flow.live_after_jump(statement, jump.kind)
+        with located(frame.span(statement)):
+            refuse_lost(frame, before, names, live if current_graph().depth > depth else ())
         return Side({_PENDING: False, **record(jump)}, picked(frame.variables, names, live, missing))
 
     def undecided() -> Side:

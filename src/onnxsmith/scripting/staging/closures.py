@@ -19,8 +19,8 @@ from onnxsmith.core.carried import Carrier, Wall
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.core.value import Value
-from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import SourceNotFoundError, UnsupportedSyntaxError
+from onnxsmith.diagnostics import Label, shown_as
+from onnxsmith.errors import OnnxsmithError, SourceNotFoundError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.analyze import Analysis, analyze
 from onnxsmith.scripting.analysis.effects import Names, names_in
 from onnxsmith.scripting.analysis.rewrite import HOOKS
@@ -34,10 +34,11 @@ from onnxsmith.scripting.staging.call_stack import staging
 from onnxsmith.scripting.staging.cells import CellScope
 from onnxsmith.scripting.staging.dialect import SCRIPTS
 from onnxsmith.scripting.staging.frame import Frame, Run
+from onnxsmith.scripting.staging.generators import YIELDED, collecting, is_generator, keep_given, once
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.watch import Captures, call_as_it_is, values_of, watch_call
-from onnxsmith.source import Span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, caller_span, is_library
 from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import AnyValueType
 
@@ -252,16 +253,60 @@ class _InPlace:
         function, args = self._function, (*self._bound, *args)
         if not has_symbolic((*args, *kwargs.values()), is_open=self._run.dialect.is_open):
             return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
-        dialect = self._run.dialect
+        try:
+            return self._staged(args, kwargs)
+        except OnnxsmithError as error:
+            _locate_at_call(error, function)
+            raise
+
+    def _staged(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+        function, dialect = self._function, self._run.dialect
+        if dialect.stages_all and is_generator(function) and not function.__code__.co_freevars:
+            return self._generated(args, kwargs)
         analysis = helper_analysis(function, dialect.syntax, must_be=dialect.stages_all)
         if analysis is None:
-            return self._run.dialect.result(call_as_it_is(function, *args, **kwargs))
+            return dialect.result(call_as_it_is(function, *args, **kwargs))
         refuse_if_changed(function, analysis.node)
         definition = head_span(analysis.node, analysis.file, analysis.name)
         # Its own parameters, also where `functools.wraps` says that it has those of another function.
         signature = own_signature(function)
         arguments = bind_call(function.__name__, signature, args, kwargs, definition)
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
+
+    def _generated(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
+        """What a generator function gives."""
+        function, dialect = self._function, self._run.dialect
+        code, node = function.__code__, find_function(function)
+        refuse_if_changed(function, node)
+        made = collecting(node, code.co_filename, function.__name__)
+        names = {**function.__globals__, YIELDED: dialect.yielded}
+        analysis = analyze(made, code.co_filename, function.__name__, (), names, allowed=dialect.syntax)
+        definition = head_span(node, code.co_filename, function.__name__)
+        arguments = bind_call(function.__name__, own_signature(function), args, kwargs, definition)
+        found = run_staged(analysis, names, {}, arguments, run=self._run)
+        keep_given(arguments.values())
+        return once(found)
+
+
+def _locate_at_call(error: OnnxsmithError, function: types.FunctionType) -> None:
+    """Let an error that stands in a library's file point at the user's call; the other place is shown after it."""
+    inside = error.span
+    if inside is None or not is_library(inside.file):
+        return
+    call = caller_span()
+    if call is None or is_library(call.file):
+        return  # the caller is of the library, too: where that is called, this is asked again
+    if not inside.file.startswith(PACKAGE_DIRECTORY):
+        error.message = f"{_public_name(function)} cannot be staged here: {error.message}"
+        error.also(inside, "in this line of it")
+    error.labels = (Label(call, ""), *error.labels[1:])
+
+
+def _public_name(function: types.FunctionType) -> str:
+    """A function of a library as users write it, as far as its module tells."""
+    home = [each for each in function.__module__.split(".") if not each.startswith("_")]
+    short = {"numpy": ["np"]}.get(home[0], home) if home else []
+    return ".".join([*short, function.__name__])
 
 
 def own_signature(function: types.FunctionType) -> inspect.Signature:

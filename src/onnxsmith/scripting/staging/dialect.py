@@ -10,7 +10,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax
 from onnxsmith.scripting.source.user_code import is_user_code
@@ -56,8 +55,12 @@ class Dialect(Protocol):
         """What is indexed in the place of a value; None where it says nothing of it."""
         ...
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
         """A list of numbers that a loop of the model goes on with, appending what was taken; None for all else."""
+        ...
+
+    def yielded(self, value: UserValue) -> UserValue:
+        """What a generator function yields, as it is at this moment."""
         ...
 
 
@@ -84,8 +87,11 @@ class _Scripts:
     def container(self, value: T) -> T | None:
         return None
 
-    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> Carrier | None:
+    def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
         return None
+
+    def yielded(self, value: UserValue) -> UserValue:
+        return value
 
 
 SCRIPTS: Dialect = _Scripts()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -53,7 +54,7 @@ from onnxsmith.scripting.staging.merge import (
     number_as,
 )
 from onnxsmith.scripting.staging.ownership import live_after
-from onnxsmith.scripting.staging.raised import PathEnded, open_raises
+from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
@@ -97,6 +98,8 @@ class _Attempt:
     #: What an iteration leaves the variables, and the same as the states have it.
     raw: Sequence[Held]
     results: Sequence[Held]
+    #: The number of the error that an iteration raises, where that is found after the loop; else 0.
+    raised: Number | int
 
 
 def stage_loop(
@@ -160,13 +163,18 @@ def stage_loop(
     forms = {flag: flatten(attempt.flags[flag], flag, extra) for flag in flags}
     names = [leaf.name for each in states for leaf in each.leaves]
     outputs: Sequence[Value] = ()
-    if not names and not extra:
+    raised = [attempt.raised] if isinstance(attempt.raised, Number) else []
+    if not names and not extra and not raised:
         attempt.scope.discard()  # nobody uses what it computes, and a Loop without outputs is not valid
     else:
         with located(place):
-            body = _finish(attempt, states, [value for _, value in extra])
-            outputs = _emit(outer, source, first_test, states, body)
+            body = _finish(attempt, states, [*(value for _, value in extra), *raised])
+            outputs = _emit(outer, source, first_test, states, body, collected=len(raised))
         outer.name_results(outputs, names, [(body, "out")])
+    if raised:
+        *outputs, codes = list(outputs)
+        with located(place):
+            cast(Raises, open_raises()).note_first(cast(TensorValue, codes))
     _assign_variables(stager, statement, states, outputs, tangles)
     for cell in only_inside.values():
         cell.home[cell.name] = Unassigned(place, _ONLY_INSIDE)
@@ -244,6 +252,12 @@ def _stage_body(
     flags = _flags(stager, statement)
     tangles.begin(states)
     before = dict(frame.variables)
+
+    def refuse_grown() -> None:
+        with located(place):
+            merged = [each.name for each in states]
+            growing.refuse_lost(frame, before, merged, live_after(stager, statement))
+
     with (
         active(scope),
         watch_path(frame, frame.analysis.facts.names([statement]), statement),
@@ -277,6 +291,8 @@ def _stage_body(
             assign(stager, statement.target, element)
 
         def end(jump: Jump) -> Side:
+            if jump.kind != "return":
+                refuse_grown()
             goes_on: Any = jump.kind in ("next", "continue")
             if goes_on and test is not None:
                 value = test()  # before the variables are taken: a walrus in the test assigns one
@@ -288,31 +304,45 @@ def _stage_body(
             side = leaf(jump)
             return Side({**_told(side, flags), "go_on": goes_on}, side.variables)
 
-        last = _trailing_break(stager, statement)
+        last, raises = _trailing_break(stager, statement), open_raises()
+        finds_later = raises is not None and _goes_on_after_errors(stager, statement)
+        raised: list[Number | int] = []
         try:
-            side = (
-                stager.run(statement.body, Leaf(end))
-                if last is None
-                else _run_to_break(stager, statement, last, leaf)
-            )
+            with (
+                raises.of_one_call() if raises is not None and finds_later else nullcontext(raised) as raised
+            ):
+                side = (
+                    stager.run(statement.body, Leaf(end))
+                    if last is None
+                    else _run_to_break(stager, statement, last, leaf)
+                )
         except PathEnded:
             raise UnsupportedSyntaxError(
                 "every iteration of this loop raises an error, and only the model knows whether there is one",
                 help="ask before the loop: if n > 0: raise …",
             ).locate(place) from None
-        with located(place):
-            merged = [each.name for each in states]
-            growing.refuse_lost(frame, before, merged, live_after(stager, statement))
+        refuse_grown()
         assigned = CellValues()
         raw = [_left(state, side, assigned) for state in states]
         told = _told(side, flags)
         ended = PathEnd(journal, (*raw, *told.values()))
         results = [_result(ended, state, each) for state, each in zip(states, raw, strict=True)]
         opened = {flag: ended.opened(each, keeps_older=True) for flag, each in told.items()}
-        go_on, raises = cast("Number | bool", side.flags["go_on"]), open_raises()
-        if raises is not None:
+        go_on = cast("Number | bool", side.flags["go_on"])
+        if raises is not None and not finds_later:
             go_on = raises.not_after(go_on)
-    return _Attempt(scope, every, opened, go_on, goes_on_before, assigned, ended, raw, results)
+    found = raised[0] if raised else 0
+    return _Attempt(scope, every, opened, go_on, goes_on_before, assigned, ended, raw, results, found)
+
+
+def _goes_on_after_errors(stager: Stager, statement: ast.For | ast.While) -> bool:
+    """Whether a loop may go on after an iteration that raises an error, so that none has to wait for another.
+
+    What follows computes with whatever is there, which must come to an end: a `while` in it may not.
+    """
+    if not isinstance(statement, ast.For) or stager.flow.block_jumps(statement.body):
+        return False
+    return not any(isinstance(each, ast.While) for part in statement.body for each in ast.walk(part))
 
 
 def _left(state: State, side: Side, cells: CellValues) -> Held:
@@ -419,14 +449,17 @@ def _emit(
     first_test: UserValue,
     states: Sequence[State],
     body: RecordedBody,
+    *,
+    collected: int,
 ) -> Sequence[Value]:
+    """The `Loop`; what the last outputs of its body give is collected, one element for each iteration."""
     count = None if source.count is None else _tensor(outer, source.count, DType.INT64)
     condition = truth(first_test) if is_symbolic(first_test) else outer.constant(np.array(bool(first_test)))
     if outer.is_exact and first_test is True:
         condition = None
     leaves = [leaf for state in states for leaf in state.leaves]
     initial = [_as_carried(outer, each, each.initial, None) for each in leaves]
-    for extra in body.outputs[1 + len(leaves) :]:
+    for extra in body.outputs[1 + len(leaves) : len(body.outputs) - collected]:
         initial.append(make_dummy(outer, extra.type, RESULT_NAME))
         body.add_unused_input(open_shape(extra.type))
     outputs = outer.operators.Loop(count, condition, *initial, body=body)

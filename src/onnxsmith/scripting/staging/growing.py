@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from onnxsmith.core.carried import Carrier
@@ -22,6 +22,7 @@ from onnxsmith.errors import MutationError
 from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.staging.items import appended_places, item_names
 from onnxsmith.scripting.staging.merge import active
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
@@ -38,19 +39,32 @@ _MOST_TRIALS = 16
 
 
 class _Probe(Marker):
-    """Stands for an empty list while a loop's body is tried, to learn what is appended to it."""
+    """Stands for a list while a loop's body is tried, to learn what is appended to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, items: Sequence[UserValue] = ()) -> None:
+        self._items = items
         self.taken: list[UserValue] = []
 
     def append(self, item: UserValue) -> None:
         """Note what the list would take."""
         self.taken.append(item)
 
+    # As before the first iteration.
+
+    def __iter__(self) -> Iterator[UserValue]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: int) -> UserValue:
+        return self._items[index]
+
 
 def grown_names(frame: Frame, statements: Iterable[ast.stmt]) -> list[str]:
-    """The variables of a function that hold sequences which these statements append to: they get new values."""
-    return [name for name in _appended(frame, statements) if _is_sequence(frame.variables.get(name))]
+    """The variables that get new values where these statements append to sequences, or set items of lists and dicts."""
+    grown = [name for name in _appended(frame, statements) if _is_sequence(frame.variables.get(name))]
+    return [*grown, *item_names(frame, statements)]
 
 
 def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
@@ -132,16 +146,24 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
     `trial` stages the loop, or its body, and takes all of it back.
     """
     frame = stager.frame
+    has_inner = _begin_inside(stager, statement, trial)
     lists = {
         name: cast("list[UserValue]", frame.variables[name])
         for name in _appended(frame, statement.body)
         if _is_own(frame, name)
     }
     if not lists:
-        return False
+        return has_inner
     dtypes = {name: _common_dtype(each) for name, each in lists.items() if each}
     taken: dict[str, list[UserValue]] = {}
-    dtypes |= _tried(stager, statement, [name for name, each in lists.items() if not each], taken, trial)
+    is_unknown = [name for name, each in lists.items() if not each]
+    dtypes |= _tried(stager, statement, is_unknown, taken, trial)
+    if frame.run.dialect.stages_all:
+        # Python's numbers and numpy's differ in what they compute to: what follows is learned, too.
+        probes = {name: _Probe(each) for name, each in lists.items() if each and dtypes.get(name) is None}
+        if probes:
+            _is_staged_with(stager, probes, trial)
+            taken |= {name: each.taken for name, each in probes.items()}
     has_grown = False
     for name, items in lists.items():
         with located(frame.span(statement)):
@@ -154,11 +176,32 @@ def begin(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], ob
         if dtype is not None:
             with located(frame.span(statement)):
                 stager.assign_name(name, _sequence(dtype, lists[name]))
-    return has_grown or any(dtypes.values())
+    return has_inner or has_grown or any(dtypes.values())
 
 
-def _grown(stager: Stager, items: list[UserValue], taken: list[UserValue]) -> Carrier | None:
-    """A list of arrays or numbers that only the model knows the length of, if it is no sequence of tensors."""
+def _begin_inside(stager: Stager, statement: ast.For | ast.While, trial: Callable[[], object]) -> bool:
+    """The same of lists that stand in dicts and lists: `rows["a"].append(v)`."""
+    places = appended_places(stager, statement.body)
+    lists = [cast("list[UserValue]", each.value) for each in places]
+    probes = [_Probe() for _ in places]
+    before = dict(stager.frame.variables)
+    for place, probe in zip(places, probes, strict=True):
+        place.put(cast(UserValue, probe))
+    if places:
+        _is_staged_with(stager, {}, trial)
+        stager.frame.variables.update(before)
+    has_grown = False
+    for place, items, probe in zip(places, lists, probes, strict=True):
+        with located(stager.frame.span(statement)):
+            made = _grown(stager, items, probe.taken)
+        if made is not None:
+            place.put(cast(UserValue, made))
+            has_grown = True
+    return has_grown
+
+
+def _grown(stager: Stager, items: list[UserValue], taken: list[UserValue]) -> UserValue | None:
+    """A list of arrays, numbers or tuples that only the model knows the length of, if it is no sequence of tensors."""
     sample = next((each for each in (*items, *taken) if isinstance(each, Carrier)), None)
     return stager.frame.run.dialect.grown(items, taken) if sample is None else sample.grown(items)
 

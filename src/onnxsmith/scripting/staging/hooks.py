@@ -273,7 +273,7 @@ class Hooks:
         if is_symbolic(container) and isinstance(container, Tensor):
             return number(cast(Tensor, container == item).any())
         if isinstance(container, Carrier) and (container.is_symbolic or has_symbolic([item], 0)):
-            matches: Any = container == item
+            matches: Any = container.compared(item)
             return number(truth(cast(Value, asked(matches.any()))))
         if isinstance(container, tuple | list | range | set | frozenset | dict):
             options = list(cast("Iterable[UserValue]", container))

@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import LoopTypeError, UnsupportedSyntaxError
+from onnxsmith.errors import LoopTypeError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.iterated import is_taken_apart
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
@@ -45,6 +45,18 @@ class Iteration:
     count: Position | None
     element: Callable[[Position], UserValue] | None
 
+    def _refused(self, *_: object) -> NoReturn:
+        """Only the model can go through it."""
+        raise TracedValueError(
+            "only the model knows how many turns there are, and this needs them when the model is made",
+            help="write a 'for' statement, or a list of what each turn gives: [… for i in range(n)]",
+        ).locate_at_caller()
+
+    __iter__ = __len__ = __reversed__ = __contains__ = __getitem__ = _refused
+
+    def __bool__(self) -> bool:
+        return True  # which `len` would be asked for
+
     def first(self) -> UserValue:
         """The first element, of one or more."""
         assert self.element is not None  # only a `while` has none
@@ -56,6 +68,15 @@ class Iteration:
         assert element is not None
         assert count is not None
         return Iteration(count - 1, lambda i: element(i + 1))
+
+
+@runtime_checkable
+class GoneThrough(Protocol):
+    """A list of a dialect that the model goes through."""
+
+    def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
+        """How many elements it has, and the one at a position."""
+        ...
 
 
 #: What a `for` is written over: an iteration that the model performs, or what Python can iterate over, if it can.
@@ -89,6 +110,7 @@ def _is_open(value: Source) -> bool:
     return (
         is_symbolic(value)
         or isinstance(value, Iteration)
+        or (isinstance(value, GoneThrough) and not isinstance(value, Carrier))
         or (isinstance(value, Carrier) and value.is_symbolic)
     )
 
@@ -108,6 +130,8 @@ def range_iteration(bounds: range) -> Iteration:
 def _over(value: Source) -> Source:
     """A tensor is run over along its first dimension, a sequence element by element."""
     if isinstance(value, Carrier) and value.is_symbolic:
+        return Iteration(*value.gone_through())
+    if isinstance(value, GoneThrough) and not isinstance(value, Carrier):
         return Iteration(*value.gone_through())
     if not is_symbolic(value):
         return value  # also an Iteration
@@ -184,7 +208,8 @@ def _int64(value: AnyNumber) -> TensorValue | Array:
     )
 
 
-def _dynamic_range(*arguments: UserValue) -> Iteration:
+def dynamic_range(*arguments: UserValue) -> Iteration:
+    """`range(n)` where only the model knows the bounds."""
     values: list[Any] = [each if isinstance(each, Number | int) else _as_number(each) for each in arguments]
     start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
     distance: Any = stop if _is(start, 0) else stop - start
@@ -222,7 +247,7 @@ def _is(value: AnyNumber, wanted: int) -> bool:
 
 
 _ITERATIONS: dict[Any, Callable[..., Any]] = {
-    range: _dynamic_range,
+    range: dynamic_range,
     enumerate: _enumerated,
     zip: _zipped,
     reversed: _reversed,

@@ -195,6 +195,9 @@ def widened(state: State, result: Held, place: Span) -> State:
         first = _wider(state.leaves[0], after.leaves[0], place)
         return replace(state, leaves=(first, *state.leaves[1:]))
     if not is_same_form(state.form, after.form):
+        more = _opened(state, result) if state.is_open else state
+        if len(traits_in(more.form)) > len(traits_in(state.form)):
+            return more  # another item has become an array
         raise LoopTypeError(
             f"'{state.name}' is {_shown(state)} before an iteration and {_shown(after)} after it",
             help="only tensors and numbers can change from one iteration to the next",
@@ -250,8 +253,9 @@ def _like_result(start: Held, result: Held) -> Held:
     """What a variable starts from, taken apart; a number becomes a carrier where it is one after an iteration."""
     if isinstance(start, Carrier):
         return Shell.of(start, start.carried)
-    if isinstance(result, Carrier):
-        adopted = None if start is None else result.adopted(start)
+    if isinstance(result, Carrier | Shell):
+        like = result if isinstance(result, Carrier) else result.like
+        adopted = None if start is None else like.adopted(start)
         return start if adopted is None else Shell.of(adopted, adopted.carried)
     inner, others = parts(start), parts(result)
     if inner is None:

@@ -18,7 +18,7 @@ from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
 from onnxsmith.scripting.staging.assignment import assign
-from onnxsmith.scripting.staging.branches import branch, dynamic_if, names_from, picked
+from onnxsmith.scripting.staging.branches import branch, dynamic_if, keeping_lists, names_from, picked
 from onnxsmith.scripting.staging.cells import CellValues
 from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.staging.growing import grown_names
@@ -183,7 +183,7 @@ def _unrolled(stager: Stager, statement: ast.For, items: UserValue) -> Ended:
         if not has_jumps:
             stager.run(statement.body, NOTHING)
             continue
-        side = stager.run(statement.body, leaf)
+        side = _one_turn(stager, statement, leaf)
         if not _is_known(side.flags):
             # Only the model knows whether the loop goes on: the iterations that are left are guarded by it.
             return _guarded_rest(stager, statement, side, iterator)
@@ -224,7 +224,7 @@ def _guarded_rest(stager: Stager, statement: ast.For, side: Side, left: Iterator
 
         def one_more(item: UserValue = item) -> Side:
             assign(stager, statement.target, item)
-            return stager.run(statement.body, leaf)
+            return _one_turn(stager, statement, leaf)
 
         def stay(before: Side = side) -> Side:
             return Side(before.value, {name: frame.variables.get(name, MISSING) for name in before.variables})
@@ -278,6 +278,16 @@ def _take(stager: Stager, side: Side) -> None:
     )
 
 
+def _one_turn(stager: Stager, statement: ast.For | ast.While, leaf: Leaf) -> Side:
+    """Run the body of a loop now."""
+
+    def live(kind: str) -> frozenset[str]:
+        after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
+        return frozenset[str]() if kind == "return" else frozenset((*after, *again))
+
+    return stager.run(statement.body, keeping_lists(stager, statement, leaf, live))
+
+
 def _ends_of(stager: Stager, statement: ast.For | ast.While) -> Leaf:
     """The leaf of one iteration: how it ended, and the variables it leaves."""
     after, again = stager.flow.live_after(statement), stager.flow.live_in_loop(statement)
@@ -320,7 +330,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
             if not goes_on:
                 side = None
             else:
-                side = stager.run(statement.body, leaf)
+                side = _one_turn(stager, statement, leaf)
             is_done = side is None or _is_known(side.flags)
             if is_done:
                 journal.keep()

@@ -13,14 +13,18 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from onnxsmith.core.demands import Refusal, noting
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
+from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.caught import SPEAKING, refuse_caught
 from onnxsmith.scripting.staging.cells import Cells, new_cells
-from onnxsmith.source import Span
+from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
 
 _NAME = "raised"
+_NONE = np.array(0, np.int64)
 
 
 class PathEnded(BaseException):  # no mistake, so that no handler of the code's or of ours takes it for one
@@ -51,8 +55,7 @@ class Raises:
 
     def note(self, error: BaseException, span: Span | None) -> None:
         """The path that is staged now raises an error, unless one was raised on it before."""
-        self.errors.append(RaisedError(error, span))
-        before, code = self.which, len(self.errors)
+        before, code = self.which, self._code(error, span)
         if isinstance(before, Number):
             op, given = current_graph().operators, before.as_dtype(DType.INT64)
             is_first = op.Equal(given, np.array(0, np.int64))
@@ -62,9 +65,49 @@ class Raises:
 
     def note_unless(self, holds: TensorValue, error: BaseException, span: Span | None) -> None:
         """The path that is staged now raises an error where a condition does not hold, and goes on where it does."""
-        self.errors.append(RaisedError(error, span))
-        none, code = np.array(0, np.int64), np.array(len(self.errors), np.int64)
+        none, code = np.array(0, np.int64), np.array(self._code(error, span), np.int64)
         self.note_which(current_graph().operators.Where(holds, none, code))
+
+    def _code(self, error: BaseException, span: Span | None) -> int:
+        """The number of an error at a place: the body of a loop is staged more than once, and says the same again."""
+        for position, (known, where) in enumerate(self.errors):
+            if type(known) is type(error) and known.args == error.args and where == span:
+                return position + 1
+        self.errors.append(RaisedError(error, span))
+        return len(self.errors)
+
+    # -- what has to hold where an operator or a function is called: `core.demands` --------------------------
+
+    def unless(self, holds: TensorValue, refusals: tuple[Refusal, ...]) -> None:
+        """Where a truth value of the model is false, the first error that applies is raised."""
+        with located(span := caller_span()):
+            self.note_which(current_graph().operators.Where(holds, _NONE, self._which_of(refusals, span)))
+
+    def where(self, fails: TensorValue, refusals: tuple[Refusal, ...]) -> None:
+        """Where a truth value of the model is true, the first error that applies is raised."""
+        with located(span := caller_span()):
+            self.note_which(current_graph().operators.Where(fails, self._which_of(refusals, span), _NONE))
+
+    def _which_of(self, refusals: tuple[Refusal, ...], span: Span | None) -> TensorValue | np.ndarray:
+        """The number of the first error that applies."""
+        for each in refusals:
+            refuse_caught(type(each.error), span)
+        *others, last = refusals
+        code: TensorValue | np.ndarray = np.array(self._code(last.error, span), np.int64)
+        for each in reversed(others):
+            assert each.where is not None  # all but the last say where they apply
+            own = np.array(self._code(each.error, span), np.int64)
+            code = current_graph().operators.Where(each.where(), own, code)
+        return code
+
+    def now(self, error: Exception) -> None:
+        """An error is raised for certain on the path that is staged now."""
+        if current_graph().depth > self.depth:
+            span = caller_span()
+            refuse_caught(type(error), span)
+            self.note(error, span)
+            raise PathEnded
+        raise error
 
     @contextmanager
     def of_one_call(self) -> Generator[list[Number | int]]:
@@ -90,6 +133,13 @@ class Raises:
             return
         self._cells[_NAME] = number(code)
 
+    def note_first(self, codes: TensorValue) -> None:
+        """The path that is staged now raises the first error of several turns, given by a vector with 0 for none."""
+        op = current_graph().operators
+        every = op.Concat(codes, np.zeros(1, np.int64), axis=0)  # there may have been no turn
+        is_error = op.Cast(op.Cast(every, to=DType.BOOL), to=DType.INT32)
+        self.note_which(op.Gather(every, op.ArgMax(is_error, axis=0, keepdims=0)))
+
     def not_after(self, goes_on: Number | bool) -> Number | bool:
         """Whether a loop goes on: not after an error."""
         which = self.which
@@ -100,6 +150,7 @@ class Raises:
         return number(is_none if goes_on is True else op.And(goes_on.as_dtype(DType.BOOL), is_none))
 
 
+SPEAKING.add(Raises.now.__code__)  # raises what Python or numpy would
 _OPEN: ContextVar[Raises | None] = ContextVar("onnxsmith_raises", default=None)
 
 
@@ -114,6 +165,7 @@ def collecting_raises() -> Generator[Raises]:
     made = Raises()
     token = _OPEN.set(made)
     try:
-        yield made
+        with noting(made):
+            yield made
     finally:
         _OPEN.reset(token)

@@ -132,6 +132,10 @@ class Captures:
         if id(value) in self._shared:
             raise _shared_error().locate_at_caller()
 
+    def is_kept_unchanged(self, value: Held) -> bool:
+        """Whether an object may not be changed any more."""
+        return id(value) in self._shared
+
     def keep_unchanged(self, value: Held) -> None:
         """From now on an object may not be changed."""
         if id(value) not in self._shared:
@@ -456,6 +460,12 @@ def refuse_change(value: UserValue) -> None:
     captures = _CAPTURES.get()
     if captures is not None:
         captures.refuse_change_of(value)
+
+
+def is_kept_unchanged(value: Held) -> bool:
+    """Whether an object may not be changed any more, for it may be another one's."""
+    captures = _CAPTURES.get()
+    return captures is not None and captures.is_kept_unchanged(value)
 
 
 def watched(function: Function, replaced: Function) -> Function:

@@ -13,7 +13,6 @@ from onnxsmith.numpy import (
     argsort,
     asarray,
     clip,
-    concatenate,
     cumsum,
     exp,
     log,
@@ -29,6 +28,7 @@ from onnxsmith.sklearn.families.tree_tables import (
     leaf_rows,
     leaf_values,
     sum_in_order,
+    sum_of_leaves,
     table_of,
 )
 from onnxsmith.sklearn.families.trees import as_trees_see, predicted_places
@@ -49,13 +49,13 @@ def boosted(stages: list[list[tuple[TreeTable, Numbers]]], start: Numbers | Arra
     if not isinstance(start, Array):
         # The first sum is rounded once, whoever adds it.
         values = [start[k] + value if k < width else value for k, value in enumerate(values)]
-    found = leaf_values(tables, values, x)
-    terms = found if width == 1 else found.reshape(len(stages), width, -1)
-    if width == 1:
-        terms = found[:, None, :]
-    if isinstance(start, Array):
-        terms = concatenate([start.T[None], terms], axis=0)
-    return sum_in_order(terms).T
+    columns = [
+        sum_of_leaves(
+            tables[k::width], values[k::width], x, start[:, k] if isinstance(start, Array) else None
+        )
+        for k in range(width)
+    ]
+    return stack(columns, axis=1)
 
 
 def two_columns(positive: Array) -> Array:

@@ -60,11 +60,11 @@ def table_of(tree: Any, features: Numbers | None = None) -> TreeTable:
 
 def leaf_values(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) -> Array:
     """What each tree gives for each row, of shape (trees, rows): the number that `values` has for the leaf."""
-    parts: list[Array] = []
-    for start, stop in _groups(tables):
-        found = find_leaves(x, ensemble_attributes(tables[start:stop], values[start:stop]))
-        parts.append(array_of(cast(Tensor, op.Transpose(found.tensor, perm=[1, 0]))))
-    return parts[0] if len(parts) == 1 else concatenate(parts, axis=0)
+    parts = [
+        find_leaves(x, ensemble_attributes(tables[start:stop], values[start:stop]))
+        for start, stop in _groups(tables)
+    ]
+    return (parts[0] if len(parts) == 1 else concatenate(parts, axis=1)).T
 
 
 def leaf_rows(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) -> Array:
@@ -76,6 +76,23 @@ def leaf_rows(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) 
     ]
     found = leaf_values(tables, numbers, x).astype(np.int64)
     return take(asarray(np.concatenate(values, axis=0)), found, axis=0)
+
+
+def sum_of_leaves(
+    tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array, start: Array | None = None
+) -> Array:
+    """The sum of what the trees give for each row, from `start` and the first tree to the last.
+
+    `Sum` adds its inputs one after the other. An operator for each tree is quicker for many rows than one with many
+    outputs (300 trees of 15 nodes, 10,000 rows: a third of the time).
+    """
+    terms = [
+        find_leaves(x, ensemble_attributes([table], [own])) for table, own in zip(tables, values, strict=True)
+    ]
+    if start is not None:
+        terms.insert(0, start.reshape(-1, 1))
+    summed = op.Sum(*(each.tensor for each in terms)) if len(terms) > 1 else terms[0].tensor
+    return array_of(cast(Tensor, summed))[:, 0]
 
 
 def sum_in_order(terms: Array) -> Array:

@@ -16,8 +16,8 @@ from onnxsmith.sklearn.families.tree_tables import (
     ensemble_attributes,
     find_leaves,
     leaf_rows,
-    leaf_values,
     sum_in_order,
+    sum_of_leaves,
     table_of,
 )
 from onnxsmith.sklearn.library import of_sklearn
@@ -91,7 +91,7 @@ def regression(estimator: Fitted, x: Array) -> Array:
         return _means(estimator, x)[:, :, 0]
     trees = [each.tree_ for each in members(estimator)]
     values = [each.value[:, 0, 0] for each in trees]
-    summed = sum_in_order(leaf_values([table_of(each) for each in trees], values, as_trees_see(x)))
+    summed = sum_of_leaves([table_of(each) for each in trees], values, as_trees_see(x))
     return summed if len(trees) == 1 else summed / float(len(trees))
 
 
@@ -122,7 +122,7 @@ def _depths(estimator: Fitted, x: Array) -> Array:
         for each, columns in zip(estimator.estimators_, estimator.estimators_features_, strict=True)
     ]
     lengths = zip(estimator._decision_path_lengths, estimator._average_path_length_per_tree, strict=True)
-    return sum_in_order(leaf_values(tables, [path + rest - 1.0 for path, rest in lengths], as_trees_see(x)))
+    return sum_of_leaves(tables, [path + rest - 1.0 for path, rest in lengths], as_trees_see(x))
 
 
 def _largest_depth(estimator: Fitted) -> float:

@@ -130,7 +130,7 @@ def _fitted_again(estimator: Any, name: str, entry: dict[str, Json]) -> Any:
 
 def _check_width(estimator: Any, name: str) -> None:
     """A tree is given rows of the number of features that its estimator checks, and reads no further."""
-    held: dict[str, Any] = vars(estimator)
+    held: dict[str, Any] = estimator.__dict__
     tree = held.get("tree_")
     if tree is None:
         return  # one that was not fitted, as those are that others are copies of

@@ -171,10 +171,17 @@ def index_reduce(
 
 @translates("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor", lifts=("x", "value"))
 def index_fill(call: Call, x: TensorValue, dim: int, index: TensorValue, value: TensorValue) -> Translated:
-    index = at_least_vector(index)
-    shape = call.shape_of(x) or [1]
-    shape[axis_of(dim, len(shape))] = call.size(index, 0)
-    return _index_write(call, x, dim, index, filled(shape, value, call.dtype), None)
+    index, filling = at_least_vector(index), cast(value, call.dtype)
+    rank = max(rank_of(x), 1)
+    axis = axis_of(dim, rank)
+    # A mask along one dimension, not a write at every place: a position may come twice, and has one gradient.
+    size = call.size(x, axis) if rank_of(x) else 1
+    is_filled = op.ScatterElements(
+        filled([size], False, DType.BOOL), index, filled([call.size(index, 0)], True, DType.BOOL)
+    )
+    if rank_of(x) == 0:
+        return op.Where(reshape(is_filled, []), filling, x)
+    return op.Where(reshape(is_filled, [size if k == axis else 1 for k in range(rank)]), filling, x)
 
 
 # -- slices ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from onnxsmith.scripting.analysis.kinds import (
     target_roots,
 )
 from onnxsmith.scripting.staging import growing
-from onnxsmith.scripting.staging.assignment import assign, assign_augmented
+from onnxsmith.scripting.staging.assignment import assign, assign_augmented, delete_element
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
 
@@ -91,13 +91,19 @@ class Expression(PlainKind):
 
 @statement_kind(ast.Delete)
 class Deletion(PlainKind):
-    """`del a`"""
+    """`del a`, `del a[0]`"""
 
     def roots(self, statement: ast.stmt) -> Iterator[Root]:
-        return iter(())
+        assert isinstance(statement, ast.Delete)
+        for target in statement.targets:
+            if isinstance(target, ast.Subscript):
+                yield from target_roots(target)
 
     def perform(self, stager: Stager, statement: ast.stmt) -> None:
         assert isinstance(statement, ast.Delete)
         for target in statement.targets:
-            assert isinstance(target, ast.Name)  # the subset check has seen to it
-            stager.frame.delete(target.id, target)
+            if isinstance(target, ast.Subscript):
+                delete_element(stager, target)
+            else:
+                assert isinstance(target, ast.Name)  # the subset check has seen to it
+                stager.frame.delete(target.id, target)

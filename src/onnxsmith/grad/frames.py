@@ -1,0 +1,71 @@
+"""What a graph of the given model is read with: what its names stand for, and the attributes of its nodes.
+
+Nothing is recorded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir as ir
+
+from onnxsmith.core.value import Value
+from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.weights import Weight
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """What the names of one graph stand for: those of a function's body begin anew, a branch sees those around it."""
+
+    values: dict[ir.Value, Value] = field(default_factory=dict[ir.Value, Value])
+    #: What the graph around it knows, for the body of a branch or loop.
+    around: Frame | None = None
+    #: The attributes that a function is called with.
+    attributes: Mapping[str, ir.Attr] = field(default_factory=dict[str, ir.Attr])
+    #: The node of the given model whose function or definition this is the body of.
+    called: ir.Node | None = None
+    #: Whether names of values and nodes are the model's own; what is dissolved gets new ones.
+    is_named: bool = False
+
+    def find(self, value: ir.Value) -> Value | None:
+        """What a value is, here or in a graph around."""
+        here: Frame | None = self
+        while here is not None:
+            found = here.values.get(value)
+            if found is not None:
+                return found
+            here = here.around
+        return None
+
+
+def is_graph(attribute: ir.Attr) -> bool:
+    return attribute.type == ir.AttributeType.GRAPH
+
+
+def has_graphs(node: ir.Node) -> bool:
+    return any(is_graph(each) for each in node.attributes.values())
+
+
+def content_of_attribute(attribute: ir.Attr) -> object:
+    """The value of an attribute as the call pipeline takes it."""
+    value: Any = attribute.value
+    match attribute.type:
+        case ir.AttributeType.TENSOR:
+            return Weight(attribute.name, value)
+        case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
+            return tuple(value)
+        case ir.AttributeType.TYPE_PROTO:
+            return type_from_ir(value.type, value.shape)
+        case _:
+            return value
+
+
+def resolved(attribute: ir.Attr, frame: Frame) -> ir.Attr | None:
+    """An attribute with its value: one that refers to an attribute of the function has what the call gives."""
+    if not attribute.is_ref():
+        return attribute
+    given = frame.attributes.get(attribute.ref_attr_name or "")
+    return None if given is None else ir.Attr(attribute.name, given.type, given.value)

@@ -1,0 +1,269 @@
+"""Numbers that a loop carries, for all turns at once, where a turn makes them of themselves in a way that is known.
+
+A number that turns only add to is a `CumSum`, and one that the turn before has set is shifted by a turn. A number that
+is a factor times itself plus something is a sum of powers: a block of turns is a product of matrices, and only
+the last number of each block waits for the block before. That is the same up to rounding as long as nothing is
+infinite on the way: the model asks, and goes turn by turn where it may be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from onnxsmith.passes.editor import Attempt
+from onnxsmith.passes.loop_turns import loop_turns
+from onnxsmith.passes.side_by_side.lifting import Lifter
+from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from, linear_form, rest, waiting_for
+from onnxsmith.passes.side_by_side.values import CannotLift, Lifted
+from onnxsmith.passes.values import rank
+
+#: Turns in a block: so many products each turn costs, and so many turns wait together.
+_BLOCK = 64
+#: The last place of an axis, as `Slice` takes it.
+_END = np.iinfo(np.int64).max
+#: The element types whose sums are the same one after the other and by `CumSum`.
+ADDED_UP = frozenset([ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64])
+#: How near a factor may be to one: errors of rounding add up over as many turns as it takes to forget one.
+_NEAREST = {ir.DataType.FLOAT: 2.0**-6, ir.DataType.DOUBLE: 2.0**-20}
+#: Of a power of 2: so large may the sum of the sizes of all addends be, and so much may they grow over all turns.
+_LARGEST = {ir.DataType.FLOAT: 50, ir.DataType.DOUBLE: 300}
+#: Powers of a smaller factor vanish inside a block, where numbers that are multiplied one by one would not.
+_SMALLEST = 2.0**-7
+#: Where factors are added up, more than this may have cancelled, and what rounding leaves of them counts.
+_MOST_WEIGHT = 4.0
+
+
+def lift_numbers(lifter: Lifter, body: ir.Graph, states: Mapping[ir.Value, ir.Value]) -> None:
+    """Let the numbers that a body carries be known in all turns; raises CannotLift.
+
+    `states` are the inputs of the body that stand for them, and what the loop is given.
+    """
+    updates = dict(zip(body.inputs[2:], body.outputs[1:], strict=False))
+    unknown = [held for held in states if updates[held] is not held]
+    for held in states.keys() - unknown:
+        lifter.known[held] = Lifted(states[held], False, 0)
+    if not unknown:
+        raise CannotLift("no number is carried")
+    while unknown:
+        lifter.graph(body, waiting_for(body, unknown))
+        found = [
+            held for held in unknown if _is_lifted(lifter, body, held, updates[held], states[held], unknown)
+        ]
+        if not found:
+            raise CannotLift("a number that each turn makes of the one before")
+        unknown = [held for held in unknown if held not in found]
+
+
+def _is_lifted(
+    lifter: Lifter,
+    body: ir.Graph,
+    held: ir.Value,
+    update: ir.Value,
+    given: ir.Value,
+    unknown: Collection[ir.Value],
+) -> bool:
+    """Let one number be known in all turns; False where others have to be known first."""
+    at = lifter.at
+    others = waiting_for(body, [each for each in unknown if each is not held])
+    of = Dependence(held, waiting_for(body, [held]), others)
+    first = at.op("Unsqueeze", given, at.constant([0], "axes"))
+    if update not in of.own:
+        if update in others:
+            return False
+        after = lifter.each(_single(lifter, update))
+    else:
+        found = _recurrence(lifter, update, given, first, of)
+        if found is None:
+            return False
+        after = found
+    before = at.op("Concat", first, after, axis=0)
+    ends = at.constant([0], "starts"), at.constant([-1], "ends"), at.constant([0], "axes")
+    lifter.known[held] = Lifted(at.op("Slice", before, *ends), True, 0)
+    lifter.known[update] = Lifted(after, True, 0)
+    return True
+
+
+def _single(lifter: Lifter, value: ir.Value | None) -> Lifted:
+    found = lifter.plain(value)
+    if found.rank:
+        raise CannotLift("a number becomes an array")
+    return found
+
+
+def _recurrence(
+    lifter: Lifter, update: ir.Value, given: ir.Value, first: ir.Value, of: Dependence
+) -> ir.Value | None:
+    """What the number is after each turn; None where it is not known how a turn makes it."""
+    at, kind = lifter.at, given.dtype
+    form = linear_form(at.edit, update, of)
+    if form is None:
+        return None
+    zero = at.like(0, given)
+    # One addend: what is added to cancel again is meant to be rounded.
+    if form.addends != 1 or kind is None or zero is None or kind not in ADDED_UP or rank(update):
+        raise CannotLift("a number that each turn makes of the one before")
+    _lift_branches(lifter, update, of)
+
+    def make(op_type: str, inputs: Sequence[Lifted]) -> Lifted:
+        made = at.op(op_type, *[each.value for each in inputs])
+        return Lifted(made, any(each.is_each for each in inputs), 0)
+
+    found = rest(update, of, lambda value: _single(lifter, value), make, Lifted(zero, False, 0))
+    assert found is not None
+    addend = lifter.each(found)
+    if form.factor == 1 and form.weight == 1:
+        sums = at.op("CumSum", at.op("Concat", first, addend, axis=0), at.constant(0))
+        return at.op("Slice", sums, *[at.constant([each]) for each in (1, _END, 0)])
+    most = _most_turns(form.factor, kind)
+    turns = loop_turns(at.edit, at.node)
+    if (
+        form.is_chosen
+        or most < _BLOCK
+        or form.weight > _MOST_WEIGHT
+        or (turns is not None and turns < _BLOCK)
+    ):
+        raise CannotLift("a number that each turn makes of the one before")
+    is_harmless = _guard(lifter, at.op("Concat", first, addend, axis=0), most, kind)
+    in_blocks = _graph(at, "blocks", (), lambda: [_in_blocks(lifter, form.factor, addend, given)])
+    one_by_one = _graph(at, "turns", (), lambda: [_one_by_one(lifter, update, given, addend, of)])
+    return at.op("If", is_harmless, then_branch=in_blocks, else_branch=one_by_one)
+
+
+def _lift_branches(lifter: Lifter, value: ir.Value, of: Dependence) -> None:
+    """Lift what the branches compute that a value of linear form is chosen from, and that does not wait."""
+    node = value.producer()
+    if value is of.held or value not in of.own or node is None:
+        return
+    sides = chosen_from(node, value)
+    if sides is None or node.op_type != "If":
+        for each in node.inputs:
+            if each is not None:
+                _lift_branches(lifter, each, of)
+        return
+    before = lifter.mask
+    taken = lifter.each(_single(lifter, node.inputs[0]))
+    masks = taken, lifter.at.op("Not", taken)
+    for name, side, mask in zip(("then_branch", "else_branch"), sides, masks, strict=True):
+        lifter.mask = lifter.both(before, mask)
+        lifter.graph(node.attributes[name].as_graph(), {*of.own, *of.unknown})
+        _lift_branches(lifter, side, of)
+    lifter.mask = before
+
+
+def _most_turns(factor: float, kind: ir.DataType) -> int:
+    """For how many turns the powers of a factor are harmless."""
+    size = abs(factor)
+    if kind not in _NEAREST or size < _SMALLEST or abs(size - 1) < _NEAREST[kind]:
+        return 0
+    return _END if size < 1 else int(_LARGEST[kind] / math.log2(size))
+
+
+def _guard(lifter: Lifter, numbers: ir.Value, most: int, kind: ir.DataType) -> ir.Value:
+    """Whether there are turns enough, not too many, and all that is added is far from infinite: no NaN is."""
+    at = lifter.at
+    total = at.op("ReduceSum", at.op("Abs", numbers), keepdims=0)
+    largest = at.constant(np.array(2.0 ** _LARGEST[kind], kind.numpy()))
+    count = at.op("Squeeze", lifter.count, at.constant([0], "axes"))
+    is_harmless = at.op("LessOrEqual", total, largest)
+    is_harmless = at.op("And", is_harmless, at.op("GreaterOrEqual", count, at.constant(_BLOCK)))
+    if most == _END:
+        return is_harmless
+    return at.op("And", is_harmless, at.op("LessOrEqual", count, at.constant(most)))
+
+
+def _graph(
+    at: Attempt, name: str, inputs: Sequence[ir.Value], build: Callable[[], Sequence[ir.Value]]
+) -> ir.Graph:
+    """A graph of what `build` makes."""
+    made, at.made = at.made, []
+    outputs = build()
+    nodes, at.made = at.made, made
+    return ir.Graph(inputs, outputs, nodes=nodes, name=at.edit.fresh_name(name))
+
+
+def _input(at: Attempt, name: str, kind: ir.DataType) -> ir.Value:
+    return ir.Value(name=at.edit.fresh_name(name), type=ir.TensorType(kind), shape=ir.Shape(()))
+
+
+def _in_blocks(lifter: Lifter, factor: float, addend: ir.Value, given: ir.Value) -> ir.Value:
+    """Sums of powers, computed in float64."""
+    at, kind = lifter.at, given.dtype
+    assert kind is not None
+    wide = int(ir.DataType.DOUBLE)
+    is_wide = kind == ir.DataType.DOUBLE
+    start = given if is_wide else at.op("Cast", given, to=wide)
+    addend = addend if is_wide else at.op("Cast", addend, to=wide)
+    missing = at.op("Mod", at.op("Neg", lifter.count), at.constant([_BLOCK]))
+    full = at.op("Pad", addend, at.op("Concat", at.constant([0]), missing, axis=0))
+    rows = at.op("Reshape", full, at.constant([-1, _BLOCK], "shape"))
+    steps = np.arange(_BLOCK)
+    distances = steps - steps[:, None]
+    powers = np.where(distances >= 0, factor ** np.abs(distances).astype(np.float64), 0.0)
+    inside = at.op("MatMul", rows, at.constant(powers, "powers"))
+    lasts = at.op("Gather", inside, at.constant(_BLOCK - 1), axis=1)
+    state, last = _input(at, "state", ir.DataType.DOUBLE), _input(at, "last", ir.DataType.DOUBLE)
+
+    def block() -> list[ir.Value]:
+        grown = at.op("Mul", at.constant(np.array(factor**_BLOCK), "power"), state)
+        return [at.op("Add", grown, last), at.op("Identity", state)]
+
+    body = _graph(at, "block", (state, last), block)
+    _, starts = at.ops("Scan", start, lasts, outputs=2, num_scan_inputs=1, body=body)
+    before = at.op("Unsqueeze", starts, at.constant([1], "axes"))
+    sums = at.op("Add", inside, at.op("Mul", before, at.constant(factor ** (steps + 1.0), "powers")))
+    flat = at.op("Reshape", sums, at.constant([-1], "shape"))
+    result = at.op("Slice", flat, at.constant([0]), lifter.count, at.constant([0]))
+    return result if is_wide else at.op("Cast", result, to=int(kind))
+
+
+def _one_by_one(
+    lifter: Lifter, update: ir.Value, given: ir.Value, addend: ir.Value, of: Dependence
+) -> ir.Value:
+    """The same turn by turn, in the steps of the body. There is one turn more: runtimes refuse a `Scan` of none."""
+    at, kind = lifter.at, given.dtype
+    assert kind is not None
+    copies: dict[ir.Value, ir.Value] = {of.held: _input(at, "state", kind)}
+    lines: list[ir.Value] = []
+    inputs = [copies[of.held]]
+
+    def gone_through(value: ir.Value) -> ir.Value:
+        lines.append(at.op("Pad", value, at.constant([0, 1])))
+        inputs.append(_input(at, "each", kind))
+        return inputs[-1]
+
+    for value in _apart(update, of):
+        found = lifter.plain(value)
+        copies[value] = gone_through(found.value) if found.is_each else found.value
+    if not lines:
+        gone_through(addend)
+
+    def copied(value: ir.Value) -> ir.Value:
+        if value not in copies:
+            node = value.producer()
+            assert node is not None
+            given_inputs = [copied(each) for each in node.inputs if each is not None]
+            copies[value] = at.op(node.op_type, *given_inputs, like=value)
+        return copies[value]
+
+    body = _graph(at, "turn", inputs, lambda: [copied(update), at.op("Identity", copies[update])])
+    _, numbers = at.ops("Scan", given, *lines, outputs=2, num_scan_inputs=len(lines), body=body)
+    return at.op("Slice", numbers, at.constant([0]), lifter.count, at.constant([0]))
+
+
+def _apart(value: ir.Value, of: Dependence) -> dict[ir.Value, None]:
+    """The values that a value of linear form is made of and that do not wait for the number."""
+    if value is of.held:
+        return {}
+    if value not in of.own:
+        return {value: None}
+    node = value.producer()
+    assert node is not None
+    found: dict[ir.Value, None] = {}
+    for each in node.inputs:
+        if each is not None:
+            found |= _apart(each, of)
+    return found

@@ -1,0 +1,103 @@
+"""Elementwise nodes with numbers, as the operators that ONNX Runtime is fastest with. Every bit stays the same.
+
+Its `Clip` takes two thirds of the time of its `Max` or `Min`, and `Mul` a third of that of `Div`, on arrays that are in
+the cache. Only for models that run in blocks: elsewhere memory decides, and nodes stay what their authors wrote.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+#: From here on `Clip` has its bounds as inputs, for all floats.
+_VERSION = 13
+_FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
+
+
+def quicker(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model, or a copy with other operators in it."""
+    if (
+        max((each.version for each in model.opset_import if each.domain in ("", "ai.onnx")), default=0)
+        < _VERSION
+    ):
+        return model
+    numbers = _numbers(model.graph)
+    if not any(_names_number(each, numbers) for each in model.graph.node):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    made = _Numbers(copy.graph)
+    for node in copy.graph.node:
+        if _names_number(node, numbers):
+            _replace(node, numbers, made)
+    return copy
+
+
+def _numbers(graph: onnx.GraphProto) -> dict[str, NDArray[Any]]:
+    """The floats that are constants, by name."""
+    tensors = [(each.name, each) for each in graph.initializer]
+    for node in graph.node:
+        if node.op_type == "Constant":
+            tensors += [(node.output[0], each.t) for each in node.attribute if each.name == "value"]
+    return {
+        name: numpy_helper.to_array(each)
+        for name, each in tensors
+        if each.data_type in _FLOATS and not each.dims and each.data_location != onnx.TensorProto.EXTERNAL
+    }
+
+
+def _names_number(node: onnx.NodeProto, numbers: dict[str, NDArray[Any]]) -> bool:
+    """Whether a node bounds, or divides, something by a number."""
+    if node.op_type == "Div":
+        return node.input[1] in numbers and _is_power_of_two(float(numbers[node.input[1]]))
+    if node.op_type not in ("Max", "Min") or len(node.input) != 2:
+        return False
+    found = [numbers[each] for each in node.input if each in numbers]
+    # Zeros have signs, and which of two is the larger is anybody's guess.
+    return len(found) == 1 and bool(np.isfinite(found[0])) and bool(found[0])
+
+
+def _is_power_of_two(number: float) -> bool:
+    """Whether a quotient by a number is the product with its inverse, whatever is divided."""
+    return math.isfinite(number) and abs(math.frexp(number)[0]) == 0.5 and 2.0**-100 < abs(number) < 2.0**100
+
+
+class _Numbers:
+    """Numbers that a graph gets."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        self._graph = graph
+        self._taken = {name for node in graph.node for name in (*node.input, *node.output)}
+        self._taken |= {each.name for each in (*graph.initializer, *graph.input)}
+
+    def name(self, number: NDArray[Any]) -> str:
+        """The name of a new initializer."""
+        count = len(self._taken)
+        while (name := f"number_{count}") in self._taken:
+            count += 1
+        self._taken.add(name)
+        self._graph.initializer.append(numpy_helper.from_array(np.asarray(number), name))
+        return name
+
+
+def _replace(node: onnx.NodeProto, numbers: dict[str, NDArray[Any]], made: _Numbers) -> None:
+    if node.op_type == "Div":
+        value, number = node.input
+        inverse = np.reciprocal(numbers[number])
+        inputs = [value, made.name(inverse)]
+        operator = "Mul"
+    else:
+        (number,) = (each for each in node.input if each in numbers)
+        (value,) = (each for each in node.input if each not in numbers)
+        infinity = np.full_like(numbers[number], np.inf)
+        # A bound that is left out would be the largest number, and not infinity.
+        bounds = [number, made.name(infinity)] if node.op_type == "Max" else [made.name(-infinity), number]
+        inputs, operator = [value, *bounds], "Clip"
+    node.op_type = operator
+    del node.input[:]
+    node.input.extend(inputs)

@@ -1,0 +1,19 @@
+"""`MakesModels`: what a callable of another part of the package has, where a model of it is wanted.
+
+Whoever needs a model (a gradient) asks for it here, and knows nothing of who makes it (`onnxsmith.numpy.jit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxsmith.graphs.model import Model
+from onnxsmith.types.value_types import AnyValueType
+
+
+class MakesModels:
+    """A callable that makes models of itself."""
+
+    def model_for(self, types: Sequence[AnyValueType | type]) -> Model:
+        """The model for inputs of these types, in the order of the parameters; `float` is a number of Python's."""
+        raise NotImplementedError
