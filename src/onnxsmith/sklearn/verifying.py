@@ -146,7 +146,7 @@ def verify(
             raise VerificationError(
                 f"on {label}, the model fails, and the pipeline does not: {error.message}",
                 help="verify=False makes the model all the same",
-            ) from error
+            ) from None
         for method, want in wanted.items():
             if isinstance(want, str):
                 report.notes.append(f"{label}: {method} refuses them ({want})")
