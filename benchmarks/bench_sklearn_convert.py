@@ -68,7 +68,13 @@ def difference(found: Any, wanted: Any) -> float:
 
 def rows_for(estimator: Any, method: str, rows: Any) -> Any:
     """What a method is given: the way back is given what the way there gives."""
-    return dense(estimator.transform(rows)) if method == "inverse_transform" else rows
+    if method != "inverse_transform":
+        return rows
+    made = dense(estimator.transform(rows))
+    is_dropped = (
+        made.ndim == 1 and len(rows) == 1 and np.ndim(rows) == 2
+    )  # some drop the dimension of one row
+    return made[None] if is_dropped else made
 
 
 def outcome(listed: Any, case: Any, dtype: str, methods: Sequence[str], *, checked: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA
@@ -101,6 +102,17 @@ def test_what_cannot_be_recorded_is_refused_with_its_line_and_the_step() -> None
     ) as caught:
         onnxsmith.sklearn.convert(fitted, X)
     assert "in written" in str(caught.value)
+
+
+def test_the_line_is_the_users_own_where_a_library_stops() -> None:
+    def rolled(x: Any) -> Any:
+        return pd.DataFrame(x).rolling(3).mean().to_numpy()
+
+    with pytest.raises(UnconvertedStepError) as caught:
+        onnxsmith.sklearn.convert(FunctionTransformer(rolled).fit(X), X)
+    assert "return pd.DataFrame(x).rolling(3)" in str(caught.value)
+    assert caught.value.span is not None
+    assert caught.value.span.function == "rolled"
 
 
 def test_a_class_says_itself_what_it_computes() -> None:

@@ -26,7 +26,7 @@ class UnconvertedStepError(OnnxsmithError, NotImplementedError):
 
         from sklearn.base import BaseEstimator, TransformerMixin
 
-        class Sorted(TransformerMixin, BaseEstimator):
+        class Sizes(TransformerMixin, BaseEstimator):
             def fit(self, X, y=None):
                 return self
 
@@ -34,12 +34,12 @@ class UnconvertedStepError(OnnxsmithError, NotImplementedError):
                 return True
 
             def transform(self, X):
-                return np.sort(X, axis=1)
+                return np.abs(X)
 
             def to_onnx(self, op, x):
-                return op.TopK(x, [x.shape[1]], axis=1, largest=0)[0]
+                return op.Abs(x)
 
-        onnxsmith.sklearn.convert(Sorted().fit(x), x)
+        onnxsmith.sklearn.convert(Sizes().fit(x), x)
     """
 
     code = "C801"

@@ -160,7 +160,7 @@ def _refuse_data(estimator: Fitted, data: Any, method: str) -> None:
         raise PipelineError(
             f"the {type(estimator).__name__} itself does not take X: {error}",
             help="give rows like those that it was fitted on",
-        ).locate_at_caller() from error
+        ).locate_at_caller() from None
 
 
 def _methods(estimator: Fitted, outputs: str | Sequence[str] | None) -> Sequence[str]:

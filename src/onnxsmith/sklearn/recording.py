@@ -22,7 +22,7 @@ from onnxsmith.numpy import Array, array, asarray, special, stage
 from onnxsmith.sklearn import stand_ins
 from onnxsmith.sklearn.table import NotCovered
 from onnxsmith.sklearn.values import Fitted, Result
-from onnxsmith.source import traceback_span
+from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, position_span, traceback_span
 
 #: The methods that one estimator calls of another.
 METHODS = frozenset(
@@ -155,10 +155,24 @@ def recorded(estimator: Fitted, method: str, x: Any, after: type | None, caller:
     except UnconvertedStepError as error:
         raise NotCovered(f"it calls another: {error.message}", error.span) from error
     except OnnxsmithError as error:
-        raise NotCovered(error.message, error.span) from error
+        raise NotCovered(error.message, _own_line(error) or error.span) from error
     except Exception as error:  # whatever code says of an array that it does not know
-        raise NotCovered(f"{type(error).__name__}: {error}", traceback_span(error.__traceback__)) from error
+        span = _own_line(error) or traceback_span(error.__traceback__)
+        raise NotCovered(f"{type(error).__name__}: {error}", span) from error
     return _result(made, f"{kind.__name__}.{method}")
+
+
+def _own_line(error: BaseException) -> Span | None:
+    """The innermost line of code that belongs to no library, on the way that an error came."""
+    found: Span | None = None
+    place = error.__traceback__
+    while place is not None:
+        code = place.tb_frame.f_code
+        file = code.co_filename
+        if not is_library(file) and not file.startswith(PACKAGE_DIRECTORY):
+            found = position_span(code, place.tb_lasti, place.tb_lineno)
+        place = place.tb_next
+    return found
 
 
 def _result(made: UserValue, name: str) -> Result:

@@ -146,7 +146,7 @@ def verify(
             raise VerificationError(
                 f"on {label}, the model fails, and the pipeline does not: {error.message}",
                 help="verify=False makes the model all the same",
-            ) from error
+            ) from None
         for method, want in wanted.items():
             if isinstance(want, str):
                 report.notes.append(f"{label}: {method} refuses them ({want})")
@@ -181,9 +181,14 @@ def _check(
         how_far = f"by up to {largest:.3g}" if is_of_numbers else f"in {len(wrong)} labels"
         raise VerificationError(
             f"on {label}, the model differs from {name} {how_far}, in rows {shown} of {len(far)}",
-            help=f"tolerance={largest * 1.1:.2g} allows that; discrepancies(pipeline, model, X) explains the rows",
+            help=_help(largest),
         )
     return Check(label, method, largest)
+
+
+def _help(largest: float) -> str:
+    explained = "discrepancies(pipeline, model, X) explains rows, of a model that is made with verify=False"
+    return f"tolerance={largest * 1.1:.2g} allows that; {explained}" if np.isfinite(largest) else explained
 
 
 # -- single rows -------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def _applied(
 
 
 #: Functions of Python's that take all elements at once.
-_COLLECTING: frozenset[Function] = frozenset((list, tuple, sum, max, min, sorted, any, all))
+_COLLECTING: tuple[Function, ...] = (list, tuple, sum, max, min, sorted, any, all)
 
 
 def _collected(
@@ -121,7 +121,7 @@ class NumpyDialect:
         if plain is not None:
             return stage(plain)
         # What calls a function of the user's for each element stages it, whatever sizes there are.
-        if function in _COLLECTING:
+        if any(function is each for each in _COLLECTING):  # an object that is called may have no hash
             return functools.partial(_collected, in_place_of(function, usual) or function, stage)
         found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
