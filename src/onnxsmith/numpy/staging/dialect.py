@@ -126,7 +126,7 @@ class NumpyDialect:
         found = in_place_of(function, usual) or element_loop(function, stage) or replacement(function)
         if found is not None:
             return found
-        if function in _APPLYING:
+        if any(function is each for each in _APPLYING):
             return functools.partial(
                 _applied, function, lambda each: self.callee(each, None, stage) or stage(each)
             )
