@@ -92,7 +92,6 @@ LINEAR = {
     "smaller": "p = Mul(a, s) \n s_new = Add(p, e)",
     "towards": "p = Sub(e, s) \n u = Mul(a, p) \n s_new = Add(s, u)",
     "alternating": "p = Div(s, b) \n u = Div(p, b) \n s_new = Sub(e, u)",
-    "larger": "p = Mul(s, b) \n s_new = Sub(p, e)",
     "negative": "p = Add(s, e) \n u = Mul(p, a) \n s_new = Neg(u)",
 }
 _SIZES = (0, 1, 2, 63, 64, 65, 128, 200, 1000)
@@ -151,6 +150,9 @@ WAITING = {
     "a factor near one": "k = Constant<value = float {0.999}>() \n p = Mul(s, k) \n s_new = Add(p, e)",
     "a small factor": "k = Constant<value = float {0.001}>() \n p = Mul(s, k) \n s_new = Add(p, e)",
     "a large factor": "k = Constant<value = float {4}>() \n p = Mul(s, k) \n s_new = Add(p, e)",
+    "a factor above one, whose powers cancel": "p = Mul(s, b) \n s_new = Sub(p, e)",
+    "a number that is multiplied and divided": "p = Mul(s, b) \n u = Add(p, e) \n s_new = Div(u, b)",
+    "no number": "k = Constant<value = float {nan}>() \n p = Mul(s, k) \n s_new = Add(p, e)",
     "factors that cancel": """k = Constant<value = float {64}>() \n l = Constant<value = float {63.5}>()
         p = Mul(s, k) \n u = Mul(s, l) \n w = Sub(p, u) \n s_new = Add(w, e)""",
     "a condition on itself": "p = Greater(s, a) \n u = Add(s, e) \n s_new = Where(p, u, s)",
@@ -162,6 +164,26 @@ def test_what_turns_make_otherwise_stays_a_loop(name: str) -> None:
     made = at_once(smoothing("float", WAITING[name]))
     assert "Loop" in operators(made)
     assert "MatMul" not in operators(made)
+
+
+def test_whole_numbers_divide_to_whole_numbers() -> None:
+    model = model_of(
+        """g (int64[N] x) => (int64 r) {
+        zero = Constant<value = int64 {1}>()
+        two = Constant<value = int64 {2}>()
+        n = Size(x)
+        yes = Constant<value = bool {1}>()
+        r = Loop (n, yes, zero) <body = t (int64 i, bool c, int64 s) => (bool d, int64 s_new) {
+            d = Identity(c)
+            e = Gather(x, i)
+            p = Div(s, two)
+            u = Mul(p, two)
+            s_new = Add(u, e)
+        }>
+    }"""
+    )
+    x = np.ones(5, np.int64)
+    np.testing.assert_array_equal(results(optimize(model), [x])[0], results(model, [x])[0])
 
 
 def test_a_factor_that_may_be_exchanged_is_not_looked_at() -> None:

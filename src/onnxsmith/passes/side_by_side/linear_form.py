@@ -16,6 +16,11 @@ from onnxsmith.passes.values import inner_graphs
 
 _Made = TypeVar("_Made")
 
+#: Element types whose multiples are what they are, but for rounding.
+_ROUNDED = frozenset([ir.DataType.FLOAT, ir.DataType.DOUBLE])
+#: By so much a number may be multiplied or divided in one step: nothing on the way is much larger than the result.
+_LARGEST = 2.0**10
+
 
 @dataclass(frozen=True, slots=True)
 class Linear:
@@ -28,10 +33,16 @@ class Linear:
     addends: int
     #: Whether a condition chooses what is added.
     is_chosen: bool = False
+    #: Whether it was multiplied on the way, which may round, or be infinite, even where the factor is 1 in the end.
+    is_scaled: bool = False
 
     def times(self, number: float) -> Linear:
         """The same, multiplied by a number that is known."""
-        return replace(self, factor=self.factor * number, weight=self.weight * abs(number))
+        return replace(self, factor=self.factor * number, weight=self.weight * abs(number), is_scaled=True)
+
+    def negative(self) -> Linear:
+        """The same with the other sign, which is exact."""
+        return replace(self, factor=-self.factor)
 
     def plus(self, other: Linear) -> Linear:
         """The sum of two."""
@@ -40,6 +51,7 @@ class Linear:
             self.weight + other.weight,
             self.addends + other.addends,
             self.is_chosen or other.is_chosen,
+            self.is_scaled or other.is_scaled,
         )
 
     def otherwise(self, other: Linear) -> Linear | None:
@@ -47,7 +59,11 @@ class Linear:
         if self.factor != other.factor:
             return None
         return Linear(
-            self.factor, max(self.weight, other.weight), max(self.addends, other.addends), is_chosen=True
+            self.factor,
+            max(self.weight, other.weight),
+            max(self.addends, other.addends),
+            is_chosen=True,
+            is_scaled=self.is_scaled or other.is_scaled,
         )
 
 
@@ -73,18 +89,20 @@ def linear_form(edit: Editor, value: ir.Value, of: Dependence) -> Linear | None:
             return linear_form(edit, only, of)
         case "Neg", [only]:
             found = linear_form(edit, only, of)
-            return None if found is None else found.times(-1)
+            return None if found is None else found.negative()
         case ("Add" | "Sub") as kind, [first, second]:
             one, other = linear_form(edit, first, of), linear_form(edit, second, of)
             if one is None or other is None:
                 return None
-            return one.plus(other if kind == "Add" else other.times(-1))
+            return one.plus(other if kind == "Add" else other.negative())
         case ("Mul" | "Div") as kind, [first, second]:
             if kind == "Mul" and first not in of.own:
                 first, second = second, first
             number = None if second in of.own or not edit.is_fixed(second) else edit.number(second)
             found = linear_form(edit, first, of)
-            if not number or found is None:
+            if number is None or found is None or value.dtype not in _ROUNDED:
+                return None  # whole numbers divide to whole numbers
+            if not 1 / _LARGEST <= abs(number) <= _LARGEST:
                 return None
             return found.times(number if kind == "Mul" else 1 / number)
         case _:

@@ -8,7 +8,6 @@ infinite on the way: the model asks, and goes turn by turn where it may be.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
@@ -29,8 +28,8 @@ _END = np.iinfo(np.int64).max
 ADDED_UP = frozenset([ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.INT32, ir.DataType.INT64])
 #: How near a factor may be to one: errors of rounding add up over as many turns as it takes to forget one.
 _NEAREST = {ir.DataType.FLOAT: 2.0**-6, ir.DataType.DOUBLE: 2.0**-20}
-#: Of a power of 2: so large may the sum of the sizes of all addends be, and so much may they grow over all turns.
-_LARGEST = {ir.DataType.FLOAT: 50, ir.DataType.DOUBLE: 300}
+#: So large may the sum of the sizes of all addends be.
+_LARGEST = {ir.DataType.FLOAT: 2.0**50, ir.DataType.DOUBLE: 2.0**300}
 #: Powers of a smaller factor vanish inside a block, where numbers that are multiplied one by one would not.
 _SMALLEST = 2.0**-7
 #: Where factors are added up, more than this may have cancelled, and what rounding leaves of them counts.
@@ -115,19 +114,18 @@ def _recurrence(
     found = rest(update, of, lambda value: _single(lifter, value), make, Lifted(zero, False, 0))
     assert found is not None
     addend = lifter.each(found)
-    if form.factor == 1 and form.weight == 1:
+    if form.factor == 1 and form.weight == 1 and not form.is_scaled:
         sums = at.op("CumSum", at.op("Concat", first, addend, axis=0), at.constant(0))
         return at.op("Slice", sums, *[at.constant([each]) for each in (1, _END, 0)])
-    most = _most_turns(form.factor, kind)
     turns = loop_turns(at.edit, at.node)
     if (
         form.is_chosen
-        or most < _BLOCK
+        or not _is_forgotten(form.factor, kind)
         or form.weight > _MOST_WEIGHT
         or (turns is not None and turns < _BLOCK)
     ):
         raise CannotLift("a number that each turn makes of the one before")
-    is_harmless = _guard(lifter, at.op("Concat", first, addend, axis=0), most, kind)
+    is_harmless = _guard(lifter, at.op("Concat", first, addend, axis=0), kind)
     in_blocks = _graph(at, "blocks", (), lambda: [_in_blocks(lifter, form.factor, addend, given)])
     one_by_one = _graph(at, "turns", (), lambda: [_one_by_one(lifter, update, given, addend, of)])
     return at.op("If", is_harmless, then_branch=in_blocks, else_branch=one_by_one)
@@ -154,25 +152,19 @@ def _lift_branches(lifter: Lifter, value: ir.Value, of: Dependence) -> None:
     lifter.mask = before
 
 
-def _most_turns(factor: float, kind: ir.DataType) -> int:
-    """For how many turns the powers of a factor are harmless."""
-    size = abs(factor)
-    if kind not in _NEAREST or size < _SMALLEST or abs(size - 1) < _NEAREST[kind]:
-        return 0
-    return _END if size < 1 else int(_LARGEST[kind] / math.log2(size))
+def _is_forgotten(factor: float, kind: ir.DataType) -> bool:
+    """Whether turns that are long past do not count: where they count more and more, sums of powers cancel."""
+    return kind in _NEAREST and _SMALLEST <= abs(factor) <= 1 - _NEAREST[kind]
 
 
-def _guard(lifter: Lifter, numbers: ir.Value, most: int, kind: ir.DataType) -> ir.Value:
-    """Whether there are turns enough, not too many, and all that is added is far from infinite: no NaN is."""
+def _guard(lifter: Lifter, numbers: ir.Value, kind: ir.DataType) -> ir.Value:
+    """Whether there are turns enough, and all that is added is far from infinite: no NaN is."""
     at = lifter.at
     total = at.op("ReduceSum", at.op("Abs", numbers), keepdims=0)
-    largest = at.constant(np.array(2.0 ** _LARGEST[kind], kind.numpy()))
+    largest = at.constant(np.array(_LARGEST[kind], kind.numpy()))
     count = at.op("Squeeze", lifter.count, at.constant([0], "axes"))
     is_harmless = at.op("LessOrEqual", total, largest)
-    is_harmless = at.op("And", is_harmless, at.op("GreaterOrEqual", count, at.constant(_BLOCK)))
-    if most == _END:
-        return is_harmless
-    return at.op("And", is_harmless, at.op("LessOrEqual", count, at.constant(most)))
+    return at.op("And", is_harmless, at.op("GreaterOrEqual", count, at.constant(_BLOCK)))
 
 
 def _graph(
