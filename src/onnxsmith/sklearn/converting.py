@@ -11,7 +11,6 @@ from onnxsmith.errors import PipelineError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
-from onnxsmith.sklearn.frames import predicting
 from onnxsmith.sklearn.frames.given import given_of, with_outputs
 from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
@@ -39,12 +38,6 @@ class ConvertedModel(Model):
     roads: Sequence[Road]
     #: On what it was compared with the pipeline.
     report: ConversionReport
-
-    # Every model has them as capabilities; checkers, which read the source here, see them by these.
-    predict = predicting.predict
-    predict_proba = predicting.predict_proba
-    decision_function = predicting.decision_function
-    transform = predicting.transform
 
 
 @boundary
