@@ -1,10 +1,14 @@
-"""Numbers beside products of matrices keep their precision, also where a function ends with the product."""
+"""Numbers beside products of matrices keep their precision, and vectors are multiplied by what is transposed.
+
+Both also where a function ends with the product, or with the transposition.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from onnxsmith import DOUBLE, script
+from onnxsmith import DOUBLE, FLOAT, script, trace
 from onnxsmith import opset21 as op
 
 
@@ -21,3 +25,31 @@ def scaled(a: DOUBLE["N", 3], b: DOUBLE[3, 2]):
 def test_a_number_beside_the_product_of_a_function_is_not_rounded() -> None:
     a, b = np.arange(6.0).reshape(2, 3) + 0.1, np.arange(6.0).reshape(3, 2) + 0.7
     np.testing.assert_allclose(scaled.to_model()(a, b), a @ b * (1 / 3), rtol=1e-15)
+
+
+@script
+def turned(a: FLOAT["N", "M"]):
+    return op.Transpose(a)
+
+
+@script
+def turned_double(a: DOUBLE["N", "M"]):
+    return op.Transpose(a)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda a, v: op.MatMul(op.Transpose(a), v),
+        lambda a, v: op.MatMul(op.Identity(op.Transpose(a, perm=[1, 0])), v),
+        lambda a, v: op.MatMul(turned_double(a) if a.dtype is DOUBLE.dtype else turned(a), v),
+        lambda a, v: op.MatMul(op.Transpose(a), op.Reshape(v, op.Shape(v))),
+        lambda a, v: op.MatMul(op.Transpose(a), v * 1.0),
+    ],
+    ids=["plain", "behind identity", "by a function", "of unknown size", "and scaled"],
+)
+def test_a_transposed_matrix_times_a_vector(program) -> None:
+    a, v = np.arange(12.0).reshape(3, 4) + 0.1, np.array([1.0, 10, 100])
+    np.testing.assert_allclose(trace(program, DOUBLE["N", "M"], DOUBLE["N"])(a, v), a.T @ v, rtol=1e-14)
+    a, v = a.astype(np.float32), v.astype(np.float32)
+    np.testing.assert_allclose(trace(program, FLOAT["N", "M"], FLOAT["N"])(a, v), a.T @ v, rtol=1e-6)

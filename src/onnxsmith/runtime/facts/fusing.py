@@ -15,6 +15,36 @@ _REASON = "a product of matrices and a number are fused, and the number is round
 _SCALES = ("Mul", "Div")
 
 
+# Before what concerns numbers beside products: one rewrite of a node is all, and this one meets both.
+@FAMILY.fact(
+    "MatMul",
+    met_by=Rewrite,
+    reason="the transposition of a matrix and its product with a vector are fused, and the product is another one",
+    dtypes=[DType.FLOAT, DType.DOUBLE, DType.FLOAT16, DType.BFLOAT16],
+    probe=Probe(
+        "g (float[2, 2] x, float[2] v) => (float[2] y) { t = Transpose(x) y = MatMul(t, v) }",
+        {"x": np.float32([[1, 2], [3, 4]]), "v": np.float32([1, 10])},
+        right=[np.float32([31, 42])],
+    ),
+)
+def transposed_times_vector(site: Site) -> bool:
+    matrix, vector = site.input(0), site.input(1)
+    if site.rank(1) not in (1, None) or not _may_be_transposed(site, matrix):
+        return False
+    scales = _SCALES if site.dtype(0) in (DType.DOUBLE, None) else ()
+    return _replaced(site, [site.emit.op("Max", matrix), _apart(site, vector, scales)])
+
+
+def _may_be_transposed(site: Site, name: str) -> bool:
+    """Whether the optimizer may see a transposition behind a value; it looks through conversions."""
+    producer = site.scope.producer(name)
+    while producer is not None and producer.op_type in ("Cast", "Identity"):
+        producer = site.scope.producer(producer.input[0])
+    return producer is not None and (
+        producer.op_type == "Transpose" or producer.domain not in ("", "ai.onnx")
+    )
+
+
 @FAMILY.fact(
     *_SCALES,
     met_by=Rewrite,
