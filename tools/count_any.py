@@ -37,6 +37,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "runtime": (5, 2),
     "schema": (6, 3),
     "scripting": (2, 2),
+    "sklearn": (1, 2),
     "top": (1, 4),
     "torch": (1, 1),
     "tracing": (0, 0),

@@ -59,6 +59,7 @@ def _generated_files() -> set[PurePosixPath]:
         PACKAGE / "torch",
         PACKAGE / "numpy",
         PACKAGE / "grad",
+        PACKAGE / "sklearn",
     ):
         for file in (ROOT / folder).glob("*.py*"):
             if file.suffix in (".py", ".pyi") and file.read_text(encoding="utf-8").startswith(_MARK):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
@@ -51,7 +52,7 @@ class Bag(Structured):
     is_merged: bool = False
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The element type of the numbers."""
         return self.numbers.dtype
 
@@ -74,7 +75,7 @@ class Bag(Structured):
         features, numbers = cast("tuple[Array, Array]", tuple(parts))
         return replace(self, features=features, numbers=numbers)
 
-    def astype(self, dtype: Any) -> Bag:
+    def astype(self, dtype: DTypeLike) -> Bag:
         """With numbers of another element type."""
         return replace(self, numbers=self.numbers.astype(dtype))
 
@@ -174,7 +175,7 @@ class SideBySide(Structured):
     matrices: tuple[Bag | Array, ...]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The element type that all go into."""
         return np.result_type(*[each.dtype for each in self.matrices])
 

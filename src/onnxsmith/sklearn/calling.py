@@ -75,7 +75,7 @@ def step(name: str) -> Generator[None]:
         _path.reset(token)
 
 
-def named_step(name: str, estimator: Fitted | str | None, method: str, x: Any) -> Any:
+def named_step(name: str, estimator: Fitted | str | None, method: str, x: Given) -> Any:
     """What a step gives: 'passthrough' and None give what they are given."""
     if estimator is None or isinstance(estimator, str):
         return x
@@ -93,7 +93,7 @@ def roads() -> list[Road]:
     return current_graph().shared.setdefault(_ROADS, [])
 
 
-def call(estimator: Fitted, method: str, x: Any, *, after: type | None = None) -> Any:
+def call(estimator: Fitted, method: str, x: Given, *, after: type | None = None) -> Any:
     """What a method of a fitted estimator gives, recorded in the graph that is being made.
 
     `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
@@ -130,7 +130,7 @@ def _one_matrix(x: Given) -> Given:
     return x.matrix()
 
 
-def _call_from_code(estimator: Fitted, method: str, x: Any, after: type | None) -> Any:
+def _call_from_code(estimator: Fitted, method: str, x: Given, after: type | None) -> Result:
     return call(estimator, method, x, after=after)
 
 
@@ -166,7 +166,7 @@ class _Call:
             help="give the class a method to_onnx(self, op, x), which says what it computes",
         ).locate(span)
 
-    def _roads(self, *, is_structured: bool) -> Generator[tuple[str, Callable[[Any], Any], bool]]:
+    def _roads(self, *, is_structured: bool) -> Generator[tuple[str, Callable[[Given], Result], bool]]:
         """Those that there are, each with what takes it."""
         kind = type(self.estimator)
         own = getattr(kind, "to_onnx", None)
@@ -199,7 +199,7 @@ class _Call:
             raise NotCovered(f"it gives {type(found).__name__}, and not a tensor")
         return found if found.dtype is DType.STRING else array_of(found)
 
-    def _as_function(self, x: Given, given: Sequence[Value], function: Callable[[Any], Any]) -> Result:
+    def _as_function(self, x: Given, given: Sequence[Value], function: Callable[[Given], Result]) -> Result:
         """What a function gives, recorded as an ONNX function that is named after the class."""
         scope = self.scope
         choice = scope.opset

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy import Array, asarray, clip, full_like, isnan, searchsorted, take
 from onnxsmith.sklearn.arrays import is_equal, where
 from onnxsmith.sklearn.missing import is_nan, text_of
@@ -30,7 +31,7 @@ def columns_of(x: Given) -> list[Part]:
     return [x[:, position] for position in range(count)]
 
 
-def places(column: Part, categories: Known | Sequence[object], name: str) -> Array:
+def places(column: Part, categories: Known | Sequence[UserValue], name: str) -> Array:
     """The place of each element among categories; -1 for an element that is none of them."""
     if isinstance(column, Array):
         return _places_of_numbers(column, categories, name)
@@ -44,7 +45,7 @@ def places_of_text(column: Tensor, keys: Sequence[str]) -> Array:
     return array_of(numbers_of_text(column, {key: place for place, key in enumerate(keys)}, -1))
 
 
-def _texts(categories: Known | Sequence[object], name: str) -> list[str]:
+def _texts(categories: Known | Sequence[UserValue], name: str) -> list[str]:
     found = [text_of(each) for each in _listed(categories)]
     if None in found:
         odd = _listed(categories)[found.index(None)]
@@ -54,12 +55,12 @@ def _texts(categories: Known | Sequence[object], name: str) -> list[str]:
     return cast("list[str]", found)
 
 
-def _listed(categories: Known | Sequence[object]) -> list[object]:
+def _listed(categories: Known | Sequence[UserValue]) -> list[UserValue]:
     # Elements of numpy's own string types are no `str` of Python's until they are asked for.
     return list(categories.tolist() if isinstance(categories, np.ndarray) else categories)
 
 
-def _places_of_numbers(column: Array, categories: Known | Sequence[object], name: str) -> Array:
+def _places_of_numbers(column: Array, categories: Known | Sequence[UserValue], name: str) -> Array:
     listed = _listed(categories)
     numbers = [each for each in listed if not is_nan(each)]
     if not all(isinstance(each, bool | int | float) for each in numbers):

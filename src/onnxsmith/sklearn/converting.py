@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import PipelineError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
-from onnxsmith.sklearn.frames import predicting
 from onnxsmith.sklearn.frames.given import given_of, with_outputs
 from onnxsmith.sklearn.frames.signature import KEY, signature_of
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
-from onnxsmith.sklearn.rows import count_of, taken
-from onnxsmith.sklearn.values import Columns, Fitted, Part, Structured
+from onnxsmith.sklearn.rows import Rows, count_of, taken
+from onnxsmith.sklearn.values import Columns, Estimator, Fitted, Part, Result, Structured
 from onnxsmith.sklearn.verifying import ConversionReport
 from onnxsmith.sklearn.verifying import verify as verify_model
 from onnxsmith.tracing.trace import trace
@@ -40,17 +39,11 @@ class ConvertedModel(Model):
     #: On what it was compared with the pipeline.
     report: ConversionReport
 
-    # Every model has them as capabilities; checkers, which read the source here, see them by these.
-    predict = predicting.predict
-    predict_proba = predicting.predict_proba
-    decision_function = predicting.decision_function
-    transform = predicting.transform
-
 
 @boundary
 def convert(
-    estimator: Fitted,
-    X: Any,
+    estimator: Estimator,
+    X: Rows,
     *,
     outputs: str | Sequence[str] | None = None,
     inputs: Literal["columns", "matrix"] | None = None,
@@ -86,18 +79,19 @@ def convert(
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-    refuse_unfitted(estimator)
-    methods = _methods(estimator, outputs)
+    fitted = cast(Fitted, estimator)  # which is checked first
+    refuse_unfitted(fitted)
+    methods = _methods(fitted, outputs)
     signature = signature_of(X, inputs)
     names = [_OUTPUT_NAMES.get(each, each) for each in methods]
-    signature = with_outputs(signature, estimator, dict(zip(methods, names, strict=True)))
+    signature = with_outputs(signature, fitted, dict(zip(methods, names, strict=True)))
     if verify:
-        _refuse_data(estimator, X, methods[0])
+        _refuse_data(fitted, X, methods[0])
     found: list[Road] = []
 
     def body(*tensors: Tensor) -> tuple[Tensor, ...]:
         given = given_of(signature, tensors)
-        made = [_single(call(estimator, method, given), method) for method in methods]
+        made = [_single(call(fitted, method, given), method) for method in methods]
         found.extend(roads())
         return tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
 
@@ -105,14 +99,14 @@ def convert(
         body,
         *signature.types,
         opset_version=opset_version,
-        name=name or type(estimator).__name__,
+        name=name or type(fitted).__name__,
         input_names=signature.names,
         output_names=names,
         doc_string=doc_string,
         metadata={
             **(metadata or {}),
             KEY: signature.to_json(),
-            **(pipeline_metadata(estimator) if restorable else {}),
+            **(pipeline_metadata(fitted) if restorable else {}),
         },
     )
     model.__class__ = ConvertedModel
@@ -120,11 +114,11 @@ def convert(
     converted.roads = tuple(found)
     converted.report = ConversionReport()
     if verify:
-        converted.report = verify_model(estimator, model, X, methods, tolerance)
+        converted.report = verify_model(fitted, model, X, methods, tolerance)
     return converted
 
 
-def _single(made: Any, method: str) -> Part:
+def _single(made: Result, method: str) -> Part:
     """What an output is: one array."""
     if isinstance(made, Structured):
         made = made.dense()
@@ -155,7 +149,7 @@ def refuse_unfitted(estimator: Fitted) -> None:
         ).locate_at_caller() from None
 
 
-def _refuse_data(estimator: Fitted, data: Any, method: str) -> None:
+def _refuse_data(estimator: Fitted, data: Rows, method: str) -> None:
     """Refuse data that the estimator itself does not take, with its own words."""
     if not count_of(data):
         return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
+from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.table import public_name
 from onnxsmith.sklearn.values import Fitted
 
@@ -33,23 +35,22 @@ def described(estimator: Fitted, method: str) -> str:
     )
 
 
-def plain(value: object) -> object:
+def plain(value: UserValue) -> Json:
     """A parameter as JSON has it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
-        return plain(cast(object, value.item()))
+        return plain(value.item())
     if isinstance(value, np.ndarray):
-        array = cast("np.ndarray[Any, Any]", value)
-        return {"array": plain(array.tolist()), "dtype": str(array.dtype)}
+        return {"array": plain(value.tolist()), "dtype": str(value.dtype)}
     if isinstance(value, list):
-        return [plain(each) for each in cast("list[object]", value)]
+        return [plain(each) for each in value]
     if isinstance(value, tuple):
-        return {"tuple": [plain(each) for each in cast("tuple[object, ...]", value)]}
+        return {"tuple": [plain(each) for each in value]}
     if isinstance(value, dict):
-        items = cast("dict[object, object]", value)
+        items = cast("dict[UserValue, UserValue]", value)
         if all(isinstance(key, str) for key in items):
             return {"dict": {str(key): plain(each) for key, each in items.items()}}
     if isinstance(value, type):
         return {"type": f"{value.__module__}.{value.__qualname__}"}
-    return {"repr": described_type(type(cast(object, value)))}
+    return {"repr": described_type(type(value))}

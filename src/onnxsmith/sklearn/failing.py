@@ -12,12 +12,12 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
+from onnxsmith.sklearn.control_flow import control_flow
 from onnxsmith.sklearn.values import array_of
 from onnxsmith.types.dtypes import DType
 
@@ -33,7 +33,7 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
 
     def fail() -> TensorValue:
         # Nobody runs a loop to work out constants: what does so would fail before the model runs.
-        index = _operators().Loop(
+        index = control_flow().Loop(
             np.array(1, np.int64),
             np.array(True),
             op.Cast(op.Not(holds.tensor), to=DType.INT64),
@@ -45,14 +45,9 @@ def raise_unless(holds: Array, value: Array, text: str) -> Array:
         record.producer.name = f"{RAISED}ValueError: {words}|"
         return op.Expand(op.Cast(beyond, to=tensor.dtype), op.Shape(tensor))
 
-    made = _operators().If(holds.tensor, then_branch=lambda: op.Identity(tensor), else_branch=fail)
+    made = control_flow().If(holds.tensor, then_branch=lambda: op.Identity(tensor), else_branch=fail)
     return array_of(made)
 
 
 def _far_away(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Tensor, TensorValue]:
     return goes_on, op.Mul(current, _FAR)
-
-
-def _operators() -> Any:
-    """Operators whose bodies are functions."""
-    return current_graph().operators

@@ -10,18 +10,20 @@ from typing import cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
+
 #: Stands for NaN, None, pandas' NA and the nulls of polars.
 NAN_TEXT = "\ufdd0nan"
 
 
-def is_nan(value: object) -> bool:
+def is_nan(value: UserValue) -> bool:
     """Whether a value is a float that is no number, or pandas' NA."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(float(cast(float, value))))
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def text_of(value: object) -> str | None:
+def text_of(value: UserValue) -> str | None:
     """What stands for a value in a column of text; None for what is neither text nor missing."""
     if isinstance(value, str):
         return str(value)

@@ -21,7 +21,7 @@ from onnxsmith.errors import OnnxsmithError, UnconvertedStepError
 from onnxsmith.numpy import Array, array, asarray, special, stage
 from onnxsmith.sklearn import stand_ins
 from onnxsmith.sklearn.table import NotCovered
-from onnxsmith.sklearn.values import Fitted, Result
+from onnxsmith.sklearn.values import Fitted, Given, Result
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library, position_span, traceback_span
 
 #: The methods that one estimator calls of another.
@@ -33,7 +33,7 @@ METHODS = frozenset(
 )
 
 #: Calls a method of an estimator: of it, the method, what that is given, and the class whose `super()` is meant.
-Caller = Callable[[Fitted, str, Any, type | None], Any]
+Caller = Callable[[Fitted, str, Given, type | None], Result]
 
 
 class SklearnCalls:
@@ -71,25 +71,32 @@ class SklearnCalls:
             return functools.partial(_known_or, function, None)
         return None
 
-    def _method(self, function: types.MethodType, owner: Fitted, *args: Any, **kwargs: Any) -> Any:
+    def _method(
+        self, function: types.MethodType, owner: Fitted, *args: UserValue, **kwargs: UserValue
+    ) -> UserValue | Result:
         given = [*args, *kwargs.values()]
         if not any(isinstance(each, Array | Tensor) for each in given):
             return function(*args, **kwargs)
         if len(given) > 1 and any(each is not None for each in given[1:]):
             raise NotCovered(f"{function.__name__} is called with more than one argument")
-        return self._caller(owner, function.__name__, given[0], class_before(function, type(owner)))
+        return self._caller(
+            owner, function.__name__, cast(Given, given[0]), class_before(function, type(owner))
+        )
 
 
 def _known_or(
-    function: Callable[..., Any], otherwise: Callable[..., Any] | None, *args: Any, **kwargs: Any
-) -> Any:
+    function: Callable[..., UserValue],
+    otherwise: Callable[..., UserValue] | None,
+    *args: UserValue,
+    **kwargs: UserValue,
+) -> UserValue:
     """What a function gives on numbers that are known now; what is called instead where one is the model's."""
     given = [*args, *kwargs.values()]
     if any(_is_open(each) for each in given):
         return function(*args, **kwargs) if otherwise is None else otherwise(*args, **kwargs)
-    found: Any = function(*map(_numpys, args), **{key: _numpys(each) for key, each in kwargs.items()})
+    found = function(*map(_numpys, args), **{key: _numpys(each) for key, each in kwargs.items()})
     if isinstance(found, tuple):
-        return tuple(map(_ours, cast("tuple[object, ...]", found)))
+        return tuple(map(_ours, found))
     return _ours(found)
 
 
@@ -99,28 +106,27 @@ def _is_ours(function: np.ufunc) -> bool:
     return getattr(np, name, None) is function or hasattr(special, name)
 
 
-def _is_open(value: object) -> bool:
+def _is_open(value: UserValue) -> bool:
     if isinstance(value, Array):
         return value.is_symbolic
     if isinstance(value, list | tuple):
-        return any(map(_is_open, cast("list[object]", value)))
+        return any(map(_is_open, value))
     return isinstance(value, Value)
 
 
-def _numpys(value: object) -> object:
+def _numpys(value: UserValue) -> UserValue:
     if isinstance(value, Array):
         return np.array(value)
     if isinstance(value, list):
-        return [_numpys(each) for each in cast("list[object]", value)]
+        return [_numpys(each) for each in value]
     if isinstance(value, tuple):
-        return tuple(_numpys(each) for each in cast("tuple[object, ...]", value))
+        return tuple(_numpys(each) for each in value)
     return value
 
 
-def _ours(value: object) -> object:
+def _ours(value: UserValue) -> UserValue:
     if isinstance(value, np.ndarray):
-        known = cast("np.ndarray[Any, Any]", value)
-        return array(known) if known.dtype.kind in "fiub" else known
+        return array(value) if value.dtype.kind in "fiub" else value
     return value
 
 
@@ -134,16 +140,16 @@ def class_before(method: types.MethodType, kind: type) -> type | None:
     return None
 
 
-def function_of(held: Any) -> object:
+def function_of(held: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind what a class holds under a name."""
     return getattr(held, "fn", held)  # of `available_if`
 
 
-def recorded(estimator: Fitted, method: str, x: Any, after: type | None, caller: Caller) -> Result:
+def recorded(estimator: Fitted, method: str, x: Given, after: type | None, caller: Caller) -> Result:
     """What a method's own code gives; raises `NotCovered` where it cannot be recorded, with the line and the reason."""
     kind = type(estimator)
     order = kind.__mro__ if after is None else kind.__mro__[kind.__mro__.index(after) + 1 :]
-    function: object = next((function_of(vars(each)[method]) for each in order if method in vars(each)), None)
+    function = next((function_of(vars(each)[method]) for each in order if method in vars(each)), None)
     while hasattr(function, "__wrapped__"):  # what only wraps results in data frames
         function = cast(Any, function).__wrapped__
     if not isinstance(function, types.FunctionType):

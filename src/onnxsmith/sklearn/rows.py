@@ -3,33 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
+
+from onnxsmith.core.user_values import UserValue
+
+#: An array of numpy's, of any element type.
+Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+class Rows(Protocol):
+    """Rows that a pipeline takes: an array, a data frame of pandas or polars, a dict of columns, a list."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+class PandasFrame(Rows, Protocol):
+    """What is used of a data frame of pandas."""
+
+    #: Names of columns, and of rows and columns what stands there; declared by no type that is installed.
+    columns: Any
+    iloc: Any
+
+    def copy(self) -> PandasFrame:
+        """A frame of its own."""
+        ...
+
 
 #: As many rows are compared at the most.
 MOST = 1000
 _UNSEEN = "a category that nobody has seen"
 
 
-def array_in(data: object) -> np.ndarray[Any, np.dtype[Any]] | None:
+def array_in(data: UserValue | Rows) -> Elements | None:
     """The data where they are an array of numpy's."""
-    return cast("np.ndarray[Any, np.dtype[Any]]", data) if isinstance(data, np.ndarray) else None
+    return cast(Elements, data) if isinstance(data, np.ndarray) else None
 
 
-def count_of(data: Any) -> int:
+def _pandas_in(data: Rows) -> PandasFrame | None:
+    """The data where they are a frame of pandas."""
+    return cast(PandasFrame, data) if hasattr(data, "iloc") else None
+
+
+def count_of(data: Rows) -> int:
     """How many rows there are."""
     if isinstance(data, Mapping):
-        return len(next(iter(cast("Mapping[str, Any]", data).values())))
-    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+        return len(next(iter(cast("Mapping[str, Rows]", data).values())))
+    shape: Sequence[int] | None = getattr(data, "shape", None)
+    return len(data) if shape is None else int(shape[0])
 
 
-def taken(data: Any, places: Sequence[int]) -> Any:
+def taken(data: Rows, places: Sequence[int]) -> Rows:
     """The rows at places, in what the data are in."""
     if isinstance(data, Mapping):
-        return {name: taken(each, places) for name, each in cast("Mapping[str, Any]", data).items()}
-    if hasattr(data, "iloc"):
-        return data.iloc[list(places)]
+        return {name: taken(each, places) for name, each in cast("Mapping[str, Rows]", data).items()}
+    frame = _pandas_in(data)
+    if frame is not None:
+        return frame.iloc[list(places)]
     if isinstance(data, list | tuple):
         rows = cast("list[Any]", data)
         return [rows[each] for each in places]
@@ -37,7 +70,7 @@ def taken(data: Any, places: Sequence[int]) -> Any:
     return data[list(places)] if array is None else array[np.asarray(places, dtype=np.int64)]
 
 
-def variants(data: Any) -> Iterator[tuple[str, Any]]:
+def variants(data: Rows) -> Iterator[tuple[str, Rows]]:
     """The data, none, one and twice as many rows and one, and rows with what estimators treat in ways of their own."""
     count = count_of(data)
     size = min(count, MOST)
@@ -54,7 +87,7 @@ def variants(data: Any) -> Iterator[tuple[str, Any]]:
     yield from _with_large(few)
 
 
-def _with_missing(data: Any) -> Iterator[tuple[str, Any]]:
+def _with_missing(data: Rows) -> Iterator[tuple[str, Rows]]:
     """NaN in one column after the other."""
     array = array_in(data)
     if array is not None and array.dtype.kind == "f" and array.ndim == 2:
@@ -62,8 +95,8 @@ def _with_missing(data: Any) -> Iterator[tuple[str, Any]]:
         for row in range(array.shape[0]):
             array[row, row % array.shape[1]] = np.nan
         yield "NaN", array
-    elif hasattr(data, "iloc"):
-        made: Any = data.copy()
+    elif (frame := _pandas_in(data)) is not None:
+        made = frame.copy()
         names = [name for name in made.columns if made[name].dtype.kind == "f"]
         for place, name in enumerate(names):
             made.iloc[place % len(made), made.columns.get_loc(name)] = np.nan
@@ -71,7 +104,7 @@ def _with_missing(data: Any) -> Iterator[tuple[str, Any]]:
             yield "NaN", made
 
 
-def _with_unseen(data: Any) -> Iterator[tuple[str, Any]]:
+def _with_unseen(data: Rows) -> Iterator[tuple[str, Rows]]:
     """Text that no category is called by."""
     array = array_in(data)
     if array is not None and array.dtype.kind in "OU":
@@ -79,8 +112,8 @@ def _with_unseen(data: Any) -> Iterator[tuple[str, Any]]:
         if all(isinstance(each, str) for each in array.ravel().tolist()):
             array[::2] = _UNSEEN
             yield "unseen categories", array
-    elif hasattr(data, "iloc"):
-        made: Any = data.copy()
+    elif (frame := _pandas_in(data)) is not None:
+        made = frame.copy()
         names = [name for name in made.columns if str(made[name].dtype) in ("object", "str", "string")]
         for name in names:
             made.iloc[::2, made.columns.get_loc(name)] = _UNSEEN
@@ -88,7 +121,7 @@ def _with_unseen(data: Any) -> Iterator[tuple[str, Any]]:
             yield "unseen categories", made
 
 
-def _with_large(data: Any) -> Iterator[tuple[str, Any]]:
+def _with_large(data: Rows) -> Iterator[tuple[str, Rows]]:
     """Whole numbers that float32 does not tell apart."""
     array = array_in(data)
     if array is not None and array.dtype.kind in "iu" and array.dtype.itemsize >= 4:

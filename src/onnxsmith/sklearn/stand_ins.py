@@ -7,17 +7,26 @@ This module is code for numpy, as a user's is: it is not called, but staged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.sklearn.values import Fitted
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
+Axes: TypeAlias = int | tuple[int, ...] | None
+
+#: What scikit-learn's own has where no array is given.
+_ABSENT: Any = "no_validation"
 
 
 def _check_array(
     array: Numbers,
-    accept_sparse: object = False,
+    accept_sparse: bool | str | Sequence[str] = False,
     *,
     accept_large_sparse: bool = True,
     dtype: str | type | Sequence[type] | None = "numeric",
@@ -30,7 +39,7 @@ def _check_array(
     allow_nd: bool = False,
     ensure_min_samples: int = 1,
     ensure_min_features: int = 1,
-    estimator: object = None,
+    estimator: Fitted | str | None = None,
     input_name: str = "",
 ) -> Numbers:
     given = np.asarray(array)
@@ -46,15 +55,15 @@ def _check_array(
 
 
 def _validate_data(
-    _estimator: object,
+    _estimator: Fitted,
     /,
-    X: Any = "no_validation",
-    y: Any = "no_validation",
+    X: Numbers = _ABSENT,
+    y: Numbers | None = _ABSENT,
     reset: bool = True,
     validate_separately: bool = False,
     skip_check_array: bool = False,
     **check_params: Any,
-) -> Any:
+) -> Numbers:
     if skip_check_array:
         return X
     return _check_array(X, **check_params)
@@ -72,8 +81,8 @@ def _pairwise_arrays(
     Y: Numbers | None,
     *,
     precomputed: bool = False,
-    dtype: Any = "infer_float",
-    accept_sparse: object = "csr",
+    dtype: DTypeLike | None = "infer_float",
+    accept_sparse: bool | str | Sequence[str] = "csr",
     ensure_all_finite: bool | str = True,
     ensure_2d: bool = True,
     copy: bool = False,
@@ -88,29 +97,33 @@ def _pairwise_arrays(
     return first.astype(kind, copy=False), second.astype(kind, copy=False)
 
 
-def _namespace(*arrays: object, **options: object) -> tuple[Any, bool]:
+def _namespace(*arrays: UserValue, **options: UserValue) -> tuple[ModuleType, bool]:
     return np, False
 
 
-def _namespace_and_device(*arrays: object, **options: object) -> tuple[Any, bool, None]:
+def _namespace_and_device(*arrays: UserValue, **options: UserValue) -> tuple[ModuleType, bool, None]:
     return np, False, None
 
 
-def _as_it_is(array: Any, *args: object, **options: object) -> Any:
+def _as_it_is(array: Numbers, *args: UserValue, **options: UserValue) -> Numbers:
     return array
 
 
 def _with_order(
-    array: Numbers, dtype: Any = None, order: str | None = None, copy: bool | None = None, **options: object
+    array: Numbers,
+    dtype: DTypeLike | None = None,
+    order: str | None = None,
+    copy: bool | None = None,
+    **options: UserValue,
 ) -> Numbers:
     return np.array(array, dtype=dtype) if copy is True else np.asarray(array, dtype=dtype)
 
 
-def _wrapped(method: str, data_to_wrap: Any, original_input: object, estimator: object) -> Any:
+def _wrapped(method: str, data_to_wrap: Numbers, original_input: Numbers, estimator: Fitted) -> Numbers:
     return data_to_wrap
 
 
-def _logsumexp(array: Numbers, axis: Any = None, xp: object = None) -> Numbers:
+def _logsumexp(array: Numbers, axis: Axes = None, xp: ModuleType | None = None) -> Numbers:
     largest = np.max(array, axis=axis, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, 0.0)
     return np.squeeze(largest, axis=axis) + np.log(np.sum(np.exp(array - largest), axis=axis))
@@ -118,7 +131,7 @@ def _logsumexp(array: Numbers, axis: Any = None, xp: object = None) -> Numbers:
 
 def _logsumexp_of_scipy(
     a: Numbers,
-    axis: Any = None,
+    axis: Axes = None,
     b: Numbers | None = None,
     keepdims: bool = False,
     return_sign: bool = False,
@@ -132,12 +145,12 @@ def _logsumexp_of_scipy(
     return found if keepdims else np.squeeze(found, axis=axis)
 
 
-def _softmax_of_scipy(x: Numbers, axis: Any = None) -> Numbers:
+def _softmax_of_scipy(x: Numbers, axis: Axes = None) -> Numbers:
     parts = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return parts / np.sum(parts, axis=axis, keepdims=True)
 
 
-def _distances(XA: Numbers, XB: Numbers, metric: str = "euclidean", **options: object) -> Numbers:
+def _distances(XA: Numbers, XB: Numbers, metric: str = "euclidean", **options: UserValue) -> Numbers:
     first, second = XA[:, None, :], XB[None, :, :]
     if metric == "sqeuclidean":
         return np.sum((first - second) ** 2, axis=2)
@@ -151,7 +164,12 @@ def _distances(XA: Numbers, XB: Numbers, metric: str = "euclidean", **options: o
 
 
 def _nearest(
-    X: Numbers, Y: Numbers, *, axis: int = 1, metric: str = "euclidean", metric_kwargs: object = None
+    X: Numbers,
+    Y: Numbers,
+    *,
+    axis: int = 1,
+    metric: str = "euclidean",
+    metric_kwargs: Mapping[str, UserValue] | None = None,
 ) -> Numbers:
     if metric != "euclidean" or axis != 1:
         raise NotImplementedError(f"the nearest row with metric={metric!r}, axis={axis}")
@@ -172,17 +190,17 @@ def _squares_in_double(
     return (squares - 2 * (first @ second.T)).astype(np.float32)
 
 
-def _expit(x: Numbers, out: Numbers | None = None, xp: object = None) -> Numbers:
+def _expit(x: Numbers, out: Numbers | None = None, xp: ModuleType | None = None) -> Numbers:
     return 1.0 / (1.0 + np.exp(-x))
 
 
-def _solved(a: Numbers, b: Numbers, *args: object, **options: object) -> Numbers:
+def _solved(a: Numbers, b: Numbers, *args: UserValue, **options: UserValue) -> Numbers:
     # Where the matrix is known, its inverse is computed when the model is made.
     return np.linalg.inv(a) @ b
 
 
 def _solved_triangular(
-    a: Numbers, b: Numbers, trans: Any = 0, lower: bool = False, *args: object, **options: object
+    a: Numbers, b: Numbers, trans: int | str = 0, lower: bool = False, *args: UserValue, **options: UserValue
 ) -> Numbers:
     part = np.tril(a) if lower else np.triu(a)
     inverse = np.linalg.inv(part)
@@ -192,7 +210,7 @@ def _solved_triangular(
 
 
 def _solved_by_factor(
-    c_and_lower: tuple[Numbers, bool], b: Numbers, *args: object, **options: object
+    c_and_lower: tuple[Numbers, bool], b: Numbers, *args: UserValue, **options: UserValue
 ) -> Numbers:
     factor, is_lower = c_and_lower
     part = np.tril(factor) if is_lower else np.triu(factor).T
@@ -200,19 +218,19 @@ def _solved_by_factor(
     return inverse.T @ (inverse @ b)
 
 
-def _inverted(a: Numbers, *args: object, **options: object) -> Numbers:
+def _inverted(a: Numbers, *args: UserValue, **options: UserValue) -> Numbers:
     return np.linalg.inv(a)
 
 
-def _none(*args: object, **options: object) -> None:
+def _none(*args: UserValue, **options: UserValue) -> None:
     return None
 
 
-def _false(*args: object, **options: object) -> bool:
+def _false(*args: UserValue, **options: UserValue) -> bool:
     return False
 
 
-def _true(*args: object, **options: object) -> bool:
+def _true(*args: UserValue, **options: UserValue) -> bool:
     return True
 
 

@@ -7,14 +7,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.sklearn.rows import array_in
-from onnxsmith.sklearn.values import Fitted
+from onnxsmith.sklearn.rows import Elements, Rows, array_in
+from onnxsmith.sklearn.values import Fitted, Inner
 
 #: As many thresholds are tried at the most.
 _MOST = 64
 
 
-def rows_at_thresholds(estimator: Fitted, data: Any) -> np.ndarray[Any, Any] | None:
+def rows_at_thresholds(estimator: Fitted, data: Rows) -> Elements | None:
     """Rows like the first whose columns are at, below and above the thresholds of trees; None without trees."""
     matrix = array_in(data)
     if matrix is None or matrix.ndim != 2 or matrix.dtype.kind != "f" or not len(matrix):
@@ -43,7 +43,7 @@ def _thresholds(estimator: Fitted) -> Iterator[tuple[int, float]]:
                 yield column, threshold
 
 
-def _trees(estimator: Any) -> Iterator[Any]:
+def _trees(estimator: Fitted) -> Iterator[Inner]:
     if hasattr(estimator, "tree_"):
         yield estimator.tree_
     members: Any = getattr(estimator, "estimators_", ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -15,18 +15,28 @@ from onnxsmith.core.value import Value
 from onnxsmith.numpy import Array, array, asarray, concatenate, take, where
 
 
-class Fitted(Protocol):
-    """An estimator that was fitted. Its attributes are scikit-learn's, which declares no types."""
+class Estimator(Protocol):
+    """What users give: an estimator of scikit-learn or of their own, of which checkers know no more than this."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Mapping[str, Any]:
         """The parameters that it was made with, by name."""
         ...
+
+
+class Inner(Protocol):
+    """What an estimator holds: a tree, a loss, a calibrator. scikit-learn declares no types of its attributes."""
 
     def __getattr__(self, name: str) -> Any: ...
 
 
+class Fitted(Estimator, Inner, Protocol):
+    """An estimator that was fitted, whose attributes are looked at."""
+
+
 #: Numbers are arrays; text, which numpy's arrays of ours do not hold, is the tensor itself.
 Part: TypeAlias = "Array | Tensor"
+#: How columns are chosen: by one name or place, several, a slice of them, or a mask.
+Choice: TypeAlias = "str | int | slice[Any, Any, Any] | Sequence[str | int | bool] | np.ndarray[Any, Any]"
 #: What functions of numpy take for an array.
 ArrayLike: TypeAlias = "Array | np.ndarray[Any, Any] | bool | int | float"
 
@@ -42,7 +52,7 @@ class Columns(dict[str, Part]):
             raise NotImplementedError(f"columns of text are no matrix: {', '.join(names)}")
         return concatenate([each[:, None] for each in parts], axis=1)
 
-    def chosen(self, columns: Any) -> Columns | Part:
+    def chosen(self, columns: Choice) -> Columns | Part:
         """Some of them: by names, places, a slice or a mask; one name or place gives the column itself."""
         names = list(self)
         if isinstance(columns, str):

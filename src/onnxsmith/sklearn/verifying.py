@@ -8,18 +8,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.errors import OnnxsmithError, VerificationError
 from onnxsmith.graphs.model import Model
+from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.frames.signature import read_signature
-from onnxsmith.sklearn.rows import array_in, count_of, taken, variants
+from onnxsmith.sklearn.rows import Elements, Rows, array_in, count_of, taken, variants
 from onnxsmith.sklearn.thresholds import rows_at_thresholds
-from onnxsmith.sklearn.values import Fitted
+from onnxsmith.sklearn.values import Estimator, Fitted
 
-Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 #: How far results may be apart, as a part of the number where that is above 1, by the element type of the result.
 #: A distance in double that is 0 comes out as the root of a rounding error, of which numpy has another.
 _ALLOWED = {"float16": 1e-2, "float32": 1e-4}
@@ -63,8 +63,8 @@ class Discrepancy:
 
     row: int
     method: str
-    expected: Any
-    found: Any
+    expected: Json
+    found: Json
     #: What is known of the reason.
     reason: str
 
@@ -75,23 +75,22 @@ class Discrepancy:
 # -- running both ------------------------------------------------------------------------------------------
 
 
-def as_array(value: Any) -> Elements:
+def as_array(value: Rows) -> Elements:
     """What an estimator gives, as one array: sparse matrices filled up, frames without their names."""
-    if hasattr(value, "toarray"):
-        value = value.toarray()
-    if hasattr(value, "to_numpy"):
-        value = value.to_numpy()
+    for name in ("toarray", "to_numpy"):
+        if hasattr(value, name):
+            value = cast(Rows, getattr(value, name)())
     return np.asarray(value)
 
 
-def given_by_model(model: Model, methods: Sequence[str], data: Any) -> dict[str, Elements]:
+def given_by_model(model: Model, methods: Sequence[str], data: Rows) -> dict[str, Elements]:
     """What the model gives for data, by method."""
     results: Any = model(*read_signature(model).feeds(data))
     every = cast("Sequence[Elements]", results if len(methods) > 1 else (results,))
     return dict(zip(methods, every, strict=True))
 
 
-def _given_by_pipeline(estimator: Fitted, method: str, data: Any) -> Elements | str:
+def _given_by_pipeline(estimator: Fitted, method: str, data: Rows) -> Elements | str:
     """What the pipeline gives; why not, where it refuses the rows."""
     try:
         with warnings.catch_warnings():
@@ -127,7 +126,7 @@ def _allowed(wanted: Elements, tolerance: float | None) -> float:
 
 
 def verify(
-    estimator: Fitted, model: Model, data: Any, methods: Sequence[str], tolerance: float | None
+    estimator: Fitted, model: Model, data: Rows, methods: Sequence[str], tolerance: float | None
 ) -> ConversionReport:
     """Compare a model with its pipeline; raises where they differ by more than is allowed."""
     report = ConversionReport()
@@ -155,7 +154,7 @@ def verify(
     return report
 
 
-def _compared(estimator: Fitted, data: Any) -> Iterator[tuple[str, Any]]:
+def _compared(estimator: Fitted, data: Rows) -> Iterator[tuple[str, Rows]]:
     yield from variants(data)
     at_thresholds = rows_at_thresholds(estimator, data)
     if at_thresholds is not None:
@@ -195,7 +194,7 @@ def _help(largest: float) -> str:
 
 
 def discrepancies(
-    pipeline: Fitted, model: Model, X: Any, *, tolerance: float | None = None
+    pipeline: Estimator, model: Model, X: Rows, *, tolerance: float | None = None
 ) -> list[Discrepancy]:
     """The rows of `X` for which a model gives something else than its pipeline, with what is known of the reason.
 
@@ -207,11 +206,12 @@ def discrepancies(
     >>> onnxsmith.sklearn.discrepancies(fitted, onnxsmith.sklearn.convert(fitted, X), X)
     []
     """
+    fitted = cast(Fitted, pipeline)
     methods = [method for method, _ in read_signature(model).outputs]
     found = given_by_model(model, methods, X)
     made: list[Discrepancy] = []
     for method in methods:
-        wanted = _given_by_pipeline(pipeline, method, X)
+        wanted = _given_by_pipeline(fitted, method, X)
         if isinstance(wanted, str):
             raise VerificationError(f"the pipeline refuses these rows: {wanted}").locate_at_caller()
         far = apart(found[method], wanted)
@@ -223,12 +223,12 @@ def discrepancies(
         per_row = far.reshape(len(far), -1).max(axis=1, initial=0.0)
         for row in np.flatnonzero(per_row > allowed).tolist():
             want, have = wanted[row].tolist(), found[method][row].tolist()
-            reason = _reason(pipeline, X, row, float(per_row[row]), is_label=wanted.dtype.kind not in "fc")
+            reason = _reason(fitted, X, row, float(per_row[row]), is_label=wanted.dtype.kind not in "fc")
             made.append(Discrepancy(row, method, want, have, reason))
     return made
 
 
-def _reason(pipeline: Fitted, data: Any, row: int, far: float, *, is_label: bool) -> str:
+def _reason(pipeline: Fitted, data: Rows, row: int, far: float, *, is_label: bool) -> str:
     """How near the pipeline itself was to another label, or how far the numbers are apart."""
     if not is_label:
         return f"they are {far:.3g} apart"

@@ -116,6 +116,11 @@ class PassedModel(Model):
     report: Report
     def __init__(self, model: IrModel, report: Report) -> None: ...
 
+class Rows(Protocol):
+    """Rows that a pipeline takes: an array, a data frame of pandas or polars, a dict of columns, a list."""
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+
 WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
@@ -971,7 +976,7 @@ class Model:
         >>> print(*newer.report.edits)
         axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
         """
-    def decision_function(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    def decision_function(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
         """The scores of the rows of `X`."""
     def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
@@ -1172,9 +1177,9 @@ class Model:
         >>> [node.op_type for node in model.ir.graph]
         ['block', 'block', 'block']
         """
-    def predict(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    def predict(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
         """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
-    def predict_proba(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    def predict_proba(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
         """The probability of each class for the rows of `X`."""
     def profile(
         self,
@@ -1337,7 +1342,7 @@ class Model:
         >>> first.then(second, map={"relu": ["b", "c"]})
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
-    def transform(self, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    def transform(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
         """What the pipeline makes of the rows of `X`."""
     def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
         """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.

@@ -23,8 +23,8 @@ _SCALES = ("Mul", "Div")
     dtypes=[DType.FLOAT, DType.DOUBLE, DType.FLOAT16, DType.BFLOAT16],
     probe=Probe(
         "g (float[2, 2] x, float[2] v) => (float[2] y) { t = Transpose(x) y = MatMul(t, v) }",
-        {"x": np.float32([[1, 2], [3, 4]]), "v": np.float32([1, 10])},
-        right=[np.float32([31, 42])],
+        {"x": np.array([[1, 2], [3, 4]], np.float32), "v": np.array([1, 10], np.float32)},
+        right=[np.array([31, 42], np.float32)],
     ),
 )
 def transposed_times_vector(site: Site) -> bool:

@@ -16,7 +16,7 @@ from onnxsmith.sklearn.values import Fitted, Part, labels
 _CLASSIFIER = "sklearn.ensemble.BaggingClassifier"
 
 
-def _members(estimator: Fitted, x: Array) -> Iterator[tuple[Any, Array]]:
+def _members(estimator: Fitted, x: Array) -> Iterator[tuple[Fitted, Array]]:
     """Each member, and the columns of X that it was fitted on."""
     for member, columns in zip(estimator.estimators_, estimator.estimators_features_, strict=True):
         yield (
@@ -29,7 +29,7 @@ def _columns(x: Array, places: np.ndarray[Any, np.dtype[Any]], width: int) -> Ar
     return x if np.array_equal(places, np.arange(width)) else take(x, asarray(places), axis=1)
 
 
-def _in_all_classes(estimator: Fitted, member: Any, found: Array, missing: float) -> Array:
+def _in_all_classes(estimator: Fitted, member: Fitted, found: Array, missing: float) -> Array:
     """The columns of a member in the places of its classes, which may be some only."""
     count = int(estimator.n_classes_)
     own = np.asarray(member.classes_)

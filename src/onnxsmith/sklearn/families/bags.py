@@ -47,7 +47,7 @@ def only_bag(x: Sparse) -> Bag:
     return x
 
 
-def _product(x: Sparse, weights: Any) -> Array:
+def _product(x: Sparse, weights: np.ndarray[Any, Any]) -> Array:
     found = np.asarray(weights)
     kind = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
     return x @ asarray(found.astype(np.result_type(found.dtype, kind)))

@@ -33,7 +33,7 @@ from onnxsmith.sklearn.families.tree_tables import (
 )
 from onnxsmith.sklearn.families.trees import as_trees_see, predicted_places
 from onnxsmith.sklearn.table import NotCovered, converts, public_name
-from onnxsmith.sklearn.values import Fitted, Part, either, labels
+from onnxsmith.sklearn.values import Fitted, Inner, Part, either, labels
 
 # -- what gradient boosting has in common ------------------------------------------------------------
 
@@ -69,7 +69,7 @@ def softmax(raw: Array) -> Array:
     return made / made.sum(axis=1, keepdims=True)
 
 
-def inverse_link(loss: Any, raw: Array) -> Array:
+def inverse_link(loss: Inner, raw: Array) -> Array:
     """What a loss makes of raw predictions; raises where the link is none of scikit-learn's."""
     name = type(loss.link).__name__
     if name == "IdentityLink":
@@ -85,7 +85,7 @@ def inverse_link(loss: Any, raw: Array) -> Array:
     raise NotCovered(f"the link {name} is not known")
 
 
-def _link(loss: Any, given: Array) -> Array:
+def _link(loss: Inner, given: Array) -> Array:
     name = type(loss.link).__name__
     if name == "IdentityLink":
         return given
@@ -98,7 +98,7 @@ def _link(loss: Any, given: Array) -> Array:
     raise NotCovered(f"the link {name} is not known")
 
 
-def boosted_probabilities(loss: Any, raw: Array) -> Array:
+def boosted_probabilities(loss: Inner, raw: Array) -> Array:
     """The probabilities of all classes, of the decision function."""
     return two_columns(inverse_link(loss, raw)) if raw.ndim == 1 else inverse_link(loss, raw)
 

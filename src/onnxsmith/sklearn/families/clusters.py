@@ -9,7 +9,7 @@ import numpy as np
 from onnxsmith.numpy import Array, argmin, asarray, float64, full_like
 from onnxsmith.sklearn.families.checking import wide_floats
 from onnxsmith.sklearn.table import NotCovered, converts
-from onnxsmith.sklearn.values import Fitted, Part, either, labels
+from onnxsmith.sklearn.values import Fitted, Inner, Part, either, labels
 
 
 def nearest(x: Array, centers: np.ndarray[Any, Any]) -> Array:
@@ -31,7 +31,7 @@ def bisecting(estimator: Fitted, x: Array) -> Array:
     rows = wide_floats(x)
     mean: Any = getattr(estimator, "_X_mean", 0.0)
 
-    def below(node: Any) -> Array:
+    def below(node: Inner) -> Array:
         if node.left is None:
             return full_like(rows[:, 0], int(node.label), dtype="int32")
         centers = np.vstack((node.left.center, node.right.center)) + mean

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from onnxsmith.numpy import Array, asarray, take, zeros
 from onnxsmith.sklearn.bags import Bag, SideBySide, beside
 from onnxsmith.sklearn.calling import named_step
 from onnxsmith.sklearn.table import NotCovered, converts
-from onnxsmith.sklearn.values import Columns, Fitted, Given, Part
+from onnxsmith.sklearn.values import Choice, Columns, Fitted, Given, Part, Result
 
 
-def _matrix(part: Any) -> Array | Bag | SideBySide:
+def _matrix(part: Result) -> Array | Bag | SideBySide:
     """What a transformer gives, as rows of numbers."""
     if isinstance(part, Bag | SideBySide):
         return part
@@ -27,7 +27,7 @@ def _matrix(part: Any) -> Array | Bag | SideBySide:
     return part if part.ndim == 2 else part.reshape((-1, 1))
 
 
-def side_by_side(parts: Sequence[Any], x: Given) -> Array | Bag | SideBySide:
+def side_by_side(parts: Sequence[Result], x: Given) -> Array | Bag | SideBySide:
     """Matrices next to each other; without any, no columns."""
     matrices = [_matrix(each) for each in parts]
     if not matrices:
@@ -37,15 +37,16 @@ def side_by_side(parts: Sequence[Any], x: Given) -> Array | Bag | SideBySide:
     return matrices[0] if len(matrices) == 1 else beside(matrices)
 
 
-def columns_of(x: Given, columns: Any) -> Any:
+def columns_of(x: Given, columns: Choice) -> Columns | Part:
     """The columns that a transformer of a `ColumnTransformer` is given."""
     if isinstance(x, Columns):
         return x.chosen(columns)
     if not isinstance(x, Array | Tensor) or len(x.shape) != 2:
         raise NotCovered("columns are taken of what has none")
-    places = np.arange(_count(x))[columns if not callable(columns) else slice(None)]
+    chosen = cast(Any, columns) if not callable(columns) else slice(None)
+    places = np.arange(_count(x))[chosen]
     if isinstance(x, Tensor):
-        return op.Gather(x, np.asarray(places, np.int64), axis=1)
+        return cast(Tensor, op.Gather(x, np.asarray(places, np.int64), axis=1))
     return take(x, asarray(np.atleast_1d(places)), axis=1) if np.ndim(places) else x[:, int(places)]
 
 
@@ -59,7 +60,7 @@ def _count(x: Part) -> int:
 @converts("sklearn.compose.ColumnTransformer", "transform", inline=True)
 def column_transformer(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
     """Each transformer on its columns, in order; the rest last."""
-    parts: list[Any] = []
+    parts: list[Result] = []
     for name, transformer, columns in estimator.transformers_:
         if (isinstance(transformer, str) and transformer == "drop") or _is_none(columns):
             continue
@@ -67,7 +68,7 @@ def column_transformer(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
     return side_by_side(parts, x)
 
 
-def _is_none(columns: Any) -> bool:
+def _is_none(columns: Choice | None) -> bool:
     """Whether columns are given, and there are none."""
     if isinstance(columns, str | int | slice) or columns is None:
         return False

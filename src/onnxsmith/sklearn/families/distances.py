@@ -7,7 +7,7 @@ distance is found in a *reduced* form (a square, a power) by which neighbours ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -79,7 +79,7 @@ _PLAIN = {
 
 
 def metric_of(
-    name: object, parameters: Mapping[str, Any] | None = None, *, by_product: bool = False
+    name: str | Callable[..., Any], parameters: Mapping[str, Any] | None = None, *, by_product: bool = False
 ) -> Metric:
     """The metric of a name; raises where it is not known."""
     given = dict(parameters or {})

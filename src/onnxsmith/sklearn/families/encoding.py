@@ -7,11 +7,15 @@ looks the place up.
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import (
     Array,
     arange,
@@ -80,7 +84,7 @@ def _grouped(estimator: Fitted, position: int) -> tuple[np.ndarray[Any, Any], np
 # -- one column for each category ------------------------------------------------------------------------
 
 
-def _indicators(index: Array, count: int, dtype: Any) -> Array:
+def _indicators(index: Array, count: int, dtype: DTypeLike) -> Array:
     """A row of zeros with a one at a place, and no one where the place is -1."""
     return is_equal(index[:, None], arange(count)).astype(dtype)
 
@@ -122,9 +126,9 @@ def _stacked_labels(estimator: Fitted, index: list[Array]) -> Part:
     return joined_text(made)
 
 
-def joined_text(columns: list[Any]) -> Any:
+def joined_text(columns: Sequence[TensorValue]) -> Tensor:
     """Columns of text side by side."""
-    return op.Concat(*[op.Unsqueeze(each, np.array([1])) for each in columns], axis=1)
+    return cast(Tensor, op.Concat(*[op.Unsqueeze(each, np.array([1])) for each in columns], axis=1))
 
 
 # -- one number for each category ------------------------------------------------------------------------
@@ -231,7 +235,7 @@ def _check_single(estimator: Fitted) -> None:
 
 
 @converts("sklearn.preprocessing.MultiLabelBinarizer", "transform")
-def label_sets(estimator: Fitted, y: object) -> Array:
+def label_sets(estimator: Fitted, y: Given) -> Array:
     """Refused: rows are sets of labels, of any number."""
     raise NotCovered("it takes a set of labels for each row, which no tensor holds")
 

@@ -10,7 +10,7 @@ import numpy as np
 from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, float64, special, zeros
 from onnxsmith.sklearn.calling import call, named_step
 from onnxsmith.sklearn.table import NotCovered, converts
-from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
+from onnxsmith.sklearn.values import Fitted, Given, Inner, Part, either, labels
 
 # -- voting ------------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ def calibrated(estimator: Fitted, x: Given) -> Array:
     return sum(found[1:], found[0]) / len(found)
 
 
-def _calibrated(classifier: Any, x: Given) -> Array:
+def _calibrated(classifier: Inner, x: Given) -> Array:
     inner: Fitted = classifier.estimator
     if classifier.method not in ("sigmoid", "isotonic"):
         raise NotCovered(f"method={classifier.method!r}")
@@ -115,7 +115,7 @@ def _calibrated(classifier: Any, x: Given) -> Array:
         second = _of_calibrator(classifier.calibrators[0], columns[0]).astype(float64)
         return _at_most_one(concatenate([(1.0 - second)[:, None], second[:, None]], axis=1))
     places: list[int] = [list(classifier.classes).index(each) for each in inner.classes_]
-    by_class: dict[int, tuple[Array, Any]] = dict(
+    by_class: dict[int, tuple[Array, Fitted]] = dict(
         zip(places, zip(columns, classifier.calibrators, strict=True), strict=True)
     )
     parts: list[Array] = []
@@ -131,7 +131,7 @@ def _calibrated(classifier: Any, x: Given) -> Array:
     return _at_most_one(either(is_none, 1.0 / count, whole / either(is_none, 1.0, total)))
 
 
-def _of_calibrator(calibrator: Any, column: Array) -> Array:
+def _of_calibrator(calibrator: Fitted, column: Array) -> Array:
     if type(calibrator).__name__ == "_SigmoidCalibration":
         return special.expit(-(column * float(calibrator.a_) + float(calibrator.b_)))
     return call(calibrator, "predict", column)

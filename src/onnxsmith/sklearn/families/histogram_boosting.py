@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from onnxsmith.numpy import Array, argmax, asarray, concatenate, equal, take
@@ -11,7 +9,7 @@ from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.families.boosting import boosted, boosted_probabilities, inverse_link
 from onnxsmith.sklearn.families.tree_tables import Numbers, TreeTable
 from onnxsmith.sklearn.table import converts
-from onnxsmith.sklearn.values import Fitted, Given, Part, either, labels
+from onnxsmith.sklearn.values import Fitted, Given, Inner, Part, either, labels
 
 _CLASSIFIER = "sklearn.ensemble.HistGradientBoostingClassifier"
 _REGRESSOR = "sklearn.ensemble.HistGradientBoostingRegressor"
@@ -70,7 +68,7 @@ class _Splits:
         #: By feature and sides, the column.
         self._columns: dict[tuple[int, bytes], int] = {}
 
-    def table(self, predictor: Any) -> tuple[TreeTable, Numbers]:
+    def table(self, predictor: Inner) -> tuple[TreeTable, Numbers]:
         """The table of a tree, and the values of its nodes."""
         nodes = predictor.nodes
         is_leaf = nodes["is_leaf"].astype(bool)
@@ -85,7 +83,7 @@ class _Splits:
             threshold[place] = 0.5
         return TreeTable(left, right, feature, threshold, missing), nodes["value"].astype(np.float64)
 
-    def _column(self, node: Any, left: Numbers) -> int:
+    def _column(self, node: np.void, left: Numbers) -> int:
         feature = int(node["feature_idx"])
         goes_left = _bits(left)
         is_known = goes_left | _bits(self._known[self._places[feature]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy import (
     Array,
     clip,
@@ -16,7 +17,7 @@ from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted, either
 
 
-def _is_nan(value: object) -> bool:
+def _is_nan(value: UserValue) -> bool:
     return isinstance(value, float) and math.isnan(value)  # numpy's double is a float of Python's
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from onnxsmith.sklearn.table import NotCovered, converts
 from onnxsmith.sklearn.values import Fitted
 
 
-def kernel(name: object, parameters: Mapping[str, Any], x: Array, known: Numbers) -> Array:
+def kernel(name: str | Callable[..., Any], parameters: Mapping[str, Any], x: Array, known: Numbers) -> Array:
     """`pairwise_kernels` between rows and known rows; raises for kernels that are functions."""
     wide = x.astype(np.float64)
     rows = np.asarray(known, np.float64)

@@ -6,8 +6,8 @@ that they come to first, which depends on how they were built.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def nearest(estimator: Fitted, x: Array, count: int) -> tuple[Array, Array]:
     return metric.distances(reduced), places
 
 
-def weights_of(distances: Array, weights: object) -> Array | None:
+def weights_of(distances: Array, weights: str | Callable[..., Any] | None) -> Array | None:
     """How much each neighbour counts; None where all count the same."""
     if weights in (None, "uniform"):
         return None

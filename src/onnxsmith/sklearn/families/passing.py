@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.categories import columns_of
@@ -39,7 +40,7 @@ def unchanged(estimator: Fitted, x: Given) -> Result:
 
 
 @converts("sklearn.impute.SimpleImputer", "transform", columns=True)
-def filled(estimator: Fitted, x: Given) -> Any:
+def filled(estimator: Fitted, x: Given) -> Result:
     """Text in the places of missing text; numbers are left to the class's own code."""
     columns = columns_of(x) if isinstance(x, Columns | Tensor) else []
     if not columns or not all(isinstance(each, Tensor) for each in columns):
@@ -47,7 +48,7 @@ def filled(estimator: Fitted, x: Given) -> Any:
     missing = text_of(estimator.missing_values)
     if missing is None or estimator.add_indicator:
         raise NotCovered("it looks for numbers among text, or says where it found something")
-    made: list[Any] = []
+    made: list[TensorValue] = []
     for column, value in zip(columns, estimator.statistics_, strict=True):
         put = text_of(value)
         if put is None or (put == missing and not estimator.keep_empty_features):

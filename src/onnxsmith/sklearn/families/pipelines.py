@@ -14,7 +14,7 @@ from onnxsmith.sklearn.values import Fitted, Given, Result
 )
 def pipeline(estimator: Fitted, x: Given, *, method: str) -> Result:
     """All steps but the last transform, and the last does what is asked for."""
-    made: Result = x
+    made: Given = x
     *before, (last_name, last) = estimator.steps
     for name, step in before:
         made = named_step(name, step, "transform", made)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,10 +30,23 @@ from onnxsmith.sklearn.values import Fitted, either
 # -- splines -----------------------------------------------------------------------------------------------
 
 
+class Spline(Protocol):
+    """What is used of scipy's `BSpline`."""
+
+    #: The degree, the knots and the coefficients.
+    k: int
+    t: np.ndarray[Any, Any]
+    c: np.ndarray[Any, Any]
+
+    def __call__(self, x: np.ndarray[Any, Any] | float, nu: int = 0) -> np.ndarray[Any, Any]:
+        """A derivative of it at numbers."""
+        ...
+
+
 class _Pieces:
     """A spline as polynomials between its knots: for each basis function one in each interval."""
 
-    def __init__(self, spline: Any) -> None:
+    def __init__(self, spline: Spline) -> None:
         degree, count = int(spline.k), spline.t.size - spline.k - 1
         self.degree = degree
         self.low, self.high = float(spline.t[degree]), float(spline.t[count])
@@ -70,7 +83,7 @@ def splines(estimator: Fitted, x: Array) -> Array:
     return concatenate(parts, axis=1).astype(rows.dtype)
 
 
-def _outside(pieces: _Pieces, x: Array, spline: Any, how: str) -> Array:
+def _outside(pieces: _Pieces, x: Array, spline: Spline, how: str) -> Array:
     low, high = pieces.low, pieces.high
     if how == "continue":
         return pieces.at(x)

@@ -54,7 +54,9 @@ def weighted(estimator: Fitted, bag: Bag) -> Bag:
     """What is counted, weighted as a TfidfTransformer does."""
     if estimator.sublinear_tf or estimator.norm is not None:
         bag = bag.merged()  # while they are whole numbers, which add up exactly
-    kind: Any = bag.dtype if bag.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    kind: Any = (
+        bag.dtype if bag.dtype in (np.dtype(np.float32), np.dtype(np.float64)) else np.dtype(np.float64)
+    )
     if estimator.sublinear_tf:
         bag = bag.astype(kind)
         bag = replace(bag, numbers=where(bag.numbers > 0, log(where(bag.numbers > 0, bag.numbers, 1)) + 1, 0))

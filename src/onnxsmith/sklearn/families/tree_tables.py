@@ -19,7 +19,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.numpy import Array, asarray, concatenate, take
-from onnxsmith.sklearn.values import array_of
+from onnxsmith.sklearn.values import Inner, array_of
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -50,7 +50,7 @@ class TreeTable:
         return self.left < 0
 
 
-def table_of(tree: Any, features: Numbers | None = None) -> TreeTable:
+def table_of(tree: Inner, features: Numbers | None = None) -> TreeTable:
     """The table of one of scikit-learn's `Tree`s; `features` are the columns that it was given, if not all."""
     feature = tree.feature if features is None else np.asarray(features)[np.maximum(tree.feature, 0)]
     # Older versions have no missing values, and send them to the right as every comparison that fails.

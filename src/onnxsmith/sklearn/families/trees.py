@@ -177,7 +177,7 @@ def _largest_outlier(divisor: float, offset: float, trees: int) -> float:
     return low
 
 
-def predicted_places(tree: Any, names: Numbers) -> Numbers:
+def predicted_places(tree: Fitted, names: Numbers) -> Numbers:
     """For each node of a classifier's tree the place, in `names`, of the class that it predicts."""
     own = np.asarray(tree.classes_)[np.argmax(tree.tree_.value[:, 0, :], axis=1)]
     return np.searchsorted(names, own)

@@ -13,6 +13,7 @@ import numpy as np
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.frames.signature import Signature, read_signature
+from onnxsmith.sklearn.rows import Rows
 
 
 def signature(model: Model) -> Signature:
@@ -20,27 +21,27 @@ def signature(model: Model) -> Signature:
     return read_signature(model)
 
 
-def predict(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
     return _result(model, "predict", X)
 
 
-def predict_proba(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def predict_proba(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The probability of each class for the rows of `X`."""
     return _result(model, "predict_proba", X)
 
 
-def decision_function(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def decision_function(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The scores of the rows of `X`."""
     return _result(model, "decision_function", X)
 
 
-def transform(model: Model, X: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def transform(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """What the pipeline makes of the rows of `X`."""
     return _result(model, "transform", X)
 
 
-def _result(model: Model, method: str, data: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def _result(model: Model, method: str, data: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     said = read_signature(model)
     outputs = dict(said.outputs)
     if method not in outputs:

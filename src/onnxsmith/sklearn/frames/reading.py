@@ -6,15 +6,60 @@ ones become floats, as scikit-learn makes of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import PipelineError
 from onnxsmith.sklearn.missing import NAN_TEXT, is_nan
+from onnxsmith.sklearn.rows import Elements, Rows
 
-Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+class Frame(Rows, Protocol):
+    """What is used of a data frame, of pandas or polars."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """The names of its columns."""
+        ...
+
+
+class PandasColumn(Protocol):
+    """What is used of a column of pandas."""
+
+    #: An element type of numpy's or of pandas' own.
+    dtype: Any
+
+    def to_numpy(self, dtype: np.dtype[Any] | None = None, *, na_value: float = ...) -> Elements:
+        """An array, with a number in the place of what is missing."""
+        ...
+
+    def astype(self, dtype: type[Any]) -> PandasColumn:
+        """With another element type."""
+        ...
+
+    def tolist(self) -> list[UserValue]:
+        """As a list."""
+        ...
+
+    def isna(self) -> Elements:
+        """Where values are missing."""
+        ...
+
+
+class PolarsColumn(Protocol):
+    """What is used of a column of polars."""
+
+    def to_list(self) -> list[Any]:
+        """As a list."""
+        ...
+
+    def to_numpy(self) -> Elements:
+        """As an array."""
+        ...
+
 
 _DATES = (
     "turn dates into numbers first, such as df[column].dt.dayofweek, or seconds since a day that you choose: "
@@ -24,23 +69,23 @@ _DATES = (
 _DATE_WORDS = ("datetime", "date", "timedelta", "duration", "time", "period", "interval")
 
 
-def library_of(data: object) -> str:
+def library_of(data: Rows) -> str:
     """The library that data comes from: "pandas", "polars", "numpy", or "" for Python's own."""
     root = type(data).__module__.partition(".")[0]
     return root if root in ("pandas", "polars", "numpy") else ""
 
 
-def is_frame(data: object) -> bool:
+def is_frame(data: Rows) -> TypeGuard[Frame | Mapping[str, Rows]]:
     """Whether data has columns with names: a frame of pandas or polars, or a dict of columns."""
     return isinstance(data, Mapping) or (
         library_of(data) in ("pandas", "polars") and type(data).__name__ == "DataFrame"
     )
 
 
-def columns_of_frame(data: Any) -> dict[str, Elements]:
+def columns_of_frame(data: Frame | Mapping[str, Rows]) -> dict[str, Elements]:
     """The columns of a frame by name, as arrays."""
     if isinstance(data, Mapping):
-        return {name: column_elements(each, name) for name, each in cast("dict[str, Any]", data).items()}
+        return {name: column_elements(each, name) for name, each in data.items()}
     names = list(data.columns)
     odd = [each for each in names if not isinstance(each, str)]
     if odd:
@@ -54,16 +99,16 @@ def columns_of_frame(data: Any) -> dict[str, Elements]:
     return {name: column_elements(data[name], name) for name in names}
 
 
-def column_elements(column: Any, name: str) -> Elements:
+def column_elements(column: Rows, name: str) -> Elements:
     """A column as an array: numbers, truth values or text."""
     kind = str(getattr(column, "dtype", ""))
     if _is_date(kind):
         raise PipelineError(f"column {name!r} holds dates ({kind})", help=_DATES).locate_at_caller()
     library = library_of(column)
     if library == "polars":
-        return _of_polars(column, name, kind)
+        return _of_polars(cast(PolarsColumn, column), name, kind)
     if library == "pandas":
-        return _of_pandas(column, name)
+        return _of_pandas(cast(PandasColumn, column), name)
     return array_elements(np.asarray(column), f"column {name!r}")
 
 
@@ -72,7 +117,7 @@ def _is_date(kind: str) -> bool:
     return word.startswith(_DATE_WORDS)
 
 
-def _of_pandas(column: Any, name: str) -> Elements:
+def _of_pandas(column: PandasColumn, name: str) -> Elements:
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
         return array_elements(column.to_numpy(), f"column {name!r}")
@@ -92,7 +137,7 @@ def _of_pandas(column: Any, name: str) -> Elements:
     return array_elements(np.asarray(column.astype(object)), f"column {name!r}")
 
 
-def _of_polars(column: Any, name: str, kind: str) -> Elements:
+def _of_polars(column: PolarsColumn, name: str, kind: str) -> Elements:
     if kind.startswith(("String", "Utf8", "Categorical", "Enum", "Object", "Null")):
         return _text(column.to_list(), f"column {name!r}")
     found = column.to_numpy()
@@ -119,7 +164,7 @@ def array_elements(array: Elements, what: str) -> Elements:
             f"{what} holds {array.dtype}, and a model takes numbers, truth values and text",
             help="convert it first: df[column].astype(float), or astype(str)",
         ).locate_at_caller()
-    values = cast("list[object]", array.reshape(-1).tolist())
+    values = array.reshape(-1).tolist()
     present = [each for each in values if each is not None and not is_nan(each)]
     if all(isinstance(each, str) for each in present):
         return _text(values, what).reshape(array.shape)
@@ -140,7 +185,7 @@ def _numbers(values: Sequence[Any], has_missing: bool) -> Elements:
     return np.array(values)
 
 
-def _text(values: Sequence[object], what: str) -> Elements:
+def _text(values: Sequence[UserValue], what: str) -> Elements:
     made = np.empty(len(values), object)
     for place, each in enumerate(values):
         if isinstance(each, str):

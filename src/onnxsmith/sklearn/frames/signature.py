@@ -8,19 +8,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.frames.reading import (
-    Elements,
+    Frame,
     array_elements,
     column_elements,
     columns_of_frame,
     is_frame,
 )
+from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -62,7 +64,7 @@ class Signature:
             return [TensorType(dtype_of(kind), ("N", *self.row_shape))]
         return [TensorType(dtype_of(kind), ("N",) if self.layout == "texts" else ("N", len(self.columns)))]
 
-    def feeds(self, data: Any) -> list[Elements]:
+    def feeds(self, data: Rows) -> list[Elements]:
         """Data as the inputs of the model, in order; says what does not fit, by the column's name."""
         if self.layout == "texts":
             return [self._checked(text_elements(data), "X", _TEXT)]
@@ -79,7 +81,7 @@ class Signature:
         if self.columns and self.columns[0][0] is None:
             data = self._unnamed(data)
             return [self._matrix(data)]
-        given = set(data.columns) if hasattr(data, "columns") else set(data)
+        given = set(data if isinstance(data, Mapping) else data.columns)
         missing = [name for name, _ in self.columns if name not in given]
         if missing:
             raise PipelineError(
@@ -88,12 +90,12 @@ class Signature:
                 help=f"the model takes {_listed([str(name) for name, _ in self.columns])}",
             ).locate_at_caller()
         found = [
-            self._checked(column_elements(data[name], str(name)), f"column {name!r}", kind)
+            self._checked(column_elements(data[cast(str, name)], str(name)), f"column {name!r}", kind)
             for name, kind in self.columns
         ]
         return found if self.layout == "columns" else [np.stack(found, axis=1)]
 
-    def _unnamed(self, data: Any) -> list[Elements]:
+    def _unnamed(self, data: Frame | Mapping[str, Rows]) -> list[Elements]:
         return list(columns_of_frame(data).values())
 
     def _matrix(self, columns: Sequence[Elements]) -> Elements:
@@ -102,7 +104,7 @@ class Signature:
         pairs = zip(columns, self.columns, strict=True)
         return np.stack([self._checked(each, "X", kind) for each, (_, kind) in pairs], axis=1)
 
-    def _feeds_of_matrix(self, data: Any) -> list[Elements]:
+    def _feeds_of_matrix(self, data: Rows) -> list[Elements]:
         array = np.asarray(data)
         if array.ndim != 2:
             raise PipelineError(
@@ -179,7 +181,7 @@ def _listed(names: Sequence[str]) -> str:
     return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
 
 
-def text_elements(data: Any) -> Elements:
+def text_elements(data: Rows) -> Elements:
     """Texts in a row: of a list, an array, or a column."""
     if is_frame(data):
         (only,) = columns_of_frame(data).values()
@@ -194,7 +196,7 @@ def text_elements(data: Any) -> Elements:
     return array_elements(array.reshape(-1) if array.ndim != 1 else array, "X")
 
 
-def signature_of(data: Any, inputs: str | None) -> Signature:
+def signature_of(data: Rows, inputs: str | None) -> Signature:
     """What a model for data like this takes. `inputs` is "columns" or "matrix" for a frame."""
     if inputs not in (None, "columns", "matrix"):
         raise PipelineError(
@@ -207,7 +209,7 @@ def signature_of(data: Any, inputs: str | None) -> Signature:
         if inputs != "matrix":
             return Signature("columns", tuple(kinds.items()))
         return Signature("matrix", tuple((name, _common(kinds)) for name in kinds))
-    dimensions = np.ndim(data)
+    dimensions = np.ndim(cast(ArrayLike, data))
     if dimensions == 1:
         elements = text_elements(data)
         if elements.dtype == object:
@@ -283,7 +285,7 @@ def _metadata(model: Model) -> Mapping[str, str]:
     return {each.key: each.value for each in model.proto.metadata_props}
 
 
-def _read(said: Any) -> Signature:
+def _read(said: dict[str, Any]) -> Signature:
     layout = said["layout"]
     if layout not in ("columns", "matrix", "texts", "array"):
         raise ValueError(layout)

@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.restoring.allowed import BY_FITTING, class_of
 from onnxsmith.sklearn.restoring.trees import DamagedTree, arrays_of, tree_of
-from onnxsmith.sklearn.restoring.values import Damaged, Json, Readers, Unwritable, read, written
+from onnxsmith.sklearn.restoring.values import Damaged, Numbers, Readers, Unwritable, read, written
 from onnxsmith.sklearn.table import public_name
-from onnxsmith.sklearn.values import Fitted
+from onnxsmith.sklearn.values import Fitted, Inner
 
 #: Under which the metadata of a model has the pipeline that it was made of.
 KEY = "onnxsmith.sklearn.fitted"
@@ -31,7 +32,7 @@ def pipeline_metadata(estimator: Fitted) -> dict[str, str]:
         return {}
 
 
-def _written(value: object) -> Json:
+def _written(value: Inner) -> Json:
     """An object that is no plain value: an estimator of the list, or a tree."""
     kind = type(value)
     name = public_name(kind)
@@ -56,14 +57,14 @@ def _written(value: object) -> Json:
     return {"estimator": entry}
 
 
-def _rows(held: dict[str, Any]) -> object:
+def _rows(held: dict[str, Any]) -> Numbers:
     rows = held.get("_fit_X")
     if not isinstance(rows, np.ndarray):
         raise Unwritable("neighbours of a sparse matrix")
-    return cast(object, rows)
+    return cast(Numbers, rows)
 
 
-def _targets(estimator: Fitted) -> object:
+def _targets(estimator: Fitted) -> Numbers | None:
     """What it was fitted for: numbers as they are, classes by their names."""
     fitted = getattr(estimator, "_y", None)
     if fitted is None or not hasattr(estimator, "classes_"):
@@ -77,7 +78,7 @@ def _targets(estimator: Fitted) -> object:
 # -- and back ----------------------------------------------------------------------------------------
 
 
-def pipeline_of_json(text: str) -> tuple[Any, str]:
+def pipeline_of_json(text: str) -> tuple[Fitted, str]:
     """The estimator that is written, and the version of scikit-learn that it is of; raises `Damaged`."""
     try:
         found = json.loads(text)
@@ -92,10 +93,10 @@ def pipeline_of_json(text: str) -> tuple[Any, str]:
 def _entries(given: Json, what: str) -> dict[str, Json]:
     if not isinstance(given, dict):
         raise Damaged(f"{what} have no names")
-    return cast("dict[str, Json]", given)
+    return given
 
 
-def _read_estimator(given: Json) -> object:
+def _read_estimator(given: Json) -> Fitted:
     entry = _entries(given, "the parts of an estimator")
     name = entry.get("class")
     kind = class_of(name) if isinstance(name, str) else None
@@ -120,7 +121,7 @@ def _read_estimator(given: Json) -> object:
     return made
 
 
-def _fitted_again(estimator: Any, name: str, entry: dict[str, Json]) -> Any:
+def _fitted_again(estimator: Fitted, name: str, entry: dict[str, Json]) -> Fitted:
     rows, targets = read(entry.get("rows"), _READERS), read(entry.get("targets"), _READERS)
     try:
         return estimator.fit(rows) if targets is None else estimator.fit(rows, targets)
@@ -128,7 +129,7 @@ def _fitted_again(estimator: Any, name: str, entry: dict[str, Json]) -> Any:
         raise Damaged(f"{name} cannot be fitted on its rows: {error}") from None
 
 
-def _check_width(estimator: Any, name: str) -> None:
+def _check_width(estimator: Fitted, name: str) -> None:
     """A tree is given rows of the number of features that its estimator checks, and reads no further."""
     held: dict[str, Any] = estimator.__dict__
     tree = held.get("tree_")
@@ -139,7 +140,7 @@ def _check_width(estimator: Any, name: str) -> None:
         raise Damaged(f"{name} has a tree for another number of features than it takes")
 
 
-def _read_tree(given: Json) -> object:
+def _read_tree(given: Json) -> Inner:
     parts = {key: read(each, _READERS) for key, each in _entries(given, "the parts of a tree").items()}
     try:
         return tree_of(parts)

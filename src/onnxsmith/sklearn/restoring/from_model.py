@@ -52,7 +52,7 @@ def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     return estimator
 
 
-def _run(model: Model) -> Any:
+def _run(model: Model) -> OnnxTransformer | OnnxPredictor:
     names = {each.name for each in model.outputs}
     if "transformed" in names:
         return OnnxTransformer(model)

@@ -7,7 +7,9 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.sklearn.library import of_sklearn
+from onnxsmith.sklearn.values import Inner
 
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -33,9 +35,9 @@ class DamagedTree(ValueError):
     """What is wrong with the arrays of a tree."""
 
 
-def arrays_of(tree: Any) -> dict[str, Any]:
+def arrays_of(tree: Inner) -> dict[str, Any]:
     """The arrays of a tree, narrow where that loses nothing."""
-    nodes: Numbers = tree.__getstate__()["nodes"]
+    nodes: Numbers = cast(Any, tree).__getstate__()["nodes"]
     found = {name: nodes[field] for name, (field, _) in _FIELDS.items() if field in (nodes.dtype.names or ())}
     for name in ("left", "right", "feature", "samples"):
         found[name] = found[name].astype(np.int32)
@@ -48,13 +50,13 @@ def arrays_of(tree: Any) -> dict[str, Any]:
     }
 
 
-def tree_of(given: Mapping[str, Any]) -> Any:
+def tree_of(given: Mapping[str, Any]) -> Inner:
     """The tree of its arrays; raises `DamagedTree` for one that scikit-learn's code must not see."""
     features, outputs = _size(given, "features"), _size(given, "outputs")
     classes = given.get("classes")
-    if not isinstance(classes, list) or len(cast("list[object]", classes)) != outputs:
+    if not isinstance(classes, list) or len(cast("list[UserValue]", classes)) != outputs:
         raise DamagedTree("its classes are not one number for each output")
-    counts = [_whole(each, "a number of classes") for each in cast("list[object]", classes)]
+    counts = [_whole(each, "a number of classes") for each in cast("list[UserValue]", classes)]
     columns = {name: _column(given, name, kinds) for name, (_, kinds) in _FIELDS.items()}
     size = len(columns["left"])
     if not 0 < size <= _LARGEST_SIZE or any(len(each) != size for each in columns.values()):
@@ -121,7 +123,7 @@ def _size(given: Mapping[str, Any], name: str) -> int:
     return _whole(given.get(name), f"its number of {name}")
 
 
-def _whole(value: object, what: str) -> int:
+def _whole(value: UserValue, what: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= _LARGEST_SIZE:
         raise DamagedTree(f"{what} is {value!r}")
     return value

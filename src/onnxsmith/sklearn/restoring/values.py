@@ -11,12 +11,17 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-Json: TypeAlias = object
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.runtime.frames import Json
+from onnxsmith.sklearn.values import Inner
+
 Numbers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+#: What a fitted estimator holds.
+Attribute: TypeAlias = "UserValue | np.dtype[Any] | Inner"
 #: How an object is written that is no plain value; None for one that cannot be.
-Other: TypeAlias = Callable[[object], Json]
+Other: TypeAlias = Callable[[Inner], Json]
 #: How such an object is read, by the name that it is written under.
-Readers: TypeAlias = Mapping[str, Callable[[Any], object]]
+Readers: TypeAlias = Mapping[str, Callable[[Json], Inner]]
 
 #: The largest array that is read, in bytes.
 _LARGEST = 2**32
@@ -39,32 +44,30 @@ class Damaged(ValueError):
     """What is written is none of what is written here."""
 
 
-def written(value: object, other: Other) -> Json:
+def written(value: Attribute, other: Other) -> Json:
     """A value as JSON; raises `Unwritable`."""
     if value is None or isinstance(value, bool | str) or type(value) is int:
         return value
     if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.generic):
-        number = cast("np.generic[Any]", value)
-        return {"scalar": written(number.item(), other), "dtype": number.dtype.str}
+        return {"scalar": written(value.item(), other), "dtype": value.dtype.str}
     if isinstance(value, np.ndarray):
-        return _array(cast(Numbers, value), other)
+        return _array(value, other)
     if isinstance(value, np.dtype):
-        return {"dtype": cast("np.dtype[Any]", value).str}
+        return {"dtype": value.str}
     if isinstance(value, slice):
-        parts = cast("slice[object, object, object]", value)
-        return {"slice": [written(each, other) for each in (parts.start, parts.stop, parts.step)]}
+        return {"slice": [written(each, other) for each in (value.start, value.stop, value.step)]}
     if type(value) is list:
-        return [written(each, other) for each in cast("list[object]", value)]
+        return [written(each, other) for each in cast("list[Attribute]", value)]
     if type(value) is tuple:
-        return {"tuple": [written(each, other) for each in cast("tuple[object, ...]", value)]}
+        return {"tuple": [written(each, other) for each in cast("tuple[Attribute, ...]", value)]}
     if type(value) is dict:
-        items = cast("dict[object, object]", value).items()
+        items = cast("dict[Attribute, Attribute]", value).items()
         return {"dict": [[written(key, other), written(each, other)] for key, each in items]}
     if isinstance(value, type) and value.__name__ in {**_TYPES, **_PYTHON_TYPES}:
         return {"type": value.__name__}
-    return other(cast(object, value))
+    return other(cast(Inner, value))
 
 
 def _array(array: Numbers, other: Other) -> Json:
@@ -83,23 +86,20 @@ def read(given: Json, readers: Readers) -> Any:
     if given is None or isinstance(given, bool | int | float | str):
         return given
     if isinstance(given, list):
-        return [read(each, readers) for each in cast("list[Json]", given)]
-    if not isinstance(given, dict):
-        raise Damaged(f"a {type(given).__name__} where a value should be")
-    found = cast("dict[str, Json]", given)
+        return [read(each, readers) for each in given]
     for name, reader in _READERS.items():
-        if name in found:
-            return reader(found, readers)
+        if name in given:
+            return reader(given, readers)
     for name, special in readers.items():
-        if name in found:
-            return special(found[name])
-    raise Damaged(f"an entry with {', '.join(sorted(found)) or 'nothing'}, which is no value")
+        if name in given:
+            return special(given[name])
+    raise Damaged(f"an entry with {', '.join(sorted(given)) or 'nothing'}, which is no value")
 
 
 def _list(given: Json, what: str) -> list[Json]:
     if not isinstance(given, list):
         raise Damaged(f"{what} is no list")
-    return cast("list[Json]", given)
+    return given
 
 
 def _read_float(found: dict[str, Json], readers: Readers) -> float:
@@ -126,12 +126,12 @@ def _shape(given: Json) -> tuple[int, ...]:
     return tuple(cast("list[int]", sizes))
 
 
-def _read_scalar(found: dict[str, Json], readers: Readers) -> object:
+def _read_scalar(found: dict[str, Json], readers: Readers) -> np.generic[Any]:
     value, dtype = read(found["scalar"], readers), _dtype(found.get("dtype"))
     if not isinstance(value, bool | int | float | str):
         raise Damaged("a number that is none")
     try:
-        return np.array(value).astype(dtype)[()]
+        return cast("np.generic[Any]", np.array(value).astype(dtype)[()])
     except (ValueError, OverflowError) as error:
         raise Damaged(f"a number that is none: {error}") from None
 
@@ -169,19 +169,19 @@ def _read_elements(found: dict[str, Json], readers: Readers) -> Numbers:
     return made.reshape(shape)
 
 
-def _read_slice(found: dict[str, Json], readers: Readers) -> object:
+def _read_slice(found: dict[str, Json], readers: Readers) -> slice[Any, Any, Any]:
     parts = [read(each, readers) for each in _list(found["slice"], "a slice")]
     if len(parts) != 3 or any(not isinstance(each, int | str | None) for each in parts):
         raise Damaged("a slice that is none")
     return slice(*parts)
 
 
-def _read_tuple(found: dict[str, Json], readers: Readers) -> object:
+def _read_tuple(found: dict[str, Json], readers: Readers) -> tuple[Any, ...]:
     return tuple(read(each, readers) for each in _list(found["tuple"], "a tuple"))
 
 
-def _read_dict(found: dict[str, Json], readers: Readers) -> object:
-    made: dict[object, object] = {}
+def _read_dict(found: dict[str, Json], readers: Readers) -> dict[Any, Any]:
+    made: dict[Any, Any] = {}
     for each in _list(found["dict"], "a dict"):
         pair = _list(each, "an entry of a dict")
         if len(pair) != 2:
@@ -193,7 +193,7 @@ def _read_dict(found: dict[str, Json], readers: Readers) -> object:
     return made
 
 
-def _read_type(found: dict[str, Json], readers: Readers) -> object:
+def _read_type(found: dict[str, Json], readers: Readers) -> type[Any]:
     name = found["type"]
     made = {**_TYPES, **_PYTHON_TYPES}.get(name) if isinstance(name, str) else None
     if made is None:

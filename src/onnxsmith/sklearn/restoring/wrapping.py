@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin  # pyright: ignore[reportMissingTypeStubs]
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
+from onnxsmith.sklearn.rows import Elements, Rows
 
 
 class _OfModel(BaseEstimator):
@@ -17,17 +18,17 @@ class _OfModel(BaseEstimator):
     def __init__(self, model: Model | None = None) -> None:
         self.model = model
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Rows, y: Rows | None = None) -> Self:
         """Nothing is left to fit: itself."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.model is not None
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         return type(self)(self.model)
 
-    def _output(self, X: Any, name: str, method: str) -> Any:
+    def _output(self, X: Rows, name: str, method: str) -> Elements:
         model = self.model
         if model is None:
             raise PipelineError(f"the {type(self).__name__} has no model", help="give it one: model=…")
@@ -56,7 +57,7 @@ class OnnxTransformer(TransformerMixin, _OfModel):
            [ 1.,  1.]])
     """
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Rows) -> Elements:
         """What the model gives for rows."""
         return self._output(X, "transformed", "transform")
 
@@ -64,18 +65,18 @@ class OnnxTransformer(TransformerMixin, _OfModel):
 class OnnxPredictor(_OfModel):
     """A predictor that runs a model; it has the methods that the model has outputs for."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows) -> Elements:
         """Labels or numbers."""
         return self._output(X, "prediction", "predict")
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Rows) -> Elements:
         """Probabilities of all classes."""
         return self._output(X, "probabilities", "predict_proba")
 
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: Rows) -> Elements:
         """Their logarithms."""
         return self._output(X, "log_probabilities", "predict_log_proba")
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Rows) -> Elements:
         """Scores."""
         return self._output(X, "scores", "decision_function")

@@ -20,6 +20,8 @@ _MOST_REPEATS = 1000  # RE2 refuses more
 _MAX = 0x10FFFF
 
 Ranges = Sequence[tuple[int, int]]
+#: Of the reader's: what it found, and what belongs to it, which is another thing for each code.
+Item = tuple[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class _Writer:
         self.has_spaces = False
         self.is_of_word = True
 
-    def sequence(self, items: Iterable[tuple[Any, Any]]) -> str:
+    def sequence(self, items: Iterable[Item]) -> str:
         """Items one after the other."""
         return "".join(self._item(str(code), value) for code, value in items)
 
@@ -198,13 +200,13 @@ class _Writer:
             raise self._refuse("may end in several places")
         return _Run(frozenset(each for low, high in ranges() for each in range(low, high + 1)), 1, 1)
 
-    def _repeated(self, fewest: int, most: Any, inner: Any) -> str:
+    def _repeated(self, fewest: int, most: int, inner: Iterable[Item]) -> str:
         is_open = most is _parser.MAXREPEAT
         if fewest > _MOST_REPEATS or (not is_open and most > _MOST_REPEATS):
             raise self._refuse("repeats more than a thousand times")
         return f"(?:{self.sequence(inner)}){{{fewest},{'' if is_open else most}}}"
 
-    def _set(self, members: Iterable[tuple[Any, Any]]) -> Ranges:
+    def _set(self, members: Iterable[Item]) -> Ranges:
         found: list[tuple[int, int]] = []
         is_negated = False
         for code, value in members:

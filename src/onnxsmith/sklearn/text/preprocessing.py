@@ -12,10 +12,11 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import Array, arange, cumsum, maximum, take_along_axis
 from onnxsmith.sklearn.arrays import any_is, is_equal, where
+from onnxsmith.sklearn.control_flow import control_flow
 from onnxsmith.sklearn.string_operators import (
     is_text,
     numbers_of_text,
@@ -67,10 +68,10 @@ def preprocessed(texts: Tensor, *, lowercase: bool, strip_accents: str | None) -
     some = op.Compress(texts, is_changing.tensor, axis=0)
     count = len_of(texts)
 
-    def mapped() -> Any:
+    def mapped() -> Tensor:
         return _mapped(cast(Tensor, some), table, lowercase=lowercase, strip_accents=strip_accents)
 
-    changed = _operators().If(
+    changed = control_flow().If(
         any_is(is_changing.tensor),
         then_branch=mapped,
         else_branch=lambda: op.Identity(some),
@@ -100,14 +101,14 @@ def _mapped(texts: Tensor, table: Mapping[str, str], *, lowercase: bool, strip_a
         return _joined(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))
     has_sigma = cast(Tensor, op.RegexFullMatch(texts, pattern=f"(?s).*{SIGMA}.*"))
 
-    def with_sigmas() -> Any:
+    def with_sigmas() -> TensorValue:
         characters = single_characters(texts)
         return op.Identity(_with_final_sigmas(characters, _changed(characters, table, strip_accents)))
 
-    def without() -> Any:
+    def without() -> TensorValue:
         return op.Identity(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))
 
-    made = _operators().If(any_is(has_sigma), then_branch=with_sigmas, else_branch=without)
+    made = control_flow().If(any_is(has_sigma), then_branch=with_sigmas, else_branch=without)
     return _joined(of_rank(made, 2))
 
 
@@ -154,7 +155,7 @@ def _with_column_before(values: Array, value: int) -> Array:
 def _joined(pieces: Tensor) -> Tensor:
     """The pieces of each row as one text: neighbours are joined until one column is left."""
 
-    def joined(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[Any, Any]:
+    def joined(_: Tensor, goes_on: Tensor, current: Tensor) -> tuple[TensorValue, TensorValue]:
         shape = op.Shape(current)
         width = op.Slice(shape, np.array([1]), np.array([2]))
         half = op.Div(op.Add(width, np.array([1])), np.array([2]))
@@ -167,10 +168,5 @@ def _joined(pieces: Tensor) -> Tensor:
         return op.Squeeze(op.Greater(half, np.array([1]))), made
 
     begins = op.Greater(op.Squeeze(op.Shape(pieces, start=1, end=2)), np.array(1))
-    whole = _operators().Loop(None, begins, pieces, body=joined)
+    whole = control_flow().Loop(None, begins, pieces, body=joined)
     return cast(Tensor, op.Squeeze(of_rank(whole, 2), np.array([1])))
-
-
-def _operators() -> Any:
-    """Operators whose bodies are functions."""
-    return current_graph().operators

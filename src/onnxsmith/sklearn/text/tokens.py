@@ -10,6 +10,7 @@ import numpy as np
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import Array, argsort, take_along_axis
 from onnxsmith.numpy import any as any_of
 from onnxsmith.sklearn.categories import places_of_text
@@ -49,7 +50,7 @@ def words(texts: Tensor, pattern: TokenPattern, stop_words: Collection[str], *, 
     return _aligned(Pieces(found, is_there)) if is_aligned else Pieces(found, is_there)
 
 
-def _blank_column(pieces: Tensor, text: str = "") -> Any:
+def _blank_column(pieces: Tensor, text: str = "") -> TensorValue:
     shape = op.Mul(op.Shape(pieces), np.array([1, 0])) + np.array([0, 1])
     return op.Expand(np.array([[text]], object), shape)
 

@@ -1,0 +1,43 @@
+"""`If` and `Loop` whose bodies are functions, as the graph that is being recorded takes them, with one result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from onnxsmith.core.target import current_graph
+from onnxsmith.core.value import TensorValue
+
+_Input: TypeAlias = TensorValue | np.ndarray[Any, Any]
+
+
+class ControlFlow(Protocol):
+    """The operators whose attributes are graphs, for bodies that give one result."""
+
+    def If(
+        self,
+        condition: _Input,
+        *,
+        then_branch: Callable[[], TensorValue],
+        else_branch: Callable[[], TensorValue],
+    ) -> TensorValue:
+        """What one of two functions gives."""
+        ...
+
+    def Loop(
+        self,
+        count: _Input | None,
+        goes_on: _Input,
+        start: _Input,
+        *,
+        body: Callable[..., tuple[TensorValue, TensorValue]],
+    ) -> TensorValue:
+        """What a function makes of the start, as often as it says that it goes on."""
+        ...
+
+
+def control_flow() -> ControlFlow:
+    """The operators of the graph that is being recorded."""
+    return cast(ControlFlow, current_graph().operators)
