@@ -112,6 +112,8 @@ class _Kept:
         default_factory=dict[tuple[AnyValueType, ...], _Call]
     )
     sizes: dict[tuple[object, ...], OpenSizes] = field(default_factory=dict[tuple[object, ...], OpenSizes])
+    #: Tells whether what the models were made with is another one now; None before there is one.
+    is_old: Callable[[], bool] | None = None
 
 
 @shown_as("gradient")
@@ -275,6 +277,7 @@ class Gradient:
 
     def _made(self, names: Sequence[str], kinds: Sequence[AnyValueType], extra: int) -> _Call:
         key = tuple(kinds)
+        self._look_outside()
         calls = self._kept.calls
         found = calls.get(key)
         if found is None:
@@ -285,6 +288,13 @@ class Gradient:
                 self._model(names, given), self._chosen(names), kinds, extra
             )
         return found
+
+    def _look_outside(self) -> None:
+        """Forget models where something around code for numpy is another one: it runs with that, too."""
+        kept = self._kept
+        if isinstance(self._function, MakesModels) and (kept.is_old is None or kept.is_old()):
+            kept.calls.clear()
+            kept.is_old = self._function.watch()
 
     def _model(self, names: Sequence[str], kinds: Sequence[AnyValueType]) -> Model:
         function = self._function
