@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,25 @@ def test_a_gradient_of_numpy_code_reads_what_is_around_it_in_each_call() -> None
 def test_models_of_numpy_code_are_kept_while_nothing_around_it_changes() -> None:
     both = value_and_grad(xp.jit(lambda x: (x * X).sum()))
     assert both.to_model(X) is both.to_model(X)
+
+
+@pytest.mark.parametrize("given", [[1.0, 2.0, 3.0], (1.0, 2.0), {"a": X}, "mean", None])
+def test_what_is_no_array_in_numpy_code_is_refused(given: object) -> None:
+    def scaled(how, x):
+        return (x * (how * 2)[0]).sum()
+
+    wanted = r"'how' of scaled is given .*(list|tuple|dict|str|None).*, and a gradient of code for numpy takes arrays"
+    with pytest.raises(CallError, match=wanted) as caught:
+        value_and_grad(xp.jit(scaled), wrt=1)(given, X)
+    assert "functools.partial(scaled, how=…)" in (caught.value.help or "")
+    with pytest.raises(CallError, match=wanted):
+        value_and_grad(xp.jit(scaled), wrt="x")(x=X, how=given)
+    with pytest.raises(CallError, match=wanted):
+        value_and_grad(xp.jit(scaled), wrt=1).to_model(given, X)
+
+
+def test_options_of_numpy_code_by_partial() -> None:
+    def scaled(x, how):
+        return (x * (how * 2)[1]).sum() if isinstance(how, list) else x.sum()
+
+    np.testing.assert_allclose(grad(xp.jit(functools.partial(scaled, how=[3.0, 5.0])))(X), [5, 5, 5])

@@ -40,6 +40,8 @@ Wrt: TypeAlias = "int | str | Sequence[int | str]"
 _Mode: TypeAlias = Literal["grad", "value_and_grad", "vjp", "jvp"]
 #: How many models of one function are kept.
 _LIMIT = 64
+#: What is no array in code for numpy, though numpy could make one of it.
+_NO_ARRAYS = (list, tuple, dict, set, str, bytes)
 
 
 @boundary
@@ -149,6 +151,7 @@ class Gradient:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
         extra = self._extra(kwargs)
         names, arguments = self._bound(args, kwargs)
+        self._refuse_others(names, arguments)
         active = ACTIVE.get()
         if active is not None and active.recording is not None:
             given = [active.recording.lift(cast(Any, each)) for each in (*arguments, *extra)]
@@ -172,19 +175,34 @@ class Gradient:
         Model(x: FLOAT['N']) -> reduce_sum: FLOAT, x_grad: FLOAT['N'], 6 nodes, opset 21
         """
         count = len(types)
-        kinds = [each if isinstance(each, TensorType) else type_of_example(each) for each in types]
         extra = 0
         if self._mode == "jvp":
             extra = len(self._wrt)
         elif self._mode == "vjp":
             raise CallError("the model of a vjp is made by a call", help="call it on arrays")
         names = self._names(count - extra)
+        self._refuse_others(names, types[: count - extra])
+        kinds = [each if isinstance(each, TensorType) else type_of_example(each) for each in types]
         return self._made(names, kinds, extra).model
 
     def _note_numbers(self, arguments: Sequence[UserValue]) -> None:
         numbers = {k: type(each) for k, each in enumerate(arguments) if type(each) in (bool, int, float)}
         if numbers != self._numbers:
             self._numbers, self._kept = numbers, _Kept()
+
+    def _refuse_others(self, names: Sequence[str], arguments: Sequence[object]) -> None:
+        """Refuse what code for numpy takes for no array: as one, it would mean something else there."""
+        if not isinstance(self._function, MakesModels):
+            return
+        for name, each in zip(names, arguments, strict=False):
+            if each is None or isinstance(each, _NO_ARRAYS):
+                what = "None" if each is None else described_type(type(cast(object, each)))
+                raise CallError(
+                    f"'{name}' of {self._shown} is given {what}, and a gradient of code for numpy takes arrays and "
+                    "numbers",
+                    help=f"give an array, np.asarray(…); options by {self._mode}(onnxsmith.numpy.jit("
+                    f"functools.partial({self._shown}, {name}=…))), or by a variable around the function",
+                )
 
     # -- arguments -------------------------------------------------------------------------------------
 
