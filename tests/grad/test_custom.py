@@ -187,3 +187,34 @@ def test_a_list_for_a_gradient_of_its_own_is_refused() -> None:
     doubled = custom_gradient(lambda v: v[0] * 2)(lambda g, v: g)
     with pytest.raises(CallError, match="is given a list of values"):
         grad(xp.jit(lambda x: doubled([x]).sum()))(X)
+
+
+@pytest.mark.parametrize(
+    ("backward", "found"),
+    [
+        (lambda g, x: g.sum(), "FLOAT"),
+        (lambda g, x: op.Cast(g, to=11), r"DOUBLE\['N'\]"),
+        (lambda g, x: op.Unsqueeze(g, [0]), r"FLOAT\[1, 'N'\]"),
+    ],
+)
+def test_a_cotangent_of_another_type_is_refused(backward: Any, found: str) -> None:
+    wrong = custom_gradient(lambda x: op.Round(x))(backward)
+    wanted = rf"gives a cotangent of {found} for argument 0, which is FLOAT\['N'\]"
+    with pytest.raises(CallError, match=wanted) as caught:
+        trace(lambda x: wrong(x), FLOAT["N"])
+    assert any(each.text == "the backward function" for each in caught.value.labels)
+
+
+@pytest.mark.parametrize(
+    "backward",
+    [lambda g, x: g.sum(), lambda g, x: g.astype(np.float64), lambda g, x: 2.0, lambda g, x: g + 1j],
+)
+def test_a_cotangent_of_another_type_in_code_for_numpy_is_refused(backward: Any) -> None:
+    wrong = custom_gradient(lambda x: np.round(x))(backward)
+    with pytest.raises(CallError, match=r"gives a cotangent of .* for argument 0, which is FLOAT\["):
+        grad(xp.jit(lambda x: wrong(x).sum()))(X)
+
+
+def test_a_cotangent_whose_sizes_may_be_the_same() -> None:
+    same = custom_gradient(lambda x: np.round(x))(lambda g, x: (g[::-1])[::-1])
+    np.testing.assert_array_equal(grad(xp.jit(lambda x: same(x).sum()))(X), [1, 1])

@@ -26,6 +26,8 @@ from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.function import BACKWARD_OF, FunctionBody, body_of
 from onnxsmith.graphs.value import made_value
 from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.tracing.trace import definition_span
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Under which a model remembers the names of its functions that say something.
 _NAMES = "functions of gradients"
@@ -80,7 +82,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
     """A function with a gradient of its own: `custom_gradient(function)(backward)`.
 
     `backward` is called with the cotangents of the results and then with the arguments, and returns a cotangent for
-    each argument, None for zero.
+    each argument, of its shape and element type; None for zero.
 
     >>> import numpy as np
     >>> from onnxsmith import opset21 as op
@@ -172,8 +174,9 @@ def _backward(
             f"the backward function returns {len(found)} cotangents, and the function has {len(given)} arguments"
         )
     place, places, outputs = 0, list[int](), list[Value]()
-    for one, cotangent in zip(given, found, strict=True):
+    for number, (one, cotangent) in enumerate(zip(given, found, strict=True)):
         if cotangent is not None and one.values:  # what is known has no gradient
+            _check_cotangent(backward, number, one, cotangent)
             places += range(place, place + len(one.values))
             outputs += cotangent.values
         place += len(one.values)
@@ -181,6 +184,33 @@ def _backward(
     for k, value in zip(places, made.function.outputs, strict=True):
         value.name = f"cotangent_of_{k}"
     return made
+
+
+def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Handed, cotangent: Handed) -> None:
+    """Refuse a cotangent that is known to be no tensor like its argument."""
+    wanted, found = ([value.known.type for value in each.values] for each in (argument_, cotangent))
+    if len(wanted) == len(found) and not any(map(_differ, wanted, found)):
+        return
+    shown = [" and ".join(map(repr, each)) for each in (found, wanted)]
+    raise CallError(
+        f"the backward function gives a cotangent of {shown[0]} for argument {number}, which is {shown[1]}",
+        help="a cotangent has the shape and the element type of its argument: sum over what was broadcast, "
+        "fill or cast to what the argument has; None is for zero",
+    ).also(definition_span(backward), "the backward function")
+
+
+def _differ(wanted: AnyValueType | None, found: AnyValueType | None) -> bool:
+    """Whether two types are known to be of different tensors."""
+    if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
+        return False
+    if None not in (wanted.dtype, found.dtype) and wanted.dtype is not found.dtype:
+        return True
+    if wanted.shape is None or found.shape is None:
+        return False
+    sizes = zip(wanted.shape, found.shape, strict=False)
+    return len(wanted.shape) != len(found.shape) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+    )
 
 
 def _body(
