@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxsmith import FLOAT, load, script, trace
+import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE, FLOAT, load, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import CallError
+from onnxsmith.errors import CallError, TensorAssignmentError
 from onnxsmith.grad import checkpoint, custom_gradient, grad, jvp, stop_gradient
 
 X = np.float32([1.25, -2.5])
@@ -110,3 +111,110 @@ def test_what_is_computed_again_is_not_shared() -> None:
     block = checkpoint(lambda x: op.Sin(op.Exp(op.Cos(x))))
     model = trace(lambda x: op.ReduceSum(block(x), keepdims=0), FLOAT[3]).gradient(wrt=["x"])
     assert [node.op_type for node in model.ir.graph].count("Exp") == 2
+
+
+# -- code for numpy ------------------------------------------------------------------------------------
+
+rounded = custom_gradient(lambda v: np.round(v))(lambda g, v: g)
+again = checkpoint(lambda v, parts, scale: np.tanh(v * parts[0]) * scale)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (lambda x: (x * stop_gradient(x)).sum(), lambda x: x),
+        (lambda x: (x * stop_gradient((x, {"a": x}))[1]["a"]).sum(), lambda x: x),
+        (lambda x: (x * stop_gradient(x.sum())).sum(), lambda x: np.full_like(x, x.sum())),
+        (
+            lambda x: np.abs(stop_gradient(x + 1j * x) * x).sum(),
+            lambda x: np.sqrt(2) * np.abs(x) * np.sign(x),
+        ),
+        (lambda x: (rounded(x) * x).sum(), lambda x: np.round(x) + x),
+        (lambda x: again(x, [x], 3).sum(), lambda x: 6 * x * (1 - np.tanh(x * x) ** 2)),
+    ],
+)
+def test_in_code_for_numpy(code: Any, expected: Any, tmp_path: Any) -> None:
+    x = np.float64([1.25, -0.75])
+    wanted = expected(x)
+    np.testing.assert_allclose(grad(xp.jit(code))(x), wanted, rtol=1e-12)
+    np.testing.assert_allclose(xp.jit(code)(x), code(x), rtol=1e-12)
+    model = xp.to_model(code, DOUBLE["N"])
+    model.save(tmp_path / "model.onnx")
+    np.testing.assert_allclose(load(tmp_path / "model.onnx").gradient(wrt=["x"])(x)[1], wanted, rtol=1e-12)
+
+
+def test_in_code_for_numpy_within_branches_and_loops() -> None:
+    @xp.jit
+    def loss(x):
+        total = 0.0
+        for i in range(len(x)):
+            if x[i] > 0:
+                total += rounded(x[i]) * x[i]
+            else:
+                total += stop_gradient(x[i]) * x[i]
+        return total
+
+    np.testing.assert_allclose(grad(loss)(X), [2.25, -2.5])
+
+
+def test_arguments_that_are_known_and_several_results() -> None:
+    both = custom_gradient(lambda v, k: (v * k, v.sum()))(lambda g, h, v, k: (g * 10 * k + h, None))
+
+    @xp.jit
+    def loss(x):
+        scaled, total = both(x, 3)
+        scaled += total  # the function made it, so that it may be written to
+        return scaled.sum()
+
+    np.testing.assert_allclose(grad(loss)(X), [32, 32])
+
+
+def test_a_number_of_code_for_numpy() -> None:
+    np.testing.assert_allclose(grad(xp.jit(lambda s, x: (s * stop_gradient(s) * x).sum()))(2.0, X), -2.5)
+
+
+def test_what_is_shared_with_an_argument_is_not_written_to() -> None:
+    def loss(x):
+        y = stop_gradient(x)
+        y[0] = 1
+        return (x * y).sum()
+
+    with pytest.raises(TensorAssignmentError, match="from around a function that says something"):
+        grad(xp.jit(loss))(X)
+
+
+def test_a_list_for_a_gradient_of_its_own_is_refused() -> None:
+    doubled = custom_gradient(lambda v: v[0] * 2)(lambda g, v: g)
+    with pytest.raises(CallError, match="is given a list of values"):
+        grad(xp.jit(lambda x: doubled([x]).sum()))(X)
+
+
+@pytest.mark.parametrize(
+    ("backward", "found"),
+    [
+        (lambda g, x: g.sum(), "FLOAT"),
+        (lambda g, x: op.Cast(g, to=11), r"DOUBLE\['N'\]"),
+        (lambda g, x: op.Unsqueeze(g, [0]), r"FLOAT\[1, 'N'\]"),
+    ],
+)
+def test_a_cotangent_of_another_type_is_refused(backward: Any, found: str) -> None:
+    wrong = custom_gradient(lambda x: op.Round(x))(backward)
+    wanted = rf"gives a cotangent of {found} for argument 0, which is FLOAT\['N'\]"
+    with pytest.raises(CallError, match=wanted) as caught:
+        trace(lambda x: wrong(x), FLOAT["N"])
+    assert any(each.text == "the backward function" for each in caught.value.labels)
+
+
+@pytest.mark.parametrize(
+    "backward",
+    [lambda g, x: g.sum(), lambda g, x: g.astype(np.float64), lambda g, x: 2.0, lambda g, x: g + 1j],
+)
+def test_a_cotangent_of_another_type_in_code_for_numpy_is_refused(backward: Any) -> None:
+    wrong = custom_gradient(lambda x: np.round(x))(backward)
+    with pytest.raises(CallError, match=r"gives a cotangent of .* for argument 0, which is FLOAT\["):
+        grad(xp.jit(lambda x: wrong(x).sum()))(X)
+
+
+def test_a_cotangent_whose_sizes_may_be_the_same() -> None:
+    same = custom_gradient(lambda x: np.round(x))(lambda g, x: (g[::-1])[::-1])
+    np.testing.assert_array_equal(grad(xp.jit(lambda x: same(x).sum()))(X), [1, 1])

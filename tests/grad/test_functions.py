@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
+import onnxsmith.numpy as xp
 from onnxsmith import FLOAT, Model, load, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import AttributeTypeError, CallError, LossError, ModelWarning
@@ -157,3 +160,59 @@ def test_wrong_calls() -> None:
         grad(lambda x: x * x)(X)
     with pytest.raises(CallError, match="2 arguments were given"):
         grad(loss)(X, X)
+
+
+class _Layer:
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+
+def test_a_gradient_of_numpy_code_reads_what_is_around_it_in_each_call() -> None:
+    factor, weights, layer = 2.0, np.float32([1, 10, 100]), _Layer(1.0)
+
+    @xp.jit
+    def total(x):
+        return (x * weights * factor * layer.scale).sum()
+
+    both, inner = value_and_grad(total), vjp(total)
+    np.testing.assert_allclose(both(X)[1], [2, 20, 200])
+    factor = 3.0
+    np.testing.assert_allclose(both(X)[1], [3, 30, 300])
+    weights[0] = 7
+    np.testing.assert_allclose(both(X)[1], [21, 30, 300])
+    layer.scale = 2.0
+    value, gradient = both(X)
+    np.testing.assert_allclose(gradient, [42, 60, 600])
+    np.testing.assert_allclose(value, total(X))
+    one = np.float32(1)
+    np.testing.assert_allclose(inner(X, cotangent=one)[1], [42, 60, 600])
+    assert both.to_model(X)(X)[1].tolist() == [42, 60, 600]
+    layer.scale = 1.0
+    assert both.to_model(X)(X)[1].tolist() == [21, 30, 300]
+
+
+def test_models_of_numpy_code_are_kept_while_nothing_around_it_changes() -> None:
+    both = value_and_grad(xp.jit(lambda x: (x * X).sum()))
+    assert both.to_model(X) is both.to_model(X)
+
+
+@pytest.mark.parametrize("given", [[1.0, 2.0, 3.0], (1.0, 2.0), {"a": X}, "mean", None])
+def test_what_is_no_array_in_numpy_code_is_refused(given: object) -> None:
+    def scaled(how, x):
+        return (x * (how * 2)[0]).sum()
+
+    wanted = r"'how' of scaled is given .*(list|tuple|dict|str|None).*, and a gradient of code for numpy takes arrays"
+    with pytest.raises(CallError, match=wanted) as caught:
+        value_and_grad(xp.jit(scaled), wrt=1)(given, X)
+    assert "functools.partial(scaled, how=…)" in (caught.value.help or "")
+    with pytest.raises(CallError, match=wanted):
+        value_and_grad(xp.jit(scaled), wrt="x")(x=X, how=given)
+    with pytest.raises(CallError, match=wanted):
+        value_and_grad(xp.jit(scaled), wrt=1).to_model(given, X)
+
+
+def test_options_of_numpy_code_by_partial() -> None:
+    def scaled(x, how):
+        return (x * (how * 2)[1]).sum() if isinstance(how, list) else x.sum()
+
+    np.testing.assert_allclose(grad(xp.jit(functools.partial(scaled, how=[3.0, 5.0])))(X), [5, 5, 5])

@@ -2,7 +2,8 @@
 
 In a model each is a call of a function of the domain `onnxsmith.grad`, whose name says which it is, so that it survives
 saving. The backward function of a custom gradient is another function of the model. Rules for them are in
-`rules.marks`; where operators run at once, nothing is said.
+`rules.marks`; where operators run at once, nothing is said. Functions of numpy code get arrays and give arrays: they
+are called as they are, and not staged, so that no branch or loop of the model stands in them.
 """
 
 from __future__ import annotations
@@ -12,15 +13,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from onnxsmith.algorithms.named import unused
+from onnxsmith.core.carried import MOMENTS, Wall
+from onnxsmith.core.demands import noting
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
-from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
+from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, boundary
+from onnxsmith.grad.handed import Handed, argument, holds_open, is_open, result
 from onnxsmith.grad.target import DOMAIN
 from onnxsmith.graphs.builder import GraphTarget
-from onnxsmith.graphs.function import FunctionBody, body_of
+from onnxsmith.graphs.function import BACKWARD_OF, FunctionBody, body_of
 from onnxsmith.graphs.value import made_value
+from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.tracing.trace import definition_span
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Under which a model remembers the names of its functions that say something.
 _NAMES = "functions of gradients"
@@ -36,13 +43,15 @@ def stop_gradient(x: Any) -> Any:
     array([2., 3.], dtype=float32)
     """
     scope = _graph()
-    if scope is None or not isinstance(x, Value):
+    if scope is None or not holds_open(x):
         return x
-    (made,) = _call(scope, "stop_gradient", _same, [x])
-    return made
+    inner = parts(x)
+    if inner is not None:
+        return rebuilt(x, [stop_gradient(each) for _, each in inner])
+    return _call(scope, "stop_gradient", _same, [x])
 
 
-def _same(value: Value) -> Value:
+def _same(value: object) -> object:
     return value
 
 
@@ -61,10 +70,9 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any) -> Any:
         scope = _graph()
-        if scope is None or not args or not all(isinstance(each, Value) for each in args):
+        if scope is None or not any(map(holds_open, args)):
             return function(*args)
-        results = _call(scope, "checkpoint", function, args)
-        return results[0] if len(results) == 1 else results
+        return _call(scope, "checkpoint", function, args)
 
     return call
 
@@ -74,7 +82,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
     """A function with a gradient of its own: `custom_gradient(function)(backward)`.
 
     `backward` is called with the cotangents of the results and then with the arguments, and returns a cotangent for
-    each argument, None for zero.
+    each argument, of its shape and element type; None for zero.
 
     >>> import numpy as np
     >>> from onnxsmith import opset21 as op
@@ -91,10 +99,15 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
         @functools.wraps(function)
         def call(*args: Any) -> Any:
             scope = _graph()
-            if scope is None or not args or not all(isinstance(each, Value) for each in args):
+            if scope is None or not any(map(holds_open, args)):
                 return function(*args)
-            results = _call(scope, "custom", function, args, backward)
-            return results[0] if len(results) == 1 else results
+            for each in args:
+                if holds_open(each) and not is_open(each):
+                    raise CallError(
+                        f"a function with a gradient of its own is given a {type(each).__name__} of values",
+                        help="give each as an argument of its own: f(*parts)",
+                    )
+            return _call(scope, "custom", function, args, backward)
 
         return call
 
@@ -116,59 +129,123 @@ def _call(
     scope: RecordingTarget,
     kind: str,
     function: Callable[..., Any],
-    args: Sequence[Value],
+    args: Sequence[Any],
     backward: Callable[..., Any] | None = None,
-) -> tuple[Value, ...]:
-    """A node that calls the function, as one of the domain."""
-    given = [recorded(each) for each in args]
+) -> Any:
+    """A node that calls the function, as one of the domain, on those arguments that only the model has."""
+    given = [argument(each, scope) for each in args]
+    flat = [value for each in given for value in each.values]
     name = unused(kind, scope.shared.setdefault(_NAMES, set[str]()))
-    body, values = _body(scope, given, function, [f"input_{k}" for k in range(len(given))])
+    body, results, is_single = _body(scope, given, function, [f"input_{k}" for k in range(len(flat))])
+    found = [_needed(each) for each in results]
+    values = [value for each in found for value in each.values]
     made = _finished(body, values, name)
     # The call comes first: the backward function is then of the opset that the graph has with it.
-    results = scope.call_function(made, given, {}, [each.known for each in values])
+    outputs = iter(scope.call_function(made, flat, {}, [each.known for each in values]))
     if backward is not None:
-        _keep(scope, _backward(scope, backward, values, given, name))
-    return results
+        _keep(scope, _backward(scope, backward, found, given, name))
+    whole = tuple(each.made_of(outputs) for each in found)
+    return whole[0] if is_single else whole
+
+
+def _needed(result: Handed | None) -> Handed:
+    if result is None:
+        raise CallError(
+            "a function that says something about its gradient gives arrays or tensors, and not None"
+        )
+    return result
 
 
 def _backward(
     scope: RecordingTarget,
     backward: Callable[..., Any],
-    values: Sequence[Value],
-    given: Sequence[Value],
+    results: Sequence[Handed],
+    given: Sequence[Handed],
     name: str,
 ) -> FunctionBody:
-    """The backward function of a custom gradient; its outputs are called by the arguments that they are for."""
-    names = [*(f"cotangent_{k}" for k in range(len(values))), *(f"input_{k}" for k in range(len(given)))]
-    body, found = _body(scope, [*values, *given], backward, names)
+    """The backward function of a custom gradient; its outputs are called by the inputs that they are for."""
+    names = [
+        *(f"cotangent_{k}" for k in range(sum(len(each.values) for each in results))),
+        *(f"input_{k}" for k in range(sum(len(each.values) for each in given))),
+    ]
+    body, found, _ = _body(scope, [*results, *given], backward, names)
     if len(found) != len(given):
         raise CallError(
             f"the backward function returns {len(found)} cotangents, and the function has {len(given)} arguments"
         )
-    made = _finished(body, [each for each in found if each is not None], f"backward_of_{name}")
-    places = [k for k, each in enumerate(found) if each is not None]
-    for place, value in zip(places, made.function.outputs, strict=True):
-        value.name = f"cotangent_of_{place}"
+    place, places, outputs = 0, list[int](), list[Value]()
+    for number, (one, cotangent) in enumerate(zip(given, found, strict=True)):
+        if cotangent is not None and one.values:  # what is known has no gradient
+            _check_cotangent(backward, number, one, cotangent)
+            places += range(place, place + len(one.values))
+            outputs += cotangent.values
+        place += len(one.values)
+    made = _finished(body, outputs, f"{BACKWARD_OF}{name}")
+    for k, value in zip(places, made.function.outputs, strict=True):
+        value.name = f"cotangent_of_{k}"
     return made
 
 
+def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Handed, cotangent: Handed) -> None:
+    """Refuse a cotangent that is known to be no tensor like its argument."""
+    wanted, found = ([value.known.type for value in each.values] for each in (argument_, cotangent))
+    if len(wanted) == len(found) and not any(map(_differ, wanted, found)):
+        return
+    shown = [" and ".join(map(repr, each)) for each in (found, wanted)]
+    raise CallError(
+        f"the backward function gives a cotangent of {shown[0]} for argument {number}, which is {shown[1]}",
+        help="a cotangent has the shape and the element type of its argument: sum over what was broadcast, "
+        "fill or cast to what the argument has; None is for zero",
+    ).also(definition_span(backward), "the backward function")
+
+
+def _differ(wanted: AnyValueType | None, found: AnyValueType | None) -> bool:
+    """Whether two types are known to be of different tensors."""
+    if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
+        return False
+    if None not in (wanted.dtype, found.dtype) and wanted.dtype is not found.dtype:
+        return True
+    if wanted.shape is None or found.shape is None:
+        return False
+    sizes = zip(wanted.shape, found.shape, strict=False)
+    return len(wanted.shape) != len(found.shape) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+    )
+
+
 def _body(
-    scope: RecordingTarget, given: Sequence[Value | None], function: Callable[..., Any], names: Sequence[str]
-) -> tuple[RecordingTarget, list[Any]]:
-    """A function's body that was recorded, and what it gives."""
+    scope: RecordingTarget,
+    given: Sequence[Handed],
+    function: Callable[..., Any],
+    names: Sequence[str],
+) -> tuple[RecordingTarget, list[Handed | None], bool]:
+    """A function's body that was recorded, what it gives, and whether that is one result."""
     choice = scope.opset
     opset = OpsetChoice(scope.operators.version, is_fixed=choice.is_fixed, is_named=choice.is_named)
     body = scope.function(opset, is_exact=False, is_lenient=False)
-    inputs = [
-        body.input(name, each.known.type) for name, each in zip(names, given, strict=True) if each is not None
-    ]
+    values = [value for each in given for value in each.values]
+    inputs = iter([body.input(name, each.known.type) for name, each in zip(names, values, strict=True)])
     token = ACTIVE.set(body)
     try:
-        result = function(*inputs)
-        found = list(cast("Sequence[Any]", result)) if isinstance(result, tuple | list) else [result]
-        present = [body.lift(each) for each in found if each is not None]
-        outputs = iter(body.outputs_of([recorded(each) for each in present]))
-        return body, [None if each is None else next(outputs) for each in found]
+        # What numpy would raise for some values is noted outside of the body, where these are not to be seen.
+        with Wall(), noting(None):
+            args = [each.made_of(inputs) for each in given]
+            begin = next(MOMENTS)
+            whole = function(*args)
+            is_single = not isinstance(whole, tuple | list)
+            many = [whole] if is_single else list(cast("Sequence[Any]", whole))
+            found = [None if each is None else result(each, body, begin) for each in many]
+        outputs = iter(
+            body.outputs_of([value for each in found if each is not None for value in each.values])
+        )
+        return (
+            body,
+            [
+                None if each is None else Handed([next(outputs) for _ in each.values], each.made)
+                for each in found
+            ],
+            is_single,
+        )
     finally:
         ACTIVE.reset(token)
 

@@ -40,6 +40,8 @@ Wrt: TypeAlias = "int | str | Sequence[int | str]"
 _Mode: TypeAlias = Literal["grad", "value_and_grad", "vjp", "jvp"]
 #: How many models of one function are kept.
 _LIMIT = 64
+#: What is no array in code for numpy, though numpy could make one of it.
+_NO_ARRAYS = (list, tuple, dict, set, str, bytes)
 
 
 @boundary
@@ -112,6 +114,8 @@ class _Kept:
         default_factory=dict[tuple[AnyValueType, ...], _Call]
     )
     sizes: dict[tuple[object, ...], OpenSizes] = field(default_factory=dict[tuple[object, ...], OpenSizes])
+    #: Tells whether what the models were made with is another one now; None before there is one.
+    is_old: Callable[[], bool] | None = None
 
 
 @shown_as("gradient")
@@ -147,6 +151,7 @@ class Gradient:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
         extra = self._extra(kwargs)
         names, arguments = self._bound(args, kwargs)
+        self._refuse_others(names, arguments)
         active = ACTIVE.get()
         if active is not None and active.recording is not None:
             given = [active.recording.lift(cast(Any, each)) for each in (*arguments, *extra)]
@@ -170,19 +175,34 @@ class Gradient:
         Model(x: FLOAT['N']) -> reduce_sum: FLOAT, x_grad: FLOAT['N'], 6 nodes, opset 21
         """
         count = len(types)
-        kinds = [each if isinstance(each, TensorType) else type_of_example(each) for each in types]
         extra = 0
         if self._mode == "jvp":
             extra = len(self._wrt)
         elif self._mode == "vjp":
             raise CallError("the model of a vjp is made by a call", help="call it on arrays")
         names = self._names(count - extra)
+        self._refuse_others(names, types[: count - extra])
+        kinds = [each if isinstance(each, TensorType) else type_of_example(each) for each in types]
         return self._made(names, kinds, extra).model
 
     def _note_numbers(self, arguments: Sequence[UserValue]) -> None:
         numbers = {k: type(each) for k, each in enumerate(arguments) if type(each) in (bool, int, float)}
         if numbers != self._numbers:
             self._numbers, self._kept = numbers, _Kept()
+
+    def _refuse_others(self, names: Sequence[str], arguments: Sequence[object]) -> None:
+        """Refuse what code for numpy takes for no array: as one, it would mean something else there."""
+        if not isinstance(self._function, MakesModels):
+            return
+        for name, each in zip(names, arguments, strict=False):
+            if each is None or isinstance(each, _NO_ARRAYS):
+                what = "None" if each is None else described_type(type(cast(object, each)))
+                raise CallError(
+                    f"'{name}' of {self._shown} is given {what}, and a gradient of code for numpy takes arrays and "
+                    "numbers",
+                    help=f"give an array, np.asarray(…); options by {self._mode}(onnxsmith.numpy.jit("
+                    f"functools.partial({self._shown}, {name}=…))), or by a variable around the function",
+                )
 
     # -- arguments -------------------------------------------------------------------------------------
 
@@ -275,6 +295,7 @@ class Gradient:
 
     def _made(self, names: Sequence[str], kinds: Sequence[AnyValueType], extra: int) -> _Call:
         key = tuple(kinds)
+        self._look_outside()
         calls = self._kept.calls
         found = calls.get(key)
         if found is None:
@@ -285,6 +306,13 @@ class Gradient:
                 self._model(names, given), self._chosen(names), kinds, extra
             )
         return found
+
+    def _look_outside(self) -> None:
+        """Forget models where something around code for numpy is another one: it runs with that, too."""
+        kept = self._kept
+        if isinstance(self._function, MakesModels) and (kept.is_old is None or kept.is_old()):
+            kept.calls.clear()
+            kept.is_old = self._function.watch()
 
     def _model(self, names: Sequence[str], kinds: Sequence[AnyValueType]) -> Model:
         function = self._function

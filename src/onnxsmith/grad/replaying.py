@@ -30,6 +30,7 @@ from onnxsmith.grad.operators import values
 from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.table import rule_of
 from onnxsmith.grad.target import DOMAIN, GradientTarget
+from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.records import ValueRecord
@@ -293,7 +294,7 @@ class Replay:
         active = tuple([each is not None and self.is_active(each) for each in inputs])
         if kind == "stop_gradient" or not any(active):
             return
-        backward = self._functions.get((DOMAIN, f"backward_of_{function.name}", ""))
+        backward = self._functions.get((DOMAIN, f"{BACKWARD_OF}{function.name}", ""))
         back = None if backward is None else InnerGraph(self, body.frame, backward.graph, ())
         definition = registry.unchecked(DOMAIN, kind, 1)
         made = tuple(outputs)

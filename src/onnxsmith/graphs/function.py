@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What separates the name of a function from what tells its forms apart, which values are not called by.
 FORM_SEPARATOR = "__"
+#: What the name of a function begins with that says the gradient of another one, and that nothing calls.
+BACKWARD_OF = "backward_of_"
 #: The version under which a function's domain is imported.
 FUNCTION_DOMAIN_VERSION = 1
 

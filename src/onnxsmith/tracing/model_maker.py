@@ -5,7 +5,7 @@ Whoever needs a model (a gradient) asks for it here, and knows nothing of who ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from onnxsmith.graphs.model import Model
 from onnxsmith.types.value_types import AnyValueType
@@ -16,4 +16,8 @@ class MakesModels:
 
     def model_for(self, types: Sequence[AnyValueType | type]) -> Model:
         """The model for inputs of these types, in the order of the parameters; `float` is a number of Python's."""
+        raise NotImplementedError
+
+    def watch(self) -> Callable[[], bool]:
+        """What tells whether something that the code finds around it is another one than now: models are then old."""
         raise NotImplementedError

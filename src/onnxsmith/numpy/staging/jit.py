@@ -103,6 +103,11 @@ class Jitted(StandsFor, MakesModels):
         """The model of the function, as `to_model` makes it."""
         return to_model(self.__wrapped__, *types, verify=False)
 
+    def watch(self) -> Callable[[], bool]:
+        """What tells whether globals, attributes or arrays that the function reads are others than now."""
+        outside = Outside(self.__wrapped__)
+        return lambda: outside.changed() is not None
+
     # -- what a session is made for ----------------------------------------------------------------------
 
     def _look_outside(self, outside: Outside) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
@@ -154,16 +155,17 @@ def drop_dead_nodes(edit: Editor) -> int:
 
 
 def drop_unused_functions(edit: Editor) -> int:
-    """Leave out the functions that nothing calls."""
+    """Leave out the functions that nothing calls, and that say no gradient of one that is called."""
     functions = edit.model.functions
     called: set[ir.OperatorIdentifier] = set()
     waiting = [edit.model.graph]
     while waiting:
         for node in waiting.pop().all_nodes():
-            key = node.op_identifier()
-            if key in functions and key not in called:
-                called.add(key)
-                waiting.append(functions[key].graph)
+            domain, name, overload = node.op_identifier()
+            for key in ((domain, name, overload), (domain, f"{BACKWARD_OF}{name}", overload)):
+                if key in functions and key not in called:
+                    called.add(key)
+                    waiting.append(functions[key].graph)
     unused = [key for key in functions if key not in called]
     for key in unused:
         left_out = tuple([noted(node, edit.path(node)) for node in functions[key].graph])
