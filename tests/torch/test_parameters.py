@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 
 import onnxsmith
+from onnxsmith.errors import UnknownNameError
 from onnxsmith.grad import initial_state, losses, sgd, training_step
 
 
@@ -112,3 +114,64 @@ def test_a_step_of_training_is_torchs(name: str) -> None:
 def test_in_use_weights_are_folded() -> None:
     model = onnxsmith.torch.export(nn.Linear(4, 3).eval(), (torch.randn(2, 5, 4),))
     assert [node.op_type for node in model.ir.graph] == ["MatMul", "Add"]
+    assert not model.ir.metadata_props
+
+
+class Partly(nn.Module):
+    """Layers of which some are frozen, with a buffer, a constant and a parameter that is one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 3)
+        self.deviation: torch.Tensor
+        self.register_buffer("deviation", torch.full((2,), 3.0))
+        self.gain = nn.Parameter(torch.tensor(2.0))
+        self.frozen = nn.Linear(3, 1).requires_grad_(False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.frozen(self.layer(x / self.deviation) * torch.tensor([1.0, 2.0, 3.0])) * self.gain
+
+
+TRAINED = ["layer.weight", "layer.bias", "gain"]
+
+
+def _moved(model: onnxsmith.Model) -> list[str]:
+    return sorted(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1))))
+
+
+@pytest.mark.parametrize("functions", [None, "modules"])
+def test_only_parameters_that_ask_for_gradients_are_trained(functions: Any, tmp_path: Path) -> None:
+    model = onnxsmith.torch.export(Partly().train(), (torch.randn(5, 2),), functions=functions)
+    model.save(tmp_path / "model.onnx")
+    for each in (model, onnxsmith.load(tmp_path / "model.onnx")):
+        assert _moved(each) == sorted(TRAINED)
+
+
+def test_weights_that_are_named_are_trained_whatever_they_are() -> None:
+    model = onnxsmith.torch.export(Partly().train(), (torch.randn(5, 2),))
+    step = training_step(model, losses.squared, sgd(lr=0.1), weights=["frozen.*", "deviation"])
+    assert sorted(initial_state(model, step)) == ["deviation", "frozen.bias", "frozen.weight"]
+
+
+def test_changed_models_know_their_parameters() -> None:
+    model = onnxsmith.torch.export(Partly().train(), (torch.randn(5, 2),), output_names=["y"])
+    renamed = model.rename({"layer.*": "first.*"})
+    assert _moved(renamed) == ["first.bias", "first.weight", "gain"]
+    gain = next(node for node in model.ir.graph if "gain" in [each.name for each in node.inputs if each])
+    part = model.extract(outputs=[gain.inputs[0].name])
+    assert _moved(part) == ["layer.bias", "layer.weight"]
+    behind = onnxsmith.torch.export(nn.Linear(1, 1).train(), (torch.randn(5, 1),), input_names=["y"])
+    assert _moved(onnxsmith.compose(model, behind)) == sorted([*TRAINED, "weight", "bias"])
+    again = onnxsmith.torch.export(Partly().train(), (torch.randn(5, 2),), input_names=["z"])
+    ahead = onnxsmith.torch.export(nn.Linear(1, 2).train(), (torch.randn(5, 1),), output_names=["z"])
+    both = onnxsmith.compose(model, ahead.rename({"input": "y"}), again)
+    assert len(_moved(both)) == 2 * len(TRAINED) + 2
+
+
+def test_parameters_that_are_gone_are_told() -> None:
+    model = onnxsmith.torch.export(nn.Linear(4, 3).train(), (torch.randn(2, 5, 4),))
+    with pytest.raises(UnknownNameError, match="'weight' is to be trained"):
+        training_step(onnxsmith.optimize(model), losses.squared, sgd(lr=0.1))
+    frozen = onnxsmith.torch.export(nn.Linear(4, 3).train().requires_grad_(False), (torch.randn(2, 4),))
+    with pytest.raises(UnknownNameError, match="no weight that is to be trained"):
+        training_step(frozen, losses.squared, sgd(lr=0.1))

@@ -15,7 +15,7 @@ from onnxsmith.algorithms.values import SIZE_READER
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, boundary
-from onnxsmith.graphs import files
+from onnxsmith.graphs import files, trained_parameters
 from onnxsmith.graphs.ir_maker import IrMaker, function_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.notes import notes_of
@@ -197,6 +197,8 @@ class Translator:
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)
+        if self.parameters is not None:
+            trained_parameters.note(model.metadata_props, self.parameters.trained(model.graph))
         made = self._for_runtime(ExportedModel(model))
         report = made.export_report = self.report
         report.operators = list(self.dispatcher.operators.values())
