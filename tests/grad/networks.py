@@ -274,14 +274,7 @@ def by_export(given: Network) -> Trained:
             slopes = {name: (start[name] - state[name]) / np.float32(RATE) for name in state}
             first = float(loss), slopes
     assert first is not None
-    return Trained(first[0], _as_torchs(first[1]), _as_torchs(state))
-
-
-def _as_torchs(weights: dict[str, Any]) -> dict[str, Any]:
-    """Weights as torch lays them out: the exporter keeps some turned, and says so in the name."""
-    return {
-        name.removesuffix(".T"): each.T if name.endswith(".T") else each for name, each in weights.items()
-    }
+    return Trained(*first, state)
 
 
 def differences(found: Trained, wanted: Trained) -> dict[str, float]:

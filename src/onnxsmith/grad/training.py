@@ -16,9 +16,11 @@ from onnxsmith.grad.losses import Loss, target_type, zeros_of
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.grad.operators import several
 from onnxsmith.grad.optimizers import Optimizer
+from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import WEIGHT_KEY
+from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
 from onnxsmith.passes import optimize
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.annotations import Annotation
@@ -46,9 +48,10 @@ def training_step(
     `NAME_next`. `initial_state` gives the first of those inputs by name.
 
     `loss` is a function of the model's output and a target; `onnxsmith.grad.losses` has the usual ones. `weights` are
-    names or patterns. By default they are the parameters that the model was made of where it knows them, as one does
-    that was just exported from a PyTorch module in training, and else all floating-point arrays: name them where
-    constants are among those.
+    names or patterns. By default they are those that the metadata of the model names, under `onnxsmith.parameters`, as
+    that of a PyTorch module exported in training does: parameters that ask for gradients, and no buffers. For other
+    models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them
+    where constants are among those.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
     to the loss.
 
@@ -75,10 +78,10 @@ def training_step(
             f"the model has {len(given.outputs)} outputs, and the loss is of one",
             help="cut it: model.extract(outputs=['prediction'])",
         )
-    names = _parameters(given.ir.graph) if weights is None else []
-    if not names:
-        patterns = "*" if weights is None else weights
-        names = _weights(given.ir.graph, [patterns] if isinstance(patterns, str) else list(patterns))
+    if weights is None:
+        names = _parameters(given.ir) or _weights(given.ir.graph, ["*"])
+    else:
+        names = _weights(given.ir.graph, [weights] if isinstance(weights, str) else list(weights))
     free = _with_inputs(given, names)
     opset = given.opset_imports.get("", 18)
     kind = cast(TensorType, given.outputs[0].type)
@@ -114,8 +117,12 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
     return state
 
 
-def _parameters(graph: ir.Graph) -> list[str]:
-    """The initializers that are noted to be weights of what the model was made of."""
+def _parameters(model: ir.Model) -> list[str]:
+    """The initializers that the model says are to be trained, or else those that are weights of what it was made of."""
+    graph = model.graph
+    named = trained_parameters.read(model.metadata_props)
+    if named is not None:
+        return _named_parameters(graph, named)
     return [
         name
         for name, value in graph.initializers.items()
@@ -123,6 +130,26 @@ def _parameters(graph: ir.Graph) -> list[str]:
         and value.const_value is not None
         and value.const_value.dtype.is_floating_point()
     ]
+
+
+def _named_parameters(graph: ir.Graph, names: Sequence[str]) -> list[str]:
+    """The names that a model's metadata has; it is an error where the model has changed since."""
+    for name in names:
+        value = graph.initializers.get(name)
+        tensor = None if value is None else value.const_value
+        if tensor is None or not tensor.dtype.is_floating_point():
+            raise UnknownNameError(
+                f"{name!r} is to be trained, as the model's metadata says ({PARAMETERS_KEY}), and the model has "
+                "no such weight of floating-point numbers",
+                help="make the step of the model as it was exported, before optimising folds weights; "
+                "or name the weights: training_step(…, weights=[…])",
+            )
+    if not names:
+        raise UnknownNameError(
+            f"the model has no weight that is to be trained, as its metadata says ({PARAMETERS_KEY})",
+            help="parameters that do not ask for gradients stay as they are; name some: training_step(…, weights=[…])",
+        )
+    return list(names)
 
 
 def _weights(graph: ir.Graph, patterns: Sequence[str]) -> list[str]:

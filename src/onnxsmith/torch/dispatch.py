@@ -48,7 +48,7 @@ from onnxsmith.torch.size_arithmetic import AnyNumber, as_number
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, current_target
 from onnxsmith.torch.untranslated import Failure
-from onnxsmith.torch.weights import as_array, identity
+from onnxsmith.torch.weights import as_array, identity, initializer_names
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, TensorType, describe_shape
 
@@ -107,9 +107,8 @@ class Dispatcher:
             array = as_array(tensor.detach().clone() if is_written else tensor)
         value: Given
         if np.iscomplexobj(array):
-            value = Complex(
-                self._initializer(array.real, f"{name}.real"), self._initializer(array.imag, f"{name}.imag")
-            )
+            real, imaginary = initializer_names(tensor, name)
+            value = Complex(self._initializer(array.real, real), self._initializer(array.imag, imaginary))
         else:
             value = self._initializer(array, name)
         if key is not None:

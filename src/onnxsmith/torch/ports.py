@@ -20,6 +20,7 @@ from onnxsmith.torch.interpreter import as_output, written_placeholders
 from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Fake
 from onnxsmith.torch.library.values import cast as to_dtype
+from onnxsmith.torch.parameters import Parameters
 from onnxsmith.torch.reporting import ExportReport
 from onnxsmith.torch.signature import output_names as names_of_outputs
 from onnxsmith.torch.target import TorchTarget
@@ -44,8 +45,11 @@ class Ports:
         scope: TorchTarget,
         dispatcher: Dispatcher,
         report: ExportReport,
+        parameters: Parameters | None,
     ) -> None:
         self.program = program
+        #: The parameters of a module in training.
+        self.parameters = parameters
         self.options = options
         self.scope = scope
         self.dispatcher = dispatcher
@@ -173,7 +177,8 @@ class Ports:
             found = state[target] if target in state else constants[target]
             if not isinstance(found, torch.Tensor):
                 return cast("Argument", found)  # a constant of another class
-            return self.dispatcher.weight(found, target, is_written=is_written)
+            name = target if self.parameters is None else self.parameters.name(found, target)
+            return self.dispatcher.weight(found, name, is_written=is_written)
 
         return make
 

@@ -15,7 +15,7 @@ from onnxsmith.algorithms.values import SIZE_READER
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, boundary
-from onnxsmith.graphs import files
+from onnxsmith.graphs import files, trained_parameters
 from onnxsmith.graphs.ir_maker import IrMaker, function_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.notes import notes_of
@@ -33,6 +33,7 @@ from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
 from onnxsmith.torch.library.kinds import Argument, Example
 from onnxsmith.torch.module_calls import Calls
 from onnxsmith.torch.module_parts import MODULES_KEY, outline_modules
+from onnxsmith.torch.parameters import Parameters
 from onnxsmith.torch.ports import Ports
 from onnxsmith.torch.preparing import prepared
 from onnxsmith.torch.progress import Progress
@@ -151,7 +152,9 @@ class Translator:
         self.sizes = Sizes({})
         self.dispatcher = Dispatcher(self.state, self.sizes, origin, by_overload(options.translations or {}))
         self.dispatcher.keeps_modules = "modules" in options.wanted_functions
-        self.ports = Ports(program, options, self.scope, self.dispatcher, self.report)
+        #: Those of a module in training, as it holds them: rewriting may leave out names.
+        self.parameters = Parameters(self.original) if options.is_training else None
+        self.ports = Ports(program, options, self.scope, self.dispatcher, self.report, self.parameters)
 
     def model(self) -> ExportedModel:
         """Walk the graph and put the model together."""
@@ -194,6 +197,8 @@ class Translator:
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
         if conditions:
             model.metadata_props[SIZES_KEY] = written(conditions)
+        if self.parameters is not None:
+            trained_parameters.note(model.metadata_props, self.parameters.trained(model.graph))
         made = self._for_runtime(ExportedModel(model))
         report = made.export_report = self.report
         report.operators = list(self.dispatcher.operators.values())

@@ -35,3 +35,8 @@ def identity(tensor: torch.Tensor) -> tuple[Any, ...] | None:
     if tensor.numel() == 0 or tensor.layout is not torch.strided:
         return None
     return (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()), str(tensor.device))
+
+
+def initializer_names(tensor: torch.Tensor, name: str) -> tuple[str, ...]:
+    """What the initializers of a tensor are called: one, or two for complex numbers."""
+    return (f"{name}.real", f"{name}.imag") if tensor.is_complex() else (name,)

@@ -72,8 +72,8 @@ def fold(at: Attempt) -> Outcome:
     if has_graphs(node) or has_references(node) or is_random(node) or node in at.edit.unfoldable:
         return None
     is_of_weight = any(each is not None and WEIGHT_KEY in each.meta for each in node.inputs)
-    if is_of_weight and not at.edit.folds_weights and node.op_type != "Transpose":
-        return None  # one that is transposed is still itself, and says so in its name
+    if is_of_weight and not at.edit.folds_weights:
+        return None
     results = _folded(at, tensors)
     if results is None:
         at.edit.unfoldable.add(node)

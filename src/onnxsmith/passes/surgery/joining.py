@@ -8,12 +8,13 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, DuplicateNameError
-from onnxsmith.graphs import size_conditions
+from onnxsmith.graphs import size_conditions, trained_parameters
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.size_conditions import SIZES_KEY
+from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
 from onnxsmith.passes.surgery.dimensions import add_conditions, substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.joint_functions import join_functions
@@ -203,6 +204,7 @@ def _rename_apart(one: Held, other: Held, joints: Sequence[Joint]) -> None:
     new_there = {name: names.unique(name) for name in sorted(theirs & final) if name not in kept_there}
     for held, new in ((one, new_here), (other, new_there)):
         rename_values(held.graph, new)
+        trained_parameters.rename(held.ir.metadata_props, new)
         held.special = {new.get(name, name): kind for name, kind in held.special.items()}
     nodes = Names()
     nodes.reserve(node_names(one.graph) | node_names(other.graph))
@@ -255,8 +257,9 @@ def _join_metadata(one: Held, other: Held) -> None:
     ours, theirs = one.ir, other.ir
     ours.ir_version = max(ours.ir_version, theirs.ir_version)
     add_conditions(one, size_conditions.read(theirs.metadata_props))
+    trained_parameters.join(ours.metadata_props, theirs.metadata_props)
     for key, text in theirs.metadata_props.items():
-        if key != SIZES_KEY:
+        if key not in (SIZES_KEY, PARAMETERS_KEY):
             ours.metadata_props.setdefault(key, text)
     for key, text in theirs.graph.metadata_props.items():
         ours.graph.metadata_props.setdefault(key, text)

@@ -10,6 +10,7 @@ from typing import cast
 
 import onnx_ir as ir
 
+from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
@@ -113,6 +114,7 @@ def _around(model: ir.Model, graph: ir.Graph, functions: Sequence[ir.Function]) 
         functions=functions,
         metadata_props=dict(model.metadata_props),
     )
+    trained_parameters.limit(made.metadata_props, graph.initializers)
     if hasattr(model, "device_configurations"):  # since onnx-ir 1.0
         made.device_configurations = model.device_configurations
     return made

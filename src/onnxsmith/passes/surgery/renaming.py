@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from onnxsmith.errors import CallError
+from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.passes.surgery.holding import finished, read
@@ -61,6 +62,7 @@ def rename(
     check_unique(of_values, new, "value")
     check_unique(of_nodes, new_nodes, "node")
     rename_values(graph, new)
+    trained_parameters.rename(held.ir.metadata_props, new)
     rename_nodes(graph, new_nodes)
     held.special = {new.get(name, name): kind for name, kind in held.special.items()}
     return finished(held)

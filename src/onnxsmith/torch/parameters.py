@@ -1,0 +1,41 @@
+"""The parameters of a module in training: what each is called in the model, and which are to be trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onnx_ir as ir
+import torch
+from torch.export.graph_signature import InputKind
+
+from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
+from onnxsmith.torch.weights import identity, initializer_names
+
+
+class Parameters:
+    """The parameters of a program, each once: one that several modules hold has its first name, as in torch."""
+
+    def __init__(self, program: torch.export.ExportedProgram) -> None:
+        self._names: dict[tuple[Any, ...], str] = {}
+        self._trained: set[str] = set()
+        for spec in program.graph_signature.input_specs:
+            if spec.kind == InputKind.PARAMETER and spec.target is not None:
+                tensor = program.state_dict[spec.target]
+                key = identity(tensor)
+                if key is not None:
+                    self._names.setdefault(key, spec.target)
+                if tensor.requires_grad:
+                    self._trained.update(initializer_names(tensor, self.name(tensor, spec.target)))
+
+    def name(self, tensor: torch.Tensor, target: str) -> str:
+        """What a tensor is called that the program has at `target`."""
+        key = identity(tensor)
+        return target if key is None else self._names.get(key, target)
+
+    def trained(self, graph: ir.Graph) -> list[str]:
+        """The initializers of a graph that are to be trained: no buffers, constants and frozen parameters."""
+        return [
+            name
+            for name, value in graph.initializers.items()
+            if notes_of(value).get(WEIGHT_KEY) in self._trained
+        ]
