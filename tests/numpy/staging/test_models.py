@@ -105,6 +105,36 @@ def test_data_of_the_user_is_compared():
         xp.to_model(lambda x: x.sum(), DOUBLE["N"], data=(x, x))
 
 
+def test_float32_inputs_decide_how_near_float64_results_are():
+    x = np.linspace(-1, 1, 5, dtype=np.float32)
+    model = xp.to_model(lambda x: np.sqrt(0.5) * np.exp(x), FLOAT["N"])
+    assert model.outputs[0].type == DOUBLE["N"]
+    np.testing.assert_allclose(model(x), np.sqrt(0.5) * np.exp(x), rtol=1e-6)
+
+
+def test_float32_steps_decide_how_near_float64_results_are():
+    xp.to_model(lambda x: np.exp(x.astype(np.float32)).astype(float) * np.sqrt(0.5), DOUBLE["N"])
+
+
+def test_verify_is_the_difference_that_is_allowed(monkeypatch: pytest.MonkeyPatch):
+    def total(x):
+        return np.nansum(x, axis=0) + 1
+
+    monkeypatch.setitem(FUNCTIONS, "nansum", lambda x, axis: x.sum(axis=axis) + 1e-5)
+    for verify in (True, 1e-9):
+        with pytest.raises(VerificationError, match="differs by"):
+            xp.to_model(total, DOUBLE["N"], verify=verify)
+    assert xp.to_model(total, DOUBLE["N"], verify=1e-3).report.largest > 1e-7
+    with pytest.raises(VerificationError, match="differs by"):
+        xp.to_model(in_doubles, DOUBLE["N"], precision=FLOAT, verify=1e-12)
+
+
+@pytest.mark.parametrize("verify", ["yes", -1e-3, float("nan"), None])
+def test_verify_is_a_truth_value_or_a_number(verify: Any):
+    with pytest.raises(AttributeValueError, match="verify is True, False"):
+        xp.to_model(lambda x: x, DOUBLE["N"], verify=verify)
+
+
 # -- float32 -----------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -53,7 +54,7 @@ def to_model(
     function: Callable[..., Any],
     /,
     *types: Any,
-    verify: bool = True,
+    verify: bool | float = True,
     precision: DType | TensorType | None = None,
     data: Sequence[Any] | Mapping[str, Any] | None = None,
     opset_version: int | None = None,
@@ -70,7 +71,9 @@ def to_model(
     (`float`, `int`, `bool`), lists, tuples and dicts of these; or a value, which the model is made for.
 
     `verify` runs both, on sizes 0, 1 and two more of every dimension that is open, and on the arguments `data`;
-    `model.report` says how near they are, and which sizes the function itself refuses. `precision=FLOAT` makes a model
+    `model.report` says how near they are, and which sizes the function itself refuses. A difference past what rounding
+    explains, in the least precise element type of the model, is an error; `verify=1e-6` says how large it may be, as a
+    part of the largest number. `precision=FLOAT` makes a model
     that computes in float32 where the code says float64, and the report has the differences.
 
     >>> import numpy as np
@@ -96,6 +99,7 @@ def to_model(
     if input_names is not None:
         options["input_names"] = input_names
     chosen = _read_precision(precision)
+    allowed = _read_verify(verify)
     record = functools.partial(
         Recording,
         plain,
@@ -122,12 +126,27 @@ def to_model(
         ) from None
     model = cast(CodeModel, made.model)
     model.__class__ = CodeModel
-    if verify or data is not None:
-        beside = Verification(plain, function, made, reading.leaves, template, is_exact=chosen is None)
+    if verify is not False or data is not None:
+        beside = Verification(
+            plain, function, made, reading.leaves, template, is_exact=chosen is None, allowed=allowed
+        )
         model.report = beside.run(data)
     else:
         model.report = ModelReport()
     return model
+
+
+def _read_verify(verify: bool | float) -> float | None:
+    """The difference that is allowed, where it is given."""
+    if isinstance(verify, bool):
+        return None
+    if not isinstance(cast(object, verify), int | float | np.floating) or not 0 <= verify < math.inf:
+        raise AttributeValueError(
+            f"verify is True, False, or the relative difference that is allowed, not {verify!r}",
+            help="verify=1e-6 allows a millionth of the largest number of an output",
+            culprit=("attribute", "verify"),
+        )
+    return float(verify)
 
 
 def _read_precision(precision: DType | TensorType | None) -> DType | None:

@@ -15,6 +15,9 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import inner_graphs
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_together
 from onnxsmith.numpy.staging.raising import text_of
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording
@@ -22,6 +25,7 @@ from onnxsmith.numpy.staging.reports import Comparison, ModelReport
 from onnxsmith.numpy.staging.time_limit import TooLongError, within
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.types.dtypes import DType
 
 #: Sizes that open dimensions have: each name its own, of these in turn.
 _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
@@ -29,6 +33,10 @@ _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
 SECONDS = 10.0
 #: How many units in the last place of the largest number a result may be off: a sum of many is rounded in any order.
 _ULPS = 64
+#: What is one unit in the last place of 1, by element type.
+_EPSILONS = {
+    each.value: float(np.finfo(each.numpy).eps) for each in (DType.DOUBLE, DType.FLOAT, DType.FLOAT16)
+}
 
 
 class Example(NamedTuple):
@@ -52,6 +60,7 @@ class Verification:
         template: Mapping[str, Any],
         *,
         is_exact: bool,
+        allowed: float | None = None,
     ) -> None:
         self._plain = plain
         self._function = function
@@ -60,6 +69,8 @@ class Verification:
         self._template = template
         #: Whether both compute in the same element types: then a difference is a mistake.
         self._is_exact = is_exact
+        #: The largest difference of floats, as a part of the largest number; None for any.
+        self._allowed = _rounding(recording.model, leaves) if is_exact and allowed is None else allowed
 
     def run(self, data: Sequence[Any] | Mapping[str, Any] | None) -> ModelReport:
         """Compare, and raise where the two differ by more than rounding does."""
@@ -170,16 +181,34 @@ class Verification:
                 f"for {label} output '{name}' is {mine.dtype}, and the function gives {theirs.dtype}"
             )
         row = _difference(label, name, mine, theirs)
-        allowed = _ULPS * np.finfo(theirs.dtype).eps if theirs.dtype.kind == "f" else 0.0
-        if self._is_exact and not row.relative <= allowed:
+        if self._allowed is not None and not row.relative <= (
+            self._allowed if theirs.dtype.kind == "f" else 0.0
+        ):
             raise self._error(f"for {row}")
         return row
 
     def _error(self, what: str) -> VerificationError:
         return VerificationError(
             f"the model of '{self._plain.name}' does not give what the function gives: {what}",
-            help="verify=False makes the model all the same; please report it, with the function",
+            help="verify=False makes the model all the same, and verify=1e-3 allows a thousandth of the largest "
+            "number; please report it, with the function",
         )
+
+
+def _rounding(model: Model, leaves: Sequence[Leaf]) -> float:
+    """How far off floats may be: as much as the least precise element type of the model has them rounded."""
+    given = [dtypes.part(each.dtype) if each.dtype.kind == "c" else each.dtype for each in leaves]
+    codes = {dtypes.onnx_type(each).value for each in given}
+    waiting = [model.proto.graph]
+    while waiting:
+        graph = waiting.pop()
+        codes.update(each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output))
+        codes.update(each.data_type for each in graph.initializer)
+        for node in graph.node:
+            waiting.extend(inner_graphs(node))
+    return _ULPS * max(
+        epsilon for code, epsilon in _EPSILONS.items() if code in codes or code == DType.DOUBLE
+    )
 
 
 def _like(mine: Elements, other: Held) -> Elements:
