@@ -154,9 +154,40 @@ def test_a_model_may_compute_in_float32_throughout():
     assert model.report.rows[0].label == "data"
 
 
-def test_precision_is_a_float():
+@pytest.mark.parametrize("precision", [FLOAT, np.float32, np.dtype(np.float32)])
+def test_precision_is_a_type_of_tensors_or_of_numpys(precision: Any):
+    model = xp.to_model(lambda x: x * 2, DOUBLE["N"], precision=precision)
+    assert model.outputs[0].type == FLOAT["N"]
+
+
+@pytest.mark.parametrize("precision", [INT64, np.int32, np.dtype(np.int32), "float32", 3])
+def test_precision_is_a_float(precision: Any):
     with pytest.raises(AttributeValueError, match="precision"):
-        xp.to_model(in_doubles, DOUBLE["N"], precision=INT64)
+        xp.to_model(in_doubles, DOUBLE["N"], precision=precision)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.ones((2, 2)),
+        np.ones(2, np.float32),
+        np.ones(2, int),
+        np.ones(3),
+        1.0,
+        None,
+        "ab",
+        np.array(["a", "b"]),
+    ],
+    ids=repr,
+)
+def test_data_that_does_not_fit_the_types_is_told_by_name(x: Any):
+    with pytest.raises(CallError, match="data does not fit the type of 'x'"):
+        xp.to_model(lambda x: x * 2.0, DOUBLE[2], data=(x,))
+
+
+def test_data_with_rows_of_several_lengths_is_refused():
+    with pytest.raises(CallError, match="data is no array"):
+        xp.to_model(lambda x: x * 2.0, DOUBLE["N", "M"], data=([[1.0], [2.0, 3.0]],))
 
 
 # -- wrong input -------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -47,6 +47,14 @@ _OPTIONS = (
 _OPSET = 18
 #: Python's numbers as types: an input that keeps their weak meaning.
 _NUMBERS: dict[object, dtypes.NumpyDType] = {float: dtypes.FLOAT64, int: dtypes.INT64, bool: dtypes.BOOL}
+#: What the floats of a model may be called: as types of tensors, and as numpy's and Python's.
+Precision: TypeAlias = "DType | TensorType | type[np.floating[Any] | float] | np.dtype[Any]"
+_PRECISIONS: dict[type, DType] = {
+    float: DType.DOUBLE,
+    np.float64: DType.DOUBLE,
+    np.float32: DType.FLOAT,
+    np.float16: DType.FLOAT16,
+}
 
 
 @public("to_model")
@@ -55,7 +63,7 @@ def to_model(
     /,
     *types: Any,
     verify: bool | float = True,
-    precision: DType | TensorType | None = None,
+    precision: Precision | None = None,
     data: Sequence[Any] | Mapping[str, Any] | None = None,
     opset_version: int | None = None,
     name: str | None = None,
@@ -149,17 +157,23 @@ def _read_verify(verify: bool | float) -> float | None:
     return float(verify)
 
 
-def _read_precision(precision: DType | TensorType | None) -> DType | None:
-    found = precision.dtype if isinstance(precision, TensorType) else precision
-    if found in (None, DType.DOUBLE):
+def _read_precision(precision: Precision | None) -> DType | None:
+    if precision is None:
         return None
-    if found not in (DType.FLOAT, DType.FLOAT16):
+    found: object = precision
+    if isinstance(precision, TensorType):
+        found = precision.dtype
+    elif isinstance(precision, type | np.dtype):  # before comparing: a type of numpy's equals one of ours
+        found = _PRECISIONS.get(precision if isinstance(precision, type) else precision.type)
+    if found is DType.DOUBLE:
+        return None
+    if found is not DType.FLOAT and found is not DType.FLOAT16:
         raise AttributeValueError(
             f"a model computes in DOUBLE, FLOAT or FLOAT16, not in {precision!r}",
             help="precision=FLOAT computes in float32 where the code says float64",
             culprit=("attribute", "precision"),
         )
-    return found
+    return cast(DType, found)
 
 
 def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -125,10 +125,12 @@ class Verification:
                 help="data=(x, y), one argument for each type, or data={'x': x, 'y': y}",
                 culprit=("attribute", "data"),
             )
-        values: dict[int, Elements] = {}
+        values: dict[int, _Datum] = {}
         for name, each in given.items():
             _collect(self._template[name], each, values)
-        ordered = [values[k].astype(leaf.dtype, copy=False) for k, leaf in enumerate(self._leaves)]
+        for k, leaf in enumerate(self._leaves):
+            _check_fits(leaf, values[k])
+        ordered = [values[k].elements.astype(leaf.dtype, copy=False) for k, leaf in enumerate(self._leaves)]
         return Example("data", given, [self._fed(each) for each in ordered])
 
     def _fed(self, elements: Elements) -> Elements:
@@ -239,10 +241,44 @@ def _as_given(leaf: Leaf, elements: Elements) -> UserValue:
     return elements[()] if leaf.role == "scalar" else elements.copy()
 
 
-def _collect(template: Held, value: Held, values: dict[int, Elements]) -> None:
+class _Datum(NamedTuple):
+    """What data has for an input, and whether its element type is its own: Python's numbers have none."""
+
+    elements: Elements
+    is_typed: bool
+
+
+def _check_fits(leaf: Leaf, datum: _Datum) -> None:
+    """Refuse data of another type than the input has."""
+    elements, is_typed = datum
+    sizes = zip(elements.shape, leaf.shape, strict=False)
+    is_right = (
+        elements.ndim == len(leaf.shape)
+        and all(size == wanted for size, wanted in sizes if isinstance(wanted, int))
+        and (
+            elements.dtype == leaf.dtype
+            if is_typed and leaf.role != "number"
+            else elements.dtype.kind in "biufc" and np.can_cast(elements.dtype, leaf.dtype, "same_kind")
+        )
+    )
+    if not is_right:
+        wanted = ", ".join(":" if each is None else str(each) for each in leaf.shape)
+        raise CallError(
+            f"data does not fit the type of '{leaf.name}': it is {elements.dtype} of shape {elements.shape}, "
+            f"and the type given is {leaf.dtype}[{wanted}]",
+            help="give data of the types that the model is made for: x.astype(np.float64), x.reshape(-1)",
+            culprit=("attribute", "data"),
+        )
+
+
+def _collect(template: Held, value: Held, values: dict[int, _Datum]) -> None:
     """The elements of inputs, from arguments that a user gives."""
     if isinstance(template, Place):
-        values[template.position] = np.asarray(value)
+        is_numpys = isinstance(value, np.ndarray | np.generic)
+        try:
+            values[template.position] = _Datum(np.asarray(value), is_typed=is_numpys)
+        except ValueError as error:  # rows of several lengths
+            raise CallError(f"data is no array: {error}", culprit=("attribute", "data")) from None
         return
     inner, given = parts(template), dict(parts(value) or ())
     for key, each in inner or ():
