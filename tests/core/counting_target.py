@@ -322,6 +322,9 @@ class CountingTarget:
     def suggest_name(self, value: Value, wish: str) -> None:
         """A name is neither a node nor a weight."""
 
+    def hand_name_on(self, value: Value, to: Value, suffix: str) -> None:
+        """Nor is a name that another has."""
+
     def name_results(self, outputs: Any, wishes: Any, bodies: Sequence[tuple[RecordedBody, str]]) -> None:
         """Nor are the names of results."""
 

@@ -227,6 +227,10 @@ class RecordingTarget(Target, Protocol):
         """Call a value of this graph as the user's variable is called; the first wish counts."""
         ...
 
+    def hand_name_on(self, value: Value, to: Value, suffix: str) -> None:
+        """Call what stands for a value in the outputs as the value is called, which gets a suffix."""
+        ...
+
     def name_results(
         self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]
     ) -> None:

@@ -376,6 +376,14 @@ class GraphTarget:
         record.name = names.unique(wish)
         record.variable = wish
 
+    def hand_name_on(self, value: Value, to: Value, suffix: str) -> None:
+        """Call what stands for a value in the outputs as the value is called, which gets a suffix."""
+        old, new = made_value(value).record, made_value(to).record
+        names = self.program.names
+        names.release(new.name)
+        new.name, new.variable = old.name, old.variable
+        old.name = names.unique(f"{old.name}_{suffix}")
+
     def name_results(
         self, outputs: Sequence[Value], wishes: Sequence[str], bodies: Sequence[tuple[RecordedBody, str]]
     ) -> None:

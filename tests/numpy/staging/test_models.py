@@ -105,6 +105,36 @@ def test_data_of_the_user_is_compared():
         xp.to_model(lambda x: x.sum(), DOUBLE["N"], data=(x, x))
 
 
+def test_float32_inputs_decide_how_near_float64_results_are():
+    x = np.linspace(-1, 1, 5, dtype=np.float32)
+    model = xp.to_model(lambda x: np.sqrt(0.5) * np.exp(x), FLOAT["N"])
+    assert model.outputs[0].type == DOUBLE["N"]
+    np.testing.assert_allclose(model(x), np.sqrt(0.5) * np.exp(x), rtol=1e-6)
+
+
+def test_float32_steps_decide_how_near_float64_results_are():
+    xp.to_model(lambda x: np.exp(x.astype(np.float32)).astype(float) * np.sqrt(0.5), DOUBLE["N"])
+
+
+def test_verify_is_the_difference_that_is_allowed(monkeypatch: pytest.MonkeyPatch):
+    def total(x):
+        return np.nansum(x, axis=0) + 1
+
+    monkeypatch.setitem(FUNCTIONS, "nansum", lambda x, axis: x.sum(axis=axis) + 1e-5)
+    for verify in (True, 1e-9):
+        with pytest.raises(VerificationError, match="differs by"):
+            xp.to_model(total, DOUBLE["N"], verify=verify)
+    assert xp.to_model(total, DOUBLE["N"], verify=1e-3).report.largest > 1e-7
+    with pytest.raises(VerificationError, match="differs by"):
+        xp.to_model(in_doubles, DOUBLE["N"], precision=FLOAT, verify=1e-12)
+
+
+@pytest.mark.parametrize("verify", ["yes", -1e-3, float("nan"), None])
+def test_verify_is_a_truth_value_or_a_number(verify: Any):
+    with pytest.raises(AttributeValueError, match="verify is True, False"):
+        xp.to_model(lambda x: x, DOUBLE["N"], verify=verify)
+
+
 # -- float32 -----------------------------------------------------------------------------------------------
 
 
@@ -124,9 +154,40 @@ def test_a_model_may_compute_in_float32_throughout():
     assert model.report.rows[0].label == "data"
 
 
-def test_precision_is_a_float():
+@pytest.mark.parametrize("precision", [FLOAT, np.float32, np.dtype(np.float32)])
+def test_precision_is_a_type_of_tensors_or_of_numpys(precision: Any):
+    model = xp.to_model(lambda x: x * 2, DOUBLE["N"], precision=precision)
+    assert model.outputs[0].type == FLOAT["N"]
+
+
+@pytest.mark.parametrize("precision", [INT64, np.int32, np.dtype(np.int32), "float32", 3])
+def test_precision_is_a_float(precision: Any):
     with pytest.raises(AttributeValueError, match="precision"):
-        xp.to_model(in_doubles, DOUBLE["N"], precision=INT64)
+        xp.to_model(in_doubles, DOUBLE["N"], precision=precision)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.ones((2, 2)),
+        np.ones(2, np.float32),
+        np.ones(2, int),
+        np.ones(3),
+        1.0,
+        None,
+        "ab",
+        np.array(["a", "b"]),
+    ],
+    ids=repr,
+)
+def test_data_that_does_not_fit_the_types_is_told_by_name(x: Any):
+    with pytest.raises(CallError, match="data does not fit the type of 'x'"):
+        xp.to_model(lambda x: x * 2.0, DOUBLE[2], data=(x,))
+
+
+def test_data_with_rows_of_several_lengths_is_refused():
+    with pytest.raises(CallError, match="data is no array"):
+        xp.to_model(lambda x: x * 2.0, DOUBLE["N", "M"], data=([[1.0], [2.0, 3.0]],))
 
 
 # -- wrong input -------------------------------------------------------------------------------------------

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
 import pytest
+import scipy.sparse
 
 import onnxsmith.numpy as xp
-from onnxsmith.errors import LastingChangeError
+from onnxsmith.errors import LastingChangeError, UnseenStateError
 
 X = np.array([1.0, -2.0, 3.0])
 WEIGHTS = np.ones(3)
@@ -151,3 +156,63 @@ def test_the_report_names_what_was_changed():
 def test_the_generator_that_all_share_is_refused(drawing):
     with pytest.raises(LastingChangeError, match=r"np.random.\w+' draws from a state"):
         xp.jit(drawing)(X)
+
+
+# -- data of other libraries -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pandas.Series([1.0, 2.0]),
+        pandas.DataFrame({"a": [1.0, 2.0]}),
+        pandas.Index([1.0, 2.0]),
+        polars.Series([1.0, 2.0]),
+    ],
+    ids=lambda each: f"{type(each).__module__.partition('.')[0]} {type(each).__name__}",
+)
+def test_arrays_of_other_libraries_are_refused(data: Any):
+    kind = type(data).__name__
+    with pytest.raises(UnseenStateError, match=rf"'values' is an? {kind} of (.|\n)*values\.to_numpy\(\)"):
+        xp.jit(lambda values: np.asarray(values).sum())(data)
+    with pytest.raises(UnseenStateError, match=rf"'data' is an? {kind} of "):
+        xp.jit(lambda x: x + np.asarray(data).sum())(X)
+    with pytest.raises(UnseenStateError, match=rf" is an? {kind} of "):
+        xp.jit(lambda x, held: x + np.asarray(held["a"]).sum())(X, {"a": data})
+
+
+def test_objects_of_c_code_are_refused_as_arguments_unless_they_are_told_apart_by_content():
+    class Options:
+        """Of the user's: it is watched."""
+
+    jitted = xp.jit(lambda x, held: x + 1)
+    with (
+        contextlib.closing(sqlite3.connect(":memory:")) as connection,
+        pytest.raises(UnseenStateError, match="'held' is a Connection of sqlite3"),
+    ):
+        jitted(X, connection)
+    for held in (Options(), np.dtype(float), slice(0, 2), pandas.Timestamp("2020-01-01")):
+        np.testing.assert_array_equal(jitted(X, held), X + 1)
+
+
+@pytest.mark.parametrize("reads", [lambda matrix: matrix.data.sum(), lambda matrix: matrix.toarray().sum()])
+def test_sparse_matrices_are_looked_at(reads: Callable[[Any], Any]):
+    matrix = scipy.sparse.csr_matrix(np.eye(2))
+
+    def function(x):
+        return x + reads(matrix)
+
+    def replaced() -> None:
+        matrix.data = np.array([7.0, 8.0])
+
+    check(function, xp.jit(function), [lambda: matrix.data.__setitem__(0, 100.0), replaced])
+
+
+def test_arrays_that_show_the_memory_of_others_are_looked_at():
+    memory = np.arange(4.0)
+    shown = memory[:2]
+
+    def function(x):
+        return x + shown.sum()
+
+    check(function, xp.jit(function), [lambda: memory.__setitem__(0, 100.0)])

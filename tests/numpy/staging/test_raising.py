@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -130,3 +130,38 @@ def test_an_output_keeps_its_shape_where_the_model_may_raise():
     assert model.optimize().outputs[0].type == DOUBLE["N"]
     with pytest.raises(OnnxsmithError, match="it raises ValueError: zero-size array"):
         model(np.array([]))
+
+
+class Extremes(NamedTuple):
+    low: Any
+    high: Any
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda x: {"low": x.sum(), "high": x * 2},
+        lambda x: Extremes(x.sum(), x * 2),
+        lambda x: (x.sum(), x * 2),
+        lambda x: x * 2,
+        lambda x: x,
+        lambda x: {"same": x, "twice": [x * 2, x * 2]},
+        lambda x: (lambda y: (y, y))(x * 2),
+    ],
+)
+def test_a_check_changes_no_name_of_an_output(result: Callable[..., Any]):
+    def checked(x):
+        if x[0] < 0:
+            raise ValueError("negative")
+        return result(x)
+
+    plain = xp.to_model(result, DOUBLE["N"])
+    model = xp.to_model(checked, DOUBLE["N"])
+    assert [each.name for each in model.outputs] == [each.name for each in plain.outputs]
+    with pytest.raises(OnnxsmithError, match="it raises ValueError: negative"):
+        model(np.array([-1.0, 2.0]))
+
+
+def test_results_of_functions_that_check_have_their_names():
+    model = xp.to_model(lambda x: {"low": x.min(), "high": x.max()}, DOUBLE["N"])
+    assert [each.name for each in model.outputs] == ["low", "high"]

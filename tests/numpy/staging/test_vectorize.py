@@ -372,3 +372,16 @@ def test_one_that_raises_for_every_element_is_refused():
 
     with pytest.raises(InputTypeError, match="for every element: ValueError: never"):
         xp.vectorize(fails)(np.array([1.0]))
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: 1 / x, lambda x: x**-1.0, lambda x: 2.0 // x, lambda x: 2.0 % x]
+)
+def test_elements_raise_what_numbers_of_pythons_raise(function: Callable[..., Any]):
+    with pytest.raises(ZeroDivisionError), np.errstate(all="ignore"):
+        np.vectorize(function)(np.array([2.0, 0.0]))
+    vectorized = xp.vectorize(function)
+    with pytest.raises(ZeroDivisionError):
+        vectorized(np.array([2.0, 0.0]))
+    x = np.array([2.0, 4.0])
+    np.testing.assert_array_equal(vectorized(x), np.vectorize(function)(x))

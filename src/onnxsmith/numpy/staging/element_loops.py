@@ -54,8 +54,8 @@ def over_elements(
     """What a function gives for the parts of arrays at each first index, put together.
 
     `wanted` are the element types of the results. `written` is the user's own function, which may change nothing that
-    outlives one call: here it is called twice, whatever the number of elements. `as_python` hands single elements over
-    as Python's numbers, as `np.vectorize` does.
+    outlives one call: here it is called a few times, whatever the number of elements. `as_python` hands single elements
+    over as Python's numbers, as `np.vectorize` does.
     """
     raises = open_raises()
     with watch_body(written), _forgotten(), _one_call(raises) as raised:
@@ -63,6 +63,10 @@ def over_elements(
         sample = _sample(function, [each[0] for each in arrays], raises)
         is_tuple = isinstance(sample, tuple)
         found = [_dtype_of(each) for each in _results(sample)]
+    if as_python and raises is not None:
+        # Python's numbers raise errors where those of numpy do not: 1 / 0.0.
+        with watch_body(written), _forgotten(), noting(raises), _one_call(raises) as raised:
+            _sample(function, [_as_python(each[0]) for each in arrays], raises)
     kinds = found if wanted is None else list(wanted)
     if len(kinds) != len(found):
         raise InputTypeError(f"the function gives {len(found)} results, and otypes has {len(kinds)}")
@@ -85,7 +89,7 @@ def over_elements(
     return Gathered([Array(each) for each in tensors], is_tuple)
 
 
-def _sample(function: Staged, elements: Sequence[Array], raises: Raises | None) -> UserValue:
+def _sample(function: Staged, elements: Sequence[Array | Number], raises: Raises | None) -> UserValue:
     """What the function gives for one element; the errors that it may raise are noted when it is recorded."""
     noted = 0 if raises is None else len(raises.errors)
     try:

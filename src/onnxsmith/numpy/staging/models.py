@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -46,6 +47,14 @@ _OPTIONS = (
 _OPSET = 18
 #: Python's numbers as types: an input that keeps their weak meaning.
 _NUMBERS: dict[object, dtypes.NumpyDType] = {float: dtypes.FLOAT64, int: dtypes.INT64, bool: dtypes.BOOL}
+#: What the floats of a model may be called: as types of tensors, and as numpy's and Python's.
+Precision: TypeAlias = "DType | TensorType | type[np.floating[Any] | float] | np.dtype[Any]"
+_PRECISIONS: dict[type, DType] = {
+    float: DType.DOUBLE,
+    np.float64: DType.DOUBLE,
+    np.float32: DType.FLOAT,
+    np.float16: DType.FLOAT16,
+}
 
 
 @public("to_model")
@@ -53,8 +62,8 @@ def to_model(
     function: Callable[..., Any],
     /,
     *types: Any,
-    verify: bool = True,
-    precision: DType | TensorType | None = None,
+    verify: bool | float = True,
+    precision: Precision | None = None,
     data: Sequence[Any] | Mapping[str, Any] | None = None,
     opset_version: int | None = None,
     name: str | None = None,
@@ -70,7 +79,9 @@ def to_model(
     (`float`, `int`, `bool`), lists, tuples and dicts of these; or a value, which the model is made for.
 
     `verify` runs both, on sizes 0, 1 and two more of every dimension that is open, and on the arguments `data`;
-    `model.report` says how near they are, and which sizes the function itself refuses. `precision=FLOAT` makes a model
+    `model.report` says how near they are, and which sizes the function itself refuses. A difference past what rounding
+    explains, in the least precise element type of the model, is an error; `verify=1e-6` says how large it may be, as a
+    part of the largest number. `precision=FLOAT` makes a model
     that computes in float32 where the code says float64, and the report has the differences.
 
     >>> import numpy as np
@@ -96,6 +107,7 @@ def to_model(
     if input_names is not None:
         options["input_names"] = input_names
     chosen = _read_precision(precision)
+    allowed = _read_verify(verify)
     record = functools.partial(
         Recording,
         plain,
@@ -122,25 +134,46 @@ def to_model(
         ) from None
     model = cast(CodeModel, made.model)
     model.__class__ = CodeModel
-    if verify or data is not None:
-        beside = Verification(plain, function, made, reading.leaves, template, is_exact=chosen is None)
+    if verify is not False or data is not None:
+        beside = Verification(
+            plain, function, made, reading.leaves, template, is_exact=chosen is None, allowed=allowed
+        )
         model.report = beside.run(data)
     else:
         model.report = ModelReport()
     return model
 
 
-def _read_precision(precision: DType | TensorType | None) -> DType | None:
-    found = precision.dtype if isinstance(precision, TensorType) else precision
-    if found in (None, DType.DOUBLE):
+def _read_verify(verify: bool | float) -> float | None:
+    """The difference that is allowed, where it is given."""
+    if isinstance(verify, bool):
         return None
-    if found not in (DType.FLOAT, DType.FLOAT16):
+    if not isinstance(cast(object, verify), int | float | np.floating) or not 0 <= verify < math.inf:
+        raise AttributeValueError(
+            f"verify is True, False, or the relative difference that is allowed, not {verify!r}",
+            help="verify=1e-6 allows a millionth of the largest number of an output",
+            culprit=("attribute", "verify"),
+        )
+    return float(verify)
+
+
+def _read_precision(precision: Precision | None) -> DType | None:
+    if precision is None:
+        return None
+    found: object = precision
+    if isinstance(precision, TensorType):
+        found = precision.dtype
+    elif isinstance(precision, type | np.dtype):  # before comparing: a type of numpy's equals one of ours
+        found = _PRECISIONS.get(precision if isinstance(precision, type) else precision.type)
+    if found is DType.DOUBLE:
+        return None
+    if found is not DType.FLOAT and found is not DType.FLOAT16:
         raise AttributeValueError(
             f"a model computes in DOUBLE, FLOAT or FLOAT16, not in {precision!r}",
             help="precision=FLOAT computes in float32 where the code says float64",
             culprit=("attribute", "precision"),
         )
-    return found
+    return cast(DType, found)
 
 
 def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
@@ -25,16 +25,23 @@ from onnxsmith.scripting.staging.raised import RaisedError, Raises
 from onnxsmith.types.dtypes import DType
 
 
-def guarded(raises: Raises, output: Tensor) -> Tensor:
-    """An output of the model, which fails where the function raises an error."""
+def guarded(raises: Raises, outputs: Sequence[Value]) -> list[Value]:
+    """The outputs of the model: the first fails where the function raises an error, and keeps its name."""
     which = raises.which
-    if not isinstance(which, Number):
-        return output
+    if not isinstance(which, Number) or not outputs:
+        return [*outputs]
+    output = cast(Tensor, outputs[0])
+    # One that comes twice is named as it would be without the check.
+    others = [cast(Value, op.Identity(each)) if each is output else each for each in outputs[1:]]
+    graph = current_graph()
+    if graph.is_given(output):
+        output = cast(Tensor, op.Identity(output))  # the name of an input is not handed on
     code = which.as_dtype(DType.INT64)
     is_right = op.Equal(code, np.array(0, np.int64))
     failing = _failing(code, raises.errors, 1, output)
     made: Any = _operators().If(is_right, then_branch=lambda: op.Identity(output), else_branch=failing)
-    return made
+    graph.hand_name_on(output, made, "unchecked")
+    return [made, *others]
 
 
 def _failing(

@@ -200,8 +200,8 @@ class Recording:
             with CellScope(), collecting_raises() as raises, numbers_of_numpys():
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
-                if is_model and outputs.tensors:
-                    outputs.tensors[0] = guarded(raises, cast(Tensor, outputs.tensors[0]))
+                if is_model:
+                    outputs.tensors = guarded(raises, outputs.tensors)
                 elif isinstance(raises.which, Number):
                     self._errors = raises.errors
                     outputs.tensors.append(raises.which.as_dtype(DType.INT64))

@@ -15,6 +15,9 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.scopes import inner_graphs
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_together
 from onnxsmith.numpy.staging.raising import text_of
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording
@@ -22,6 +25,7 @@ from onnxsmith.numpy.staging.reports import Comparison, ModelReport
 from onnxsmith.numpy.staging.time_limit import TooLongError, within
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
+from onnxsmith.types.dtypes import DType
 
 #: Sizes that open dimensions have: each name its own, of these in turn.
 _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
@@ -29,6 +33,10 @@ _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
 SECONDS = 10.0
 #: How many units in the last place of the largest number a result may be off: a sum of many is rounded in any order.
 _ULPS = 64
+#: What is one unit in the last place of 1, by element type.
+_EPSILONS = {
+    each.value: float(np.finfo(each.numpy).eps) for each in (DType.DOUBLE, DType.FLOAT, DType.FLOAT16)
+}
 
 
 class Example(NamedTuple):
@@ -52,6 +60,7 @@ class Verification:
         template: Mapping[str, Any],
         *,
         is_exact: bool,
+        allowed: float | None = None,
     ) -> None:
         self._plain = plain
         self._function = function
@@ -60,6 +69,8 @@ class Verification:
         self._template = template
         #: Whether both compute in the same element types: then a difference is a mistake.
         self._is_exact = is_exact
+        #: The largest difference of floats, as a part of the largest number; None for any.
+        self._allowed = _rounding(recording.model, leaves) if is_exact and allowed is None else allowed
 
     def run(self, data: Sequence[Any] | Mapping[str, Any] | None) -> ModelReport:
         """Compare, and raise where the two differ by more than rounding does."""
@@ -114,10 +125,12 @@ class Verification:
                 help="data=(x, y), one argument for each type, or data={'x': x, 'y': y}",
                 culprit=("attribute", "data"),
             )
-        values: dict[int, Elements] = {}
+        values: dict[int, _Datum] = {}
         for name, each in given.items():
             _collect(self._template[name], each, values)
-        ordered = [values[k].astype(leaf.dtype, copy=False) for k, leaf in enumerate(self._leaves)]
+        for k, leaf in enumerate(self._leaves):
+            _check_fits(leaf, values[k])
+        ordered = [values[k].elements.astype(leaf.dtype, copy=False) for k, leaf in enumerate(self._leaves)]
         return Example("data", given, [self._fed(each) for each in ordered])
 
     def _fed(self, elements: Elements) -> Elements:
@@ -170,16 +183,34 @@ class Verification:
                 f"for {label} output '{name}' is {mine.dtype}, and the function gives {theirs.dtype}"
             )
         row = _difference(label, name, mine, theirs)
-        allowed = _ULPS * np.finfo(theirs.dtype).eps if theirs.dtype.kind == "f" else 0.0
-        if self._is_exact and not row.relative <= allowed:
+        if self._allowed is not None and not row.relative <= (
+            self._allowed if theirs.dtype.kind == "f" else 0.0
+        ):
             raise self._error(f"for {row}")
         return row
 
     def _error(self, what: str) -> VerificationError:
         return VerificationError(
             f"the model of '{self._plain.name}' does not give what the function gives: {what}",
-            help="verify=False makes the model all the same; please report it, with the function",
+            help="verify=False makes the model all the same, and verify=1e-3 allows a thousandth of the largest "
+            "number; please report it, with the function",
         )
+
+
+def _rounding(model: Model, leaves: Sequence[Leaf]) -> float:
+    """How far off floats may be: as much as the least precise element type of the model has them rounded."""
+    given = [dtypes.part(each.dtype) if each.dtype.kind == "c" else each.dtype for each in leaves]
+    codes = {dtypes.onnx_type(each).value for each in given}
+    waiting = [model.proto.graph]
+    while waiting:
+        graph = waiting.pop()
+        codes.update(each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output))
+        codes.update(each.data_type for each in graph.initializer)
+        for node in graph.node:
+            waiting.extend(inner_graphs(node))
+    return _ULPS * max(
+        epsilon for code, epsilon in _EPSILONS.items() if code in codes or code == DType.DOUBLE
+    )
 
 
 def _like(mine: Elements, other: Held) -> Elements:
@@ -210,10 +241,44 @@ def _as_given(leaf: Leaf, elements: Elements) -> UserValue:
     return elements[()] if leaf.role == "scalar" else elements.copy()
 
 
-def _collect(template: Held, value: Held, values: dict[int, Elements]) -> None:
+class _Datum(NamedTuple):
+    """What data has for an input, and whether its element type is its own: Python's numbers have none."""
+
+    elements: Elements
+    is_typed: bool
+
+
+def _check_fits(leaf: Leaf, datum: _Datum) -> None:
+    """Refuse data of another type than the input has."""
+    elements, is_typed = datum
+    sizes = zip(elements.shape, leaf.shape, strict=False)
+    is_right = (
+        elements.ndim == len(leaf.shape)
+        and all(size == wanted for size, wanted in sizes if isinstance(wanted, int))
+        and (
+            elements.dtype == leaf.dtype
+            if is_typed and leaf.role != "number"
+            else elements.dtype.kind in "biufc" and np.can_cast(elements.dtype, leaf.dtype, "same_kind")
+        )
+    )
+    if not is_right:
+        wanted = ", ".join(":" if each is None else str(each) for each in leaf.shape)
+        raise CallError(
+            f"data does not fit the type of '{leaf.name}': it is {elements.dtype} of shape {elements.shape}, "
+            f"and the type given is {leaf.dtype}[{wanted}]",
+            help="give data of the types that the model is made for: x.astype(np.float64), x.reshape(-1)",
+            culprit=("attribute", "data"),
+        )
+
+
+def _collect(template: Held, value: Held, values: dict[int, _Datum]) -> None:
     """The elements of inputs, from arguments that a user gives."""
     if isinstance(template, Place):
-        values[template.position] = np.asarray(value)
+        is_numpys = isinstance(value, np.ndarray | np.generic)
+        try:
+            values[template.position] = _Datum(np.asarray(value), is_typed=is_numpys)
+        except ValueError as error:  # rows of several lengths
+            raise CallError(f"data is no array: {error}", culprit=("attribute", "data")) from None
         return
     inner, given = parts(template), dict(parts(value) or ())
     for key, each in inner or ():

@@ -152,6 +152,8 @@ class Reach:
         self.opaque: list[object] = []
         #: id -> the object, and how it was reached: from which picture, under which key. It keeps all alive.
         self._seen: dict[int, tuple[object, Picture | None, Hashable]] = {}
+        #: id of an array whose memory others show -> one of those: it has a name, and the array may have none.
+        self._views: dict[int, AnyArray] = {}
         self._waiting: list[object] = []
         self._names: set[str] = set()
         self._unnamed: dict[str, list[tuple[object, Picture, Hashable]]] = {}
@@ -170,6 +172,11 @@ class Reach:
         """What all code that is reached names."""
         return self._names
 
+    @property
+    def objects(self) -> Iterable[object]:
+        """All that was reached, but for what cannot change."""
+        return [each for each, _, _ in self._seen.values()]
+
     def __contains__(self, value: object) -> bool:
         return id(value) in self._seen
 
@@ -177,6 +184,8 @@ class Reach:
         """How the user's code would write an object that was reached."""
         if isinstance(value, type):
             return value.__name__
+        if id(value) not in self._seen:
+            value = self._views[id(value)]
         keys: list[tuple[Picture | None, Hashable]] = []
         while True:
             _, picture, key = self._seen[id(value)]
@@ -359,6 +368,7 @@ class Reach:
         if not chain:
             return [content_of_array(value)]
         self.arrays += chain
+        self._views.update((id(each), value) for each in chain[:-1])
         if value.dtype != object:
             return ()
         return [pictures.Holder(value, enumerate(cast("list[object]", value.ravel().tolist())))]
