@@ -22,7 +22,12 @@ import numpy as np
 import sklearn
 
 import onnxsmith
+from benchmarks.contest import Context
+from benchmarks.rows import Row, at_least, at_most
 from onnxsmith.errors import OnnxsmithError
+
+NAME = "sklearn_convert"
+DESCRIPTION = "estimators of scikit-learn that become models which agree with them; takes minutes"
 
 _LIST = Path(__file__).resolve().parent.parent / "tests" / "sklearn" / "estimators.py"
 _TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
@@ -180,6 +185,25 @@ def _cell(result: dict[str, Any] | None) -> str:
         if result["difference"]
         else f"{result['road']}, equal"
     )
+
+
+#: How many estimators agree, by element type; the bars are those without skl2onnx installed.
+_BARS = {"float32": 125, "float64": 130}
+
+
+def run(context: Context) -> list[Row]:
+    """For each element type how many estimators agree, and how many are wrong, which none may be."""
+    warnings.simplefilter("ignore")
+    listed, made = load_list(), list[Row]()
+    for dtype, bar in _BARS.items():
+        rows = [outcome(listed, case, dtype, listed.METHODS, checked=False) for case in listed.CASES]
+        wrong = [each["name"] for each in rows if each["state"] in ("wrong", "fails", "internal")]
+        equal = sum(each["state"] == "equal" for each in rows)
+        made.append(Row(f"{dtype}: agree, of {len(rows)}", float(equal), "estimators", bar=at_least(bar)))
+        made.append(
+            Row(f"{dtype}: wrong", float(len(wrong)), "estimators", bar=at_most(0), note=", ".join(wrong))
+        )
+    return made
 
 
 def main() -> None:

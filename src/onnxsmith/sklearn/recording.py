@@ -64,6 +64,12 @@ class SklearnCalls:
             owner: Any = function.__self__
             if not isinstance(owner, type) and hasattr(owner, "get_params"):
                 return functools.partial(self._method, function, owner)
+        if isinstance(function, types.FunctionType) and function.__module__ == "scipy.special":
+            ours = getattr(special, function.__name__, None)
+            if (
+                ours is not None
+            ):  # scipy wraps its functions where it is asked to take other libraries' arrays
+                return functools.partial(_known_or, function, ours)
         if isinstance(function, types.FunctionType) and str(function.__module__).startswith("scipy."):
             staged = self.staged(function)
             return functools.partial(_known_or, function, stage(function if staged is None else staged))

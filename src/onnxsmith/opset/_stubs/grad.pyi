@@ -23,7 +23,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
     """A function with a gradient of its own: `custom_gradient(function)(backward)`.
 
     `backward` is called with the cotangents of the results and then with the arguments, and returns a cotangent for
-    each argument, None for zero.
+    each argument, of its shape and element type; None for zero.
 
     >>> import numpy as np
     >>> from onnxsmith import opset21 as op
@@ -208,9 +208,10 @@ def training_step(
     `NAME_next`. `initial_state` gives the first of those inputs by name.
 
     `loss` is a function of the model's output and a target; `onnxsmith.grad.losses` has the usual ones. `weights` are
-    names or patterns. By default they are the parameters that the model was made of where it knows them, as one does
-    that was just exported from a PyTorch module in training, and else all floating-point arrays: name them where
-    constants are among those.
+    names or patterns. By default they are those that the metadata of the model names, under `onnxsmith.parameters`, as
+    that of a PyTorch module exported in training does: parameters that ask for gradients, and no buffers. For other
+    models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them
+    where constants are among those.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
     to the loss.
 
