@@ -81,7 +81,6 @@ model = trace(net, FLOAT[16384, 64], *[FLOAT[64, 64]] * 16, opset_version=21)
 run = model.gradient(wrt=[each.name for each in model.inputs[1:]]).runner()
 x = np.ones((16384, 64), np.float32)
 
-
 def peak():  # of this program alone: `getrusage` begins with what the one that started it had
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
