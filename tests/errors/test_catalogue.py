@@ -10,6 +10,7 @@ import pytest
 
 import onnxsmith
 from onnxsmith.errors.pages import error_classes
+from onnxsmith.runtime.settings import default_settings
 from tests.errors.catalogue import Case, no_file_left_open, read_cases, run, write
 
 ALL = read_cases()
@@ -21,6 +22,12 @@ FOREIGN = (
     f"{os.sep}onnx_ir{os.sep}",
     f"{os.sep}onnxruntime{os.sep}",
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _looked_for_the_runtime() -> None:
+    """Whether there is a runtime is asked once in a process: not first by a program that pretends there is none."""
+    default_settings()
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
