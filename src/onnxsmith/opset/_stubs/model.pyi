@@ -1103,7 +1103,7 @@ class Model:
         >>> model = trace(lambda x, w: op.ReduceSum((x @ w) ** 2.0, keepdims=0), FLOAT["N", 2], FLOAT[2])
         >>> step = gradient(model, wrt=["w"])
         >>> step
-        Model(x: FLOAT['N', 2], w: FLOAT[2]) -> reduce_sum: FLOAT, w_grad: FLOAT[2], 11 nodes, opset 21
+        Model(x: FLOAT['N', 2], w: FLOAT[2]) -> reduce_sum: FLOAT, w_grad: FLOAT[2], 10 nodes, opset 21
         >>> step(np.float32([[1, 2]]), np.float32([3, 4]))
         (array(121., dtype=float32), array([22., 44.], dtype=float32))
         """
