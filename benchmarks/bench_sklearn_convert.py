@@ -144,7 +144,7 @@ def by_skl2onnx(listed: Any, case: Any, dtype: str) -> str:
             for method, each in zip(methods, found, strict=False):
                 wanted = dense(getattr(estimator, method)(given))
                 worst = max(worst, difference(np.asarray(each).reshape(wanted.shape), wanted))
-    except Exception:
+    except Exception:  # a peer refuses in ways of its own, and counts as refusing
         return "refused"
     return "equal" if worst <= _TOLERANCE[dtype] else "wrong"
 

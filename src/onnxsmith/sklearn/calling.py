@@ -58,7 +58,7 @@ class Road(NamedTuple):
     path: str
     estimator: str
     method: str
-    #: "to_onnx", "converter", "recorded" or "skl2onnx".
+    #: "to_onnx", "converter" or "recorded".
     road: str
 
 

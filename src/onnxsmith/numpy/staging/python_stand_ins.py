@@ -15,7 +15,7 @@ def mapped(function: Callable[..., Any], *values: Sequence[Any]) -> list[Any]:
         return [function(each) for each in values[0]]
     if len(values) == 2:
         return [function(a, b) for a, b in zip(values[0], values[1])]  # noqa: B905  # a script's has no `strict`
-    return [function(a, b, c) for a, b, c in zip(values[0], values[1], values[2])]  # noqa: B905
+    return [function(a, b, c) for a, b, c in zip(values[0], values[1], values[2])]  # noqa: B905  # as above
 
 
 def reduced(function: Callable[..., Any], values: Sequence[Any], *initial: Any) -> Any:
