@@ -22,6 +22,7 @@ from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.value_types import AnyValueType, OptionalType
 
 #: Contents larger than this say nothing about shapes.
 _LARGEST_CONTENT = 1024
@@ -36,7 +37,7 @@ def diagnosed(
     """The error to raise for a run that failed."""
     if failure.node is not None and failure.node[1].startswith(RAISED):
         return failure  # it fails on purpose, and says why
-    certain, doubts = _objections(model, [_known(each) for each in feeds])
+    certain, doubts = _objections(model, _known_inputs(model, feeds))
     for found in doubts if certain is None else [certain, *doubts]:
         if _is_about(found, failure, model):
             found.labels = found.labels or failure.labels
@@ -52,7 +53,7 @@ def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> Onn
     if feeds is None:
         inputs = [Known(type_from_ir(each.type, each.shape)) for each in _required(model)]
     else:
-        inputs = [_known(each) for each in feeds]
+        inputs = _known_inputs(model, feeds)
     certain, doubts = _objections(model, inputs)
     if certain is not None:
         return certain
@@ -89,7 +90,15 @@ def _required(model: ir.Model) -> list[ir.Value]:
     return [each for each in model.graph.inputs if each.name not in model.graph.initializers]
 
 
-def _known(value: Any) -> Known:
-    kind = type_of_example(value)
+def _known_inputs(model: ir.Model, feeds: Sequence[Any]) -> list[Known]:
+    declared = (type_from_ir(each.type, each.shape) for each in _required(model))
+    return [_known(value, kind) for value, kind in zip(feeds, declared, strict=False)]
+
+
+def _known(value: Any, declared: AnyValueType) -> Known:
+    """What is known of an input; of one that is absent or an empty list, what the model declares."""
+    if value is None or (value.__class__ is list and len(value) == 0):
+        return Known(declared)
+    kind = declared if isinstance(declared, OptionalType) else type_of_example(value)
     is_small = isinstance(value, np.ndarray) and cast("np.ndarray[Any, Any]", value).size <= _LARGEST_CONTENT
     return Known(kind, cast("np.ndarray[Any, Any]", value) if is_small else None)

@@ -8,12 +8,20 @@ from typing import Any, NamedTuple, cast
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import NumberValue, Value
-from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, ModelInputError
 from onnxsmith.schema.promote import Place, given_array
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.named_sizes import contradiction
-from onnxsmith.types.value_types import AnyValueType, Dimension, Shape, TensorType, describe_shape
+from onnxsmith.types.value_types import (
+    AnyValueType,
+    Dimension,
+    OptionalType,
+    SequenceType,
+    Shape,
+    TensorType,
+    describe_shape,
+)
 
 
 class Port(NamedTuple):
@@ -79,8 +87,14 @@ def feed(port: Port, value: Any) -> Any:
             f"the model cannot take dict as '{port.name}'",
             help="give inputs by name with model(**inputs)",
         )
-    if value is None or isinstance(value, dict) or not isinstance(port.type, TensorType):
+    if value is None or isinstance(value, dict):
         return cast(Any, value)
+    if isinstance(port.type, OptionalType):
+        return feed(Port(port.name, port.type.element), value)
+    if isinstance(port.type, SequenceType):
+        return _elements(port.name, port.type, value)
+    if not isinstance(port.type, TensorType):
+        return value
     dtype, shape = port.type.dtype, port.type.shape
     remedy = None if dtype is None else f"'{port.name}' is declared as {dtype.name}"
     array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
@@ -90,6 +104,16 @@ def feed(port: Port, value: Any) -> Any:
     if shape is not None and not _fits(array.shape, shape):
         raise _wrong_shape(port, shape, array.shape)
     return array
+
+
+def _elements(name: str, wanted: SequenceType, value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise ModelInputError(
+            f"input '{name}' is a {wanted.described}, and was given {described_type(value.__class__)}",
+            help="give a list, one element each",
+        )
+    elements = cast("Sequence[Any]", value)
+    return [feed(Port(f"{name}[{index}]", wanted.element), each) for index, each in enumerate(elements)]
 
 
 def argument(port: Port, value: Any, graph: RecordingTarget) -> Any:

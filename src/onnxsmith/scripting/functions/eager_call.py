@@ -175,6 +175,12 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
         )
     except (InputTypeError, LiteralError) as error:
         raise _at_argument(error, script, parameter) from None
+    if isinstance(given, np.ndarray) and isinstance(kind, SequenceType):
+        error = InputTypeError(
+            f"{script.name} takes a {kind.described} as '{parameter.name}', not {described_type(type(value))}",
+            help="give a list, one element each",
+        )
+        raise _at_argument(error, script, parameter)
     if isinstance(given, np.ndarray):
         check_input(script, parameter, type_of_example(given), kind)
     return given
@@ -185,9 +191,9 @@ def _given(value: UserValue, kind: AnyValueType, place: Place) -> Array | list[I
         elements = value
         if isinstance(kind, SequenceType):
             inner = kind.element if isinstance(kind.element, TensorType) else UNKNOWN_TENSOR
-            return [each if isinstance(each, Value) else _given(each, inner, place) for each in elements]
+            return [_element(each, inner, place) for each in elements]
         if kind == UNKNOWN_TENSOR and isinstance(value, list) and holds_tensors(elements):
-            return [each if isinstance(each, Value) else _given(each, kind, place) for each in elements]
+            return [_element(each, kind, place) for each in elements]
     array = given_array(value, kind.dtype if isinstance(kind, TensorType) else None, place)
     if (
         isinstance(value, int | float)
@@ -197,6 +203,13 @@ def _given(value: UserValue, kind: AnyValueType, place: Place) -> Array | list[I
     ):
         return array.reshape((1,) * len(kind.shape))  # a literal for a tensor of one element
     return array
+
+
+def _element(value: UserValue, kind: AnyValueType, place: Place) -> Input:
+    """An element of a sequence; a tensor of a graph stays one."""
+    if isinstance(value, EagerTensor):
+        return value.array
+    return value if isinstance(value, Value) else _given(value, kind, place)
 
 
 def holds_tensors(values: Sequence[UserValue]) -> bool:

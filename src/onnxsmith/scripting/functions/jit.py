@@ -16,7 +16,7 @@ from onnxsmith.scripting.functions.eager_call import Input, check_names, input_a
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.types.annotations import ExampleValue, type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
-from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType
+from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
@@ -29,7 +29,7 @@ Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 class _JitCall(NamedTuple):
     """What a call was given: inputs in order, their types by name, and attributes."""
 
-    arrays: list[Input]
+    arrays: list[Input | None]
     types: dict[str, AnyValueType]
     attributes: dict[str, UserValue]
 
@@ -99,7 +99,7 @@ class Jit:
         them. The model is made for their types. Without any, inputs are made up.
         """
         model: Any  # its `profile` is a capability, which checkers see in the stubs
-        given: dict[str, Input] | None = None
+        given: dict[str, Input | None] | None = None
         if inputs is None:
             model = make_model(self.script, {})
         else:
@@ -115,11 +115,15 @@ class Jit:
         script = self.script
         bound = script.bind(args, kwargs)
         attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
-        arrays: list[Input] = []
+        arrays: list[Input | None] = []
         types: dict[str, AnyValueType] = {}
         for parameter in script.parameters.inputs:
             array = input_argument(script, parameter, bound[parameter.name])
             if array is None:
+                if isinstance(parameter.type, OptionalType) and not parameter.has_default:
+                    # The model is asked whether it is there, so it takes the absent value as an input.
+                    arrays.append(None)
+                    types[parameter.name] = parameter.type
                 continue
             arrays.append(array)
             types[parameter.name] = _open_type(parameter.type, array)
@@ -163,6 +167,8 @@ def _arguments(inputs: object) -> tuple[tuple[UserValue, ...], dict[str, UserVal
 
 def _open_type(annotated: AnyValueType, array: Input) -> AnyValueType:
     """The type that inputs of this element type and rank share, with the dimensions that the annotation names."""
+    if isinstance(annotated, SequenceType) and annotated.onnx_name:
+        return annotated  # an empty list says nothing of its elements
     actual = type_of_example(
         cast(ExampleValue, array)
     )  # a tensor of a graph says itself that it has no value here
