@@ -59,3 +59,25 @@ def test_what_is_no_sequence_is_refused(road: str) -> None:
 def test_a_wrong_index_of_an_empty_sequence_is_not_blamed_on_its_type(road: str) -> None:
     with pytest.raises(TensorIndexError, match="sequence index"):
         by_road(shifted, road)(np.float32([1, 2]), [])
+
+
+@script
+def longest(parts: Sequence[FLOAT["N"]]):
+    best = parts[0]
+    for part in parts:
+        if len(part) > len(best):
+            best = part
+    return best
+
+
+@script
+def matching(x: FLOAT["N"], parts: Sequence[FLOAT["N"]]):
+    joined = op.ConcatFromSequence(parts, axis=0, new_axis=1)
+    return 1.0 if joined.shape[1] == len(x) else 0.0
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_elements_may_differ_in_a_size_that_has_a_name(road: str) -> None:
+    parts = [np.float32([1]), np.float32([2, 3]), np.float32([4])]
+    assert_array_equal(by_road(longest, road)(parts), np.float32([2, 3]))
+    assert_array_equal(by_road(matching, road)(np.float32([1, 2, 3]), [np.float32([1, 2])]), np.float32(0))

@@ -51,7 +51,7 @@ from onnxsmith.schema.attributes import attribute_type_of
 from onnxsmith.schema.definition import AttributeType, OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Place, caller_place
-from onnxsmith.types.value_types import AnyValueType, TensorType
+from onnxsmith.types.value_types import AnyValueType, SequenceType, TensorType
 
 #: The key of a function's own notes, which are in no file, that says that it came with a model that is called.
 FROM_MODEL_KEY = "onnxsmith.from_model"
@@ -208,6 +208,8 @@ class GraphTarget:
         """A new input of this graph."""
         value = ValueRecord(self.program.names.unique(name))
         value.variable = name
+        if isinstance(kind, SequenceType) and not self.program.is_exact:
+            kind = kind.with_open_elements
         if is_declared and not self.is_function:
             value.type = declared(kind)
         self.inputs.append(value)

@@ -193,6 +193,13 @@ class TensorType(ValueType):
         )
 
     @property
+    def without_names(self) -> TensorType:
+        """The same type with sizes that only have names left open."""
+        if self.shape is None or all(isinstance(each, int) for each in self.shape):
+            return self
+        return TensorType(self.dtype, tuple(each if isinstance(each, int) else None for each in self.shape))
+
+    @property
     def rank(self) -> int | None:
         """How many dimensions, or None."""
         return None if self.shape is None else len(self.shape)
@@ -216,6 +223,11 @@ class SequenceType(ValueType):
     """A sequence of values of one type: `Sequence[FLOAT[...]]`."""
 
     element: TensorType | OptionalType | SequenceType | MapType
+
+    @property
+    def with_open_elements(self) -> SequenceType:
+        """The same with named sizes left open: ONNX's names hold for all elements, and those of a list may differ."""
+        return SequenceType(self.element.without_names) if isinstance(self.element, TensorType) else self
 
     def __repr__(self) -> str:
         return f"Sequence[{self.element!r}]"
