@@ -14,6 +14,7 @@ from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
+from onnxsmith.scripting.functions.names_around import NamesAround
 from onnxsmith.types.annotations import ExampleValue, type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -41,6 +42,8 @@ class Jit:
     def __init__(self, script: ScriptDefinition) -> None:
         self.script = script
         self._runs: dict[Hashable, Run] = {}
+        #: What the sessions were made with, of what stands around the script.
+        self._around: NamesAround | None = None
         self._input_names = [each.name for each in script.parameters.inputs]
         self._input_count = len(self._input_names)
         self._equal_sizes = equal_sizes(each.type for each in script.parameters.inputs)
@@ -50,6 +53,10 @@ class Jit:
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         try:
+            around = self._around
+            if around is not None and around.changed():
+                self._runs.clear()
+                self._around = None
             if not kwargs and len(args) == self._input_count:
                 key: list[Hashable] = []
                 for value in args:
@@ -137,6 +144,8 @@ class Jit:
         key = (tuple((name, repr(kind)) for name, kind in call.types.items()), attribute_key)
         run = self._runs.get(key)
         if run is None:
+            if self._around is None:
+                self._around = NamesAround(self.script.function, self.script.instance)
             run = self._model(call).runner()
             if len(self._runs) >= _LIMIT:
                 self._runs.clear()
