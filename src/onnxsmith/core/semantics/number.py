@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.core import portable
 from onnxsmith.core.numpys_arrays import beside_number, has_numpys_meaning
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics import arithmetic, bits, number_errors
+from onnxsmith.core.semantics import arithmetic, bits, decimal_rounding, number_errors
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
 from onnxsmith.diagnostics import shown_as
@@ -42,6 +42,7 @@ _Method: TypeAlias = Callable[[Tensor, Operand], TensorValue]
 
 #: Python's ints and floats have 64 bits where ONNX has to choose.
 _WORKING = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
+_ZERO = np.float64(0)
 #: What stands for a number while the types of a call are resolved.
 _SAMPLES: dict[NumberKind, bool | int | float] = {"int": 1, "float": 1.5, "bool": True}
 
@@ -150,8 +151,11 @@ class Number(Tensor, NumberValue):
 
     def __round__(self, digits: int | None = None) -> Number:
         value, kind = self._working()
-        rounded = Number(arithmetic.round_half_even(value, digits), kind)
-        if kind == "float" and digits is None:  # without digits Python gives an int
+        places = 0 if digits is None else digits.__index__()
+        if kind == "int":
+            return Number(decimal_rounding.round_whole(value, places), kind)
+        rounded = Number(decimal_rounding.round_float(value, places), kind)
+        if digits is None:  # Python gives an int
             number_errors.demand_whole(value)
             return Number(rounded.as_dtype(DType.INT64), "int")
         return rounded
@@ -257,8 +261,24 @@ def _compute(meaning: Meaning, result: NumberKind | None, a: Operand, b: Operand
     value = meaning(first, second)
     if works_in == "float" and meaning is arithmetic.power:
         number_errors.demand_power(first, second, value)
+    if works_in == "float" and meaning in _SIGNED_ZEROS:
+        value = _SIGNED_ZEROS[meaning](first, second, value)
     stays_natural = meaning in _NATURAL and is_natural(a) and is_natural(b)
     return Number(value, result or works_in, is_natural=works_in == "int" and stays_natural)
+
+
+def _zero_quotient(a: Operand, b: Operand, quotient: TensorValue) -> TensorValue:
+    """`a // b` of floats: a zero has the sign of `a / b`. ONNX Runtime's `Where` keeps a -0.0 that stands last."""
+    op = operators_for(quotient)
+    return op.Where(op.Greater(op.Abs(quotient), _ZERO), quotient, op.Mul(op.Div(a, b), _ZERO))
+
+
+def _zero_remainder(a: Operand, b: Operand, rest: TensorValue) -> TensorValue:
+    """`a % b` of floats: it has the sign of `b`, and so has a zero."""
+    op = operators_for(rest)
+    if isinstance(b, TensorValue):
+        return op.Mul(op.Abs(rest), op.Sign(b))
+    return op.Abs(rest) if cast(float, b) > 0 else op.Neg(op.Abs(rest))
 
 
 def _power_kind(exponent: Operand) -> NumberKind:
@@ -333,6 +353,11 @@ _NATURAL = (
 )
 #: Operators that have no result for a second operand of 0.
 _DIVISIONS = (arithmetic.divide, arithmetic.floor_divide, arithmetic.remainder)
+#: Divisions of floats whose zeros have a sign that the operators of ONNX do not give.
+_SIGNED_ZEROS: dict[Meaning, Callable[[Operand, Operand, TensorValue], TensorValue]] = {
+    arithmetic.floor_divide: _zero_quotient,
+    arithmetic.remainder: _zero_remainder,
+}
 #: Python's operators, what each means on tensors, and the kind of its result where the operands do not decide.
 _ARITHMETIC: tuple[tuple[str, Meaning, NumberKind | None], ...] = (
     ("add", arithmetic.add, None),
