@@ -222,8 +222,11 @@ def median(x: TensorValue, dtype: DType, *, ignores_nan: bool = False) -> Tensor
         )
         return op.Squeeze(converted(found, wider(dtype)), [axis])
 
-    both = op.Add(take(lower), take(upper))
-    result = converted(op.Mul(both, like(0.5, both)), dtype)
+    middle = take(lower)
+    both = op.Add(middle, take(upper))
+    # One element in the middle is the median as it is: twice the number may be past the range.
+    is_one = op.Squeeze(op.Equal(lower, upper), [axis if ignores_nan else 0])
+    result = converted(op.Where(is_one, middle, op.Mul(both, like(0.5, both))), dtype)
     if ignores_nan:
         return result
     end = take(op.Max(op.Sub(count, one), zero))

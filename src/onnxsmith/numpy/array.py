@@ -7,6 +7,7 @@ which are looked up by name; how views share their elements stands in `sharing`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -91,6 +92,23 @@ def _binary(name: str) -> tuple[_Operator, _Operator, _Operator]:
         return self
 
     return operator, reflected, in_place
+
+
+_POWER = _binary("power")
+
+
+@functools.cache
+def _squares_truths() -> bool:
+    """Whether the installed numpy takes `x ** 2` for `np.square(x)`, whose truth values become the least integers."""
+    return bool((np.zeros(1, np.bool_) ** 2).dtype == np.square(np.zeros(1, np.bool_)).dtype)
+
+
+def _raised(self: Array, other: Any) -> Array:
+    """`x ** y`"""
+    is_square = other.__class__ is int and other == 2 and self.dtype.kind == "b" and not self.is_number
+    if is_square and _squares_truths():
+        return cast(Array, UFUNCS["square"](self))
+    return _POWER[0](self, other)
 
 
 def _comparison(name: str) -> _Operator:
@@ -258,7 +276,7 @@ class Array(Holding):
     __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
     __floordiv__, __rfloordiv__, __ifloordiv__ = _binary("floor_divide")
     __mod__, __rmod__, __imod__ = _binary("remainder")
-    __pow__, __rpow__, __ipow__ = _binary("power")
+    __pow__, __rpow__, __ipow__ = _raised, *_POWER[1:]
     __matmul__, __rmatmul__, __imatmul__ = _binary("matmul")
     __and__, __rand__, __iand__ = _binary("bitwise_and")
     __or__, __ror__, __ior__ = _binary("bitwise_or")

@@ -24,7 +24,7 @@ from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import require, require_to_fit
+from onnxsmith.numpy.requirements import require, require_some, require_to_fit
 from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis, reshape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of
@@ -44,9 +44,16 @@ def _given(arrays: Arrays) -> list[Array]:
     return given
 
 
+def _elements(arrays: GrownList, what: str = "concatenate") -> Array:
+    """The elements of a list that only the model knows the length of, along the first axis; there is one, at least."""
+    whole = cast(Array, arrays.stacked)
+    require_some(whole, [0], ValueError(f"need at least one array to {what}"))
+    return whole
+
+
 def _one_after_the_other(arrays: GrownList, axis: int | None) -> Array:
     """The elements of a list that only the model knows the length of, joined along their first axis."""
-    whole = cast(Array, arrays.stacked)
+    whole = _elements(arrays)
     if whole.ndim == 1:
         raise ShapeError("numbers have no dimension to be joined along", help="use xp.stack")
     if axis is None:
@@ -132,7 +139,7 @@ def stack(
 ) -> Array:
     """Arrays of one shape along a new axis."""
     if isinstance(arrays, GrownList):
-        whole = cast(Array, arrays.stacked)
+        whole = _elements(arrays, "stack")
         return concat([moveaxis(whole, 0, axis)], axis=0, out=out, dtype=dtype, casting=casting)
     given = _given(arrays)
     rank = given[0].ndim
@@ -148,7 +155,7 @@ def stack(
 def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays below each other; vectors are rows."""
     if isinstance(arrays, GrownList):
-        whole = cast(Array, arrays.stacked)
+        whole = _elements(arrays)
         whole = whole.reshape((-1, 1)) if whole.ndim == 1 else whole
         rows_of_all = whole if whole.ndim == 2 else whole.reshape((-1, *whole.shape[2:]))
         return concat([rows_of_all], dtype=dtype, casting=casting)
@@ -160,7 +167,7 @@ def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "sa
 def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
     """Arrays beside each other: along the second axis, vectors along the first."""
     if isinstance(arrays, GrownList):
-        whole = cast(Array, arrays.stacked)
+        whole = _elements(arrays)
         if whole.ndim <= 2:
             return concat([whole.reshape(-1)], dtype=dtype, casting=casting)
         return concat(arrays, axis=1, dtype=dtype, casting=casting)

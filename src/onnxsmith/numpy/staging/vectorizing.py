@@ -22,6 +22,7 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array, ArrayLike
 from onnxsmith.numpy.conversions import array_of
+from onnxsmith.numpy.requirements import require_some
 from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_shapes, broadcast_to, moveaxis
 from onnxsmith.numpy.sizes import Size
 from onnxsmith.numpy.staging.callees import as_ours, holds_open
@@ -128,6 +129,11 @@ def apply_along_axis(
     function = stage(func1d)
     moved = moveaxis(x, axis, -1)
     shape, length = moved.shape[:-1], moved.shape[-1]
+    require_some(
+        moved,
+        range(len(shape)),
+        ValueError("Cannot apply_along_axis when any iteration dimensions are 0"),
+    )
     rows = moved.reshape((_count(shape), length))
 
     def applied(row: Array) -> UserValue:

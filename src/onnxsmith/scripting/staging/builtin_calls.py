@@ -17,6 +17,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.demands import demand
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.operator_protocols import StandardOperators
 from onnxsmith.core.semantics.number import (
@@ -210,12 +211,21 @@ def _extreme_element(name: str, python: Function, values: Tensor) -> TensorValue
             f"{python.__name__}() compares single numbers; this has shape {describe_shape(shape)}",
             help=f"x.{python.__name__}() is over all elements, x.{python.__name__}(0) over the first dimension",
         )
+    op = operators_for(values)
+    demand(
+        lambda: (shape is not None and _is_positive(shape[0])) or op.Greater(op.Size(values), np.int64(0)),
+        ValueError(f"{python.__name__}() arg is an empty sequence"),
+    )
     if values.dtype is None or not values.dtype.is_float:
         return values.max() if name == "Max" else values.min()
-    op, first = operators_for(values), values[0]
+    first = values[0]
     last = np.array(-np.inf if name == "Max" else np.inf, values.dtype.numpy)
     others: Any = op.Where(op.IsNaN(values), last, values)
     return op.Where(op.IsNaN(first), first, others.max() if name == "Max" else others.min())
+
+
+def _is_positive(size: object) -> bool:
+    return isinstance(size, int) and size > 0
 
 
 def _number_as(value: AnyNumber, dtype: DType) -> TensorValue | np.generic[Any]:
