@@ -8,6 +8,7 @@ Called by the arrays themselves, which stand below the functions that compute wi
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import public
 
 #: Python's numbers and the kinds of element types, the wider behind.
@@ -46,7 +48,10 @@ def adopted(x: Array, value: object) -> Array | None:
         return _adopted_number(x, value)
     if not isinstance(value, bool | int | float) or not _fits(value, x.dtype):
         return None
-    return Array(np.array(value, x.dtype)).as_number()
+    made = Array(np.array(value, x.dtype)).as_number()
+    if differs_from_python(x.dtype):
+        made._weak = Weak(frozenset([cast(int, value)]))
+    return made
 
 
 def _adopted_number(x: Array, value: Number) -> Array | None:
@@ -55,7 +60,10 @@ def _adopted_number(x: Array, value: Number) -> Array | None:
     wanted = {"b": (np.bool_, np.int64, np.float64), "i": (np.int64, np.float64), "f": (np.float64,)}[kind]
     if x.dtype not in [np.dtype(each) for each in wanted]:
         return None
-    return Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(x.dtype)))).as_number()
+    made = Array(cast(Tensor, value.as_dtype(dtypes.onnx_type(x.dtype)))).as_number()
+    if differs_from_python(x.dtype):
+        made._weak = UNKNOWN
+    return made
 
 
 def _fits(value: bool | float, dtype: NumpyDType) -> bool:
@@ -69,4 +77,6 @@ def _fits(value: bool | float, dtype: NumpyDType) -> bool:
     if dtype.kind == "b" or value != value:
         return True
     with np.errstate(over="ignore"):
-        return bool(np.array(value, dtype) == value)
+        made = np.array(value, dtype)
+    # A literal is rounded as every other beside an array is; one that has no such number at all would be infinity.
+    return bool(np.isfinite(made)) == math.isfinite(value)

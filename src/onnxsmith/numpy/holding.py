@@ -18,6 +18,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import LoopTypeError
 from onnxsmith.numpy.narrowing import NARROW, narrowed
+from onnxsmith.numpy.perhaps_python import Weak
 from onnxsmith.numpy.registry import FUNCTIONS
 
 #: The elements of an array: known now, or the tensor of a graph; complex ones are two tensors there.
@@ -55,7 +56,7 @@ class SharedPart(Protocol):
 class Holding(Carrier):
     """The elements of an array, and what is known of how they may change."""
 
-    __slots__ = ("_born", "_is_plain", "_locked", "_recording", "_value", "_version", "_view")
+    __slots__ = ("_born", "_is_plain", "_locked", "_recording", "_value", "_version", "_view", "_weak")
 
     def __init__(self, value: Held, is_plain: bool = True) -> None:
         self._value = value
@@ -69,6 +70,8 @@ class Holding(Carrier):
         self._is_plain = is_plain
         #: Why it cannot be written to, if so.
         self._locked: str | None = None
+        #: The Python numbers that may stand in its place, where that is so and matters.
+        self._weak: Weak | None = None
         #: The model that was being recorded when it was made: it is written to there alone.
         self._recording = recording()
         if self._recording is not None and NARROW in self._recording:
@@ -128,25 +131,26 @@ class Holding(Carrier):
 
     @property
     def traits(self) -> Hashable:
-        """How the elements lie, and why they cannot be written to."""
-        return self._is_plain, self._locked
+        """How the elements lie, why they cannot be written to, and which numbers of Python's they may be."""
+        return self._is_plain, self._locked, self._weak
 
     @classmethod
     def joined_traits(cls, first: Hashable, second: Hashable) -> Hashable:
         """What is true of both."""
-        (is_plain, why), (other_is_plain, other_why) = cast(
-            "tuple[tuple[bool, str | None], ...]", (first, second)
+        (is_plain, why, weak), (other_is_plain, other_why, other_weak) = cast(
+            "tuple[tuple[bool, str | None, Weak | None], ...]", (first, second)
         )
         if why is not other_why and NUMBER in (why, other_why):
             why = _PERHAPS_NUMBER
-        return is_plain and other_is_plain, why or other_why
+        both = other_weak if weak is None else weak.joined(other_weak)
+        return is_plain and other_is_plain, why or other_why, both
 
     @classmethod
     def made_of(cls, traits: Hashable, parts: CarriedParts) -> Holding:
         """An array of these tensors, or of elements that are known."""
-        is_plain, why = cast("tuple[bool, str | None]", traits)
+        is_plain, why, weak = cast("tuple[bool, str | None, Weak | None]", traits)
         made = cls(_held_of(parts), is_plain)
-        made._locked = why
+        made._locked, made._weak = why, weak
         return made
 
     def adopted(self, value: object) -> Holding | None:

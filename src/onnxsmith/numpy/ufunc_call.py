@@ -27,6 +27,7 @@ from onnxsmith.numpy.array import Array, ArrayLike
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.fitting import require_fitting
+from onnxsmith.numpy.perhaps_python import UNKNOWN, KnownNumber, Weak, computed
 from onnxsmith.numpy.recorded import Elements, Recorded, Run, parts_of
 from onnxsmith.numpy.ufunc_options import Options, read_options
 from onnxsmith.numpy.ufunc_types import rules_for
@@ -148,6 +149,7 @@ class UfuncCall:
         if self._compares:
             inputs = _widened(inputs)
         loop = self.dtypes_for([kind_of(each) for each in inputs], options)
+        weak = self._perhaps_python(inputs, loop) if options.is_plain else None
         given = [_typed(each, kind) for each, kind in zip(inputs, loop, strict=False)]
         if options.axes is not None:
             given = [
@@ -162,6 +164,8 @@ class UfuncCall:
                 ufunc_outputs.with_back(each, axes, are_new=options.keepdims)
                 for each, axes in zip(many, options.axes[self.nin :], strict=True)
             )
+        if weak is not None:
+            many[0]._weak = weak
         if options.is_plain:
             return many[0] if self.nout == 1 else many
         outs = options.out or (None,) * self.nout
@@ -169,6 +173,26 @@ class UfuncCall:
             ufunc_outputs.written(each, out, options.where) for each, out in zip(many, outs, strict=True)
         )
         return written[0] if self.nout == 1 else written
+
+    def _perhaps_python(self, inputs: Sequence[ArrayLike], loop: Sequence[NumpyDType]) -> Weak | None:
+        """Which Python numbers the result may be, where operands may be such; refused where that gives another one."""
+        weak = [each._weak if isinstance(each, Array) else None for each in inputs]
+        own = next((cast(Array, each).dtype for each, one in zip(inputs, weak, strict=True) if one), None)
+        if own is None or self._compares:
+            return None
+        kinds = [
+            kind_of(each) if one is None else dtypes.BOOL if cast(Array, each).dtype.kind == "b" else int
+            for each, one in zip(inputs, weak, strict=True)
+        ]
+        otherwise = self.dtypes_for(kinds)
+        if any(isinstance(each, Array) and one is None for each, one in zip(inputs, weak, strict=True)):
+            operands: list[Weak | KnownNumber] = [UNKNOWN if one is not None else None for one in weak]
+            return computed("", operands, own, loop, otherwise)
+        known = [
+            one if one is not None else None if isinstance(each, Number) else cast(KnownNumber, each)
+            for each, one in zip(inputs, weak, strict=True)
+        ]
+        return computed(self.__name__, known, own, loop, otherwise)
 
     def _compared_beyond(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A comparison with a Python integer that the array's type does not hold: it is as good as infinity."""

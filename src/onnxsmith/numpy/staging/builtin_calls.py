@@ -28,6 +28,7 @@ from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
+from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
 from onnxsmith.scripting.staging.caught import SPEAKING
@@ -183,11 +184,30 @@ def _extreme(is_greater: bool) -> Maker:
                 # A number of Python's stays one until it meets one of numpy's, whose element type it takes.
                 test = UFUNCS["greater" if is_greater else "less"](each, found)
                 found = cast(Array, FUNCTIONS["where"](test, each, found))
-            return cast(Array, found).as_number()
+            made = cast(Array, found).as_number()
+            made._weak = _perhaps_python(values, made)  # pyright: ignore[reportPrivateUsage]  # of this package
+            return made
 
         return extreme
 
     return make
+
+
+def _perhaps_python(values: Sequence[UserValue], chosen: Array) -> Weak | None:
+    """Which Python numbers what was chosen of some values may be."""
+    if not differs_from_python(chosen.dtype):
+        return None
+    found: Weak | None = None
+    for each in values:
+        weak = (
+            each._weak  # pyright: ignore[reportPrivateUsage]  # of this package
+            if isinstance(each, Array)
+            else UNKNOWN
+            if isinstance(each, Number)
+            else Weak(frozenset([cast(int, each)]))
+        )
+        found = weak if found is None else found.joined(weak)
+    return found
 
 
 def _of_list(value: UserValue) -> UserValue:
