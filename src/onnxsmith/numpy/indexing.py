@@ -33,7 +33,8 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_same, require_to_fit
 from onnxsmith.numpy.sessions import bounds_of
-from onnxsmith.numpy.sizes import is_surely_same, sized
+from onnxsmith.numpy.sizes import Size, is_surely_same, sized
+from onnxsmith.scripting.staging.caught import is_caught
 
 #: What may stand between the brackets, read: numbers may be the model's.
 Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
@@ -189,11 +190,19 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             _check_mask(x, each, shape, axis, is_written)
             axis += each.ndim
         elif each is not None:
+            if x.is_symbolic and isinstance(each, int | Number) and is_caught(IndexError):
+                _require_place(x.shape[axis], each, axis)
             if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
                 raise TensorIndexError(
                     f"index {each} is out of bounds for dimension {axis}, which has size {shape[axis]}"
                 )
             axis += 1
+
+
+def _require_place(size: Size, place: int | Number, axis: int) -> None:
+    """A place is there. The runtime finds that by itself, but says it to no `try`."""
+    error = IndexError(f"index {place if isinstance(place, int) else ''} is out of bounds for axis {axis}")
+    require(lambda: cast("bool | Number", (place < size) & (place + size >= 0)), error)
 
 
 def _check_mask(x: Array, mask: Array, shape: Sequence[int], axis: int, is_written: bool) -> None:

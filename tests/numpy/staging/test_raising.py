@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -165,3 +166,78 @@ def test_a_check_changes_no_name_of_an_output(result: Callable[..., Any]):
 def test_results_of_functions_that_check_have_their_names():
     model = xp.to_model(lambda x: {"low": x.min(), "high": x.max()}, DOUBLE["N"])
     assert [each.name for each in model.outputs] == ["low", "high"]
+
+
+# -- 'except' that raises ------------------------------------------------------------------------------------
+
+
+def first_or_an_error(x):
+    try:
+        return float(x[0])
+    except IndexError:
+        raise ValueError("no elements") from None
+
+
+def root_or_an_error(x):
+    try:
+        root = math.sqrt(x[0] - 3)
+    except ValueError as error:
+        raise RuntimeError(f"no root: {type(error).__name__}") from error
+    except IndexError:
+        raise
+    else:
+        root += 1
+    return root
+
+
+def asked_twice(x):
+    try:
+        try:
+            assert x.sum() > 4, "too small"
+            return x / x.sum()
+        except AssertionError as error:
+            raise ValueError(str(error)) from error
+    except ValueError:
+        raise KeyError("small") from None
+
+
+def columns(x):
+    try:
+        count = x.shape[1]
+    except IndexError:
+        count = 1
+    return x * count
+
+
+@pytest.mark.parametrize("function", [first_or_an_error, root_or_an_error, asked_twice, columns])
+def test_an_except_that_raises_another_error_raises_that(function: Callable[..., Any]):
+    """The law: the error that leaves the code leaves the jitted function, at every size."""
+    fast = xp.jit(function)
+    for size in (4, 0, 1, 7):
+        x = np.arange(size) + 1.5
+        expected = _outcome(function, x)
+        found = _outcome(fast, x)
+        if not isinstance(expected, Exception):
+            same(found, expected)
+            continue
+        assert isinstance(found, type(expected))
+        assert isinstance(found, OnnxsmithError) or str(found) == str(expected)
+
+
+def _outcome(function: Callable[..., Any], x: Any) -> Any:
+    try:
+        return function(x)
+    except Exception as error:
+        return error
+
+
+def test_an_except_that_goes_on_is_refused_at_its_line():
+    def first(x):
+        try:
+            return x[0]
+        except IndexError:
+            return -1.0
+
+    with pytest.raises(UnsupportedSyntaxError, match="only the model knows whether this is raised") as caught:
+        xp.jit(first)(np.ones(2))
+    assert "return x[0]" in str(caught.value)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
@@ -179,5 +180,8 @@ class NumpyDialect:
 
 
 SPEAKING.add(cast("types.FunctionType", Array.__getattr__).__code__)  # says what numpy's arrays say
+SPEAKING.add(
+    cast("types.FunctionType", Dimensions.__getitem__).__code__
+)  # says what a tuple says: x.shape[1]
 #: Stages numpy code.
 STAGING = Staging(NumpyDialect())

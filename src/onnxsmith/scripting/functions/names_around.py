@@ -1,7 +1,7 @@
 """What a jitted script takes from around it, looked at in each call: a name that stands for another object since.
 
 Looks at names of globals and of functions around, of the script and of helpers that it calls, at attributes of `self`,
-of modules and objects of the user's, and at the items of short lists, tuples and dicts: whether they are the same
+of modules and objects of the user's, and at the items of short lists and dicts: whether they are the same
 objects. One call of C for each namespace, so that a call of a session stays short. Not at what arrays hold, which would
 take as long as they are large.
 """
@@ -34,7 +34,7 @@ class NamesAround:
         #: Namespaces, what takes the values of some names out of one, and what these were.
         self._spaces: list[tuple[Callable[[_Space], tuple[Any, ...]], _Space, tuple[Any, ...]]] = []
         self._cells: list[tuple[types.CellType, Any]] = []
-        self._containers: list[tuple[Any, tuple[Any, ...]]] = []
+        self._containers: list[tuple[list[Any] | dict[Any, Any], tuple[Any, ...]]] = []
         wanted: dict[int, tuple[_Space, set[str]]] = {}
         for each in (function, *helpers_of(function)):
             names = set(_names(each.__code__))
@@ -51,10 +51,10 @@ class NamesAround:
     def _look_inside(
         self, value: object, names: set[str], wanted: dict[int, tuple[_Space, set[str]]]
     ) -> None:
-        if isinstance(value, list | tuple | dict):
-            items = tuple(_items(cast(Any, value)))
-            if len(items) <= _MOST_ITEMS and not isinstance(value, tuple):
-                self._containers.append((value, items))
+        if isinstance(value, list | dict):
+            container = cast("list[Any] | dict[Any, Any]", value)
+            if len(container) <= _MOST_ITEMS:
+                self._containers.append((container, tuple(_items(container))))
         elif isinstance(value, types.ModuleType):
             if not is_library(getattr(value, "__file__", None) or "<frozen "):
                 _note(wanted, vars(value), names)

@@ -21,7 +21,7 @@ from onnxsmith.errors import TensorAssignmentError, UnpackError, UnsupportedSynt
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.caught import SPEAKING, is_caught, refuse_caught
+from onnxsmith.scripting.staging.caught import SPEAKING, as_raised, is_caught
 from onnxsmith.scripting.staging.items import Place, place_of
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.truth import truth
@@ -135,13 +135,9 @@ def _carried_elements(
             help="index it: x[0], x[1:]",
         )
     span = stager.frame.span(target)
-    refuse_caught(ValueError, span)
     wanted = len(elements)
-    raises.note_unless(
-        truth(cast(Value, count == wanted)),
-        ValueError(f"{wanted} values are needed to unpack into as many"),
-        span,
-    )
+    error = as_raised(ValueError(f"{wanted} values are needed to unpack into as many"), span)
+    raises.note_unless(truth(cast(Value, count == wanted)), error, span)
     return [element(k) for k in range(wanted)]
 
 

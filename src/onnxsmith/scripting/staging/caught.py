@@ -5,7 +5,7 @@ An error that staging raises because a model cannot do something is none of the 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,10 +19,23 @@ SPEAKING: set[CodeType] = set()
 
 
 @dataclass(frozen=True, slots=True)
+class Handler:
+    """An `except` clause."""
+
+    kinds: tuple[type[BaseException], ...]
+    #: What the clause raises in the place of an error; None where it does something else than to raise.
+    becomes: Callable[[BaseException], BaseException] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Caught:
     """What a `try` catches."""
 
-    kinds: tuple[type[BaseException], ...]
+    handlers: tuple[Handler, ...]
+
+    def handler_of(self, kind: type[BaseException]) -> Handler | None:
+        """The clause that catches errors of a class."""
+        return next((each for each in self.handlers if issubclass(kind, each.kinds)), None)
 
 
 _OPEN: ContextVar[tuple[Caught, ...]] = ContextVar("onnxsmith_caught", default=())
@@ -40,16 +53,26 @@ def catching(caught: Caught) -> Generator[None]:
 
 def is_caught(*kinds: type[BaseException]) -> bool:
     """Whether a `try` around what is staged now would catch an error of one of some classes."""
-    return any(issubclass(kind, each.kinds) for each in _OPEN.get() for kind in kinds)
+    return any(each.handler_of(kind) is not None for each in _OPEN.get() for kind in kinds)
 
 
-def refuse_caught(kind: type[BaseException], span: Span | None) -> None:
-    """Refuse an error that only the model knows to be raised, where a `try` would catch it."""
-    if is_caught(kind):
-        raise UnsupportedSyntaxError(
-            "only the model knows whether this is raised, and a 'try' around it would catch it",
-            help="decide with 'if' what is done instead",
-        ).locate(span)
+def as_raised(error: BaseException, span: Span | None) -> BaseException:
+    """What leaves the `try` statements around, where an error is raised that only the model knows of.
+
+    A clause that raises another error has that one raised in the place of the first; one that does something else is
+    refused: what comes after it would be on a path that nobody stages.
+    """
+    for each in reversed(_OPEN.get()):
+        handler = each.handler_of(type(error))
+        if handler is None:
+            continue
+        if handler.becomes is None:
+            raise UnsupportedSyntaxError(
+                "only the model knows whether this is raised, and a 'try' around it would catch it",
+                help="decide with 'if' what is done instead; an 'except' that raises another error is fine",
+            ).locate(span)
+        error = handler.becomes(error)
+    return error
 
 
 def is_of_user(error: BaseException) -> bool:

@@ -18,7 +18,7 @@ from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.caught import SPEAKING, refuse_caught
+from onnxsmith.scripting.staging.caught import SPEAKING, as_raised
 from onnxsmith.scripting.staging.cells import Cells, new_cells
 from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
@@ -90,13 +90,11 @@ class Raises:
 
     def _which_of(self, refusals: tuple[Refusal, ...], span: Span | None) -> TensorValue | np.ndarray:
         """The number of the first error that applies."""
-        for each in refusals:
-            refuse_caught(type(each.error), span)
         *others, last = refusals
-        code: TensorValue | np.ndarray = np.array(self._code(last.error, span), np.int64)
+        code: TensorValue | np.ndarray = np.array(self._code(as_raised(last.error, span), span), np.int64)
         for each in reversed(others):
             assert each.where is not None  # all but the last say where they apply
-            own = np.array(self._code(each.error, span), np.int64)
+            own = np.array(self._code(as_raised(each.error, span), span), np.int64)
             code = current_graph().operators.Where(each.where(), own, code)
         return code
 
@@ -104,8 +102,7 @@ class Raises:
         """An error is raised for certain on the path that is staged now."""
         if current_graph().depth > self.depth:
             span = caller_span()
-            refuse_caught(type(error), span)
-            self.note(error, span)
+            self.note(as_raised(error, span), span)
             raise PathEnded
         raise error
 

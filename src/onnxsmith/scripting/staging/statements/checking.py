@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.source.location import located
-from onnxsmith.scripting.staging.caught import SPEAKING, refuse_caught
+from onnxsmith.scripting.staging.caught import SPEAKING, as_raised
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import PlainKind, statement_kind
@@ -32,13 +32,9 @@ class Assertion(PlainKind):
         tested = asked(value)
         if is_symbolic(tested):
             if raises is not None:
-                refuse_caught(AssertionError, frame.span(statement))
-                with stager.telling(), located(frame.span(statement)):
-                    raises.note_unless(
-                        truth(tested),
-                        AssertionError(*self._message(stager, statement)),
-                        frame.span(statement),
-                    )
+                with stager.telling(), located(span := frame.span(statement)):
+                    error = as_raised(AssertionError(*self._message(stager, statement)), span)
+                    raises.note_unless(truth(tested), error, span)
             return  # else a model has no assertions; the eager run checks it
         if not value:
             raise AssertionError(*self._message(stager, statement))

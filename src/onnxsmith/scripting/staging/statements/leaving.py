@@ -8,7 +8,7 @@ from typing import cast
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
-from onnxsmith.scripting.staging.caught import SPEAKING, refuse_caught
+from onnxsmith.scripting.staging.caught import SPEAKING, as_raised
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.stager import Stager
@@ -91,27 +91,24 @@ class Raising(PlainKind):
         frame = stager.frame
         if statement.exc is None:
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
-        with stager.telling():
-            found = self._made(stager, statement.exc)
-        error = (
-            cast("type[BaseException]", found)() if isinstance(found, type) else cast(BaseException, found)
-        )
-        refuse_caught(type(error), frame.span(statement))
-        return error
+        return as_raised(made_error(stager, statement.exc), frame.span(statement))
 
-    def _made(self, stager: Stager, error: ast.expr) -> object:
-        """The error; where its text cannot be made of what only the model knows, as it is written."""
-        try:
-            return stager.frame.evaluate(error)
-        except Exception:
-            kind: object = stager.frame.evaluate(error.func) if isinstance(error, ast.Call) else None
-            if (
-                not isinstance(error, ast.Call)
-                or not isinstance(kind, type)
-                or not issubclass(kind, Exception)
-            ):
-                raise
-            return kind(", ".join(map(ast.unparse, error.args)))
+
+def made_error(stager: Stager, error: ast.expr) -> BaseException:
+    """The error of `raise error`; where its text cannot be made of what only the model knows, as it is written."""
+    with stager.telling():
+        found = _made(stager, error)
+    return cast("type[BaseException]", found)() if isinstance(found, type) else cast(BaseException, found)
+
+
+def _made(stager: Stager, error: ast.expr) -> object:
+    try:
+        return stager.frame.evaluate(error)
+    except Exception:
+        kind: object = stager.frame.evaluate(error.func) if isinstance(error, ast.Call) else None
+        if not isinstance(error, ast.Call) or not isinstance(kind, type) or not issubclass(kind, Exception):
+            raise
+        return kind(", ".join(map(ast.unparse, error.args)))
 
 
 SPEAKING.add(Raising.perform.__code__)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import cast
 
 from onnxsmith.errors import OnnxsmithError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets
 from onnxsmith.scripting.staging.branches import dispatch, recording
-from onnxsmith.scripting.staging.caught import Caught, catching, is_of_user
+from onnxsmith.scripting.staging.caught import Caught, Handler, catching, is_of_user
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Leaf, Side
 from onnxsmith.scripting.staging.merge import Unassigned
 from onnxsmith.scripting.staging.stager import Stager
 from onnxsmith.scripting.staging.statement_kind import StatementKind, statement_kind
+from onnxsmith.scripting.staging.statements.leaving import made_error
 
 #: What arithmetic raises for values, where a model gives infinity, NaN or whatever is left.
 _OF_VALUES = (ArithmeticError,)
@@ -82,9 +83,10 @@ class Trying(StatementKind):
         try:
             with ExitStack() as stack:
                 if handlers:
-                    stack.enter_context(
-                        catching(Caught(tuple(kind for _, kinds in handlers for kind in kinds)))
-                    )
+                    clauses = [
+                        Handler(kinds, self._raised_by(stager, each, statement)) for each, kinds in handlers
+                    ]
+                    stack.enter_context(catching(Caught(tuple(clauses))))
                 if not statement.orelse:
                     return stager.run(statement.body, leaf)
                 stager.run(statement.body, NOTHING)
@@ -99,6 +101,21 @@ class Trying(StatementKind):
                 stager.assign_name(handler.name, cast("str", error))
             return stager.run(handler.body, leaf)
         return stager.run(statement.orelse, leaf)
+
+    def _raised_by(
+        self, stager: Stager, handler: ast.ExceptHandler, statement: ast.Try
+    ) -> Callable[[BaseException], BaseException] | None:
+        """What a clause raises that does nothing else, made of what is known before the `try`; None for all others."""
+        match handler.body:
+            case [ast.Raise(exc=None)]:
+                return lambda error: error
+            case [ast.Raise(exc=ast.expr() as made)]:
+                read = {each.id for each in ast.walk(made) if isinstance(each, ast.Name)}
+                if read & set(stager.flow.assigned(statement.body)):
+                    return None
+                return lambda error: _made_of(stager, made, handler.name, error)
+            case _:
+                return None
 
     def _caught(self, stager: Stager, handler: ast.ExceptHandler) -> tuple[type[BaseException], ...]:
         """The classes of errors that a handler catches."""
@@ -120,3 +137,17 @@ class Trying(StatementKind):
         for name in stager.flow.assigned(statement.body):
             if frame.variables.get(name) is not before.get(name):
                 frame.variables[name] = gone
+
+
+def _made_of(stager: Stager, made: ast.expr, name: str | None, error: BaseException) -> BaseException:
+    """What `raise made` raises where a name stands for another error."""
+    if name is None:
+        return made_error(stager, made)
+    variables = stager.frame.variables
+    before = {name: variables[name]} if name in variables else {}
+    stager.assign_name(name, cast("str", error))
+    try:
+        return made_error(stager, made)
+    finally:
+        variables.pop(name, None)
+        variables.update(before)
