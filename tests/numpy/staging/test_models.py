@@ -13,6 +13,7 @@ from onnxsmith.errors import (
     AnnotationError,
     AttributeValueError,
     CallError,
+    InputTypeError,
     MissingReturnError,
     TraceError,
     VerificationError,
@@ -274,3 +275,30 @@ def test_an_element_type_is_given_as_it_is() -> None:
 
     model = xp.to_model(turned, DOUBLE["N"], np.float32)
     assert model(np.ones(2)).dtype == np.float32
+
+
+def test_results_that_contradict_the_annotation_are_refused():
+    def rows(x: DOUBLE["N", 3]) -> DOUBLE["N"]:
+        return x
+
+    def narrowed(x: DOUBLE["N"]) -> tuple[DOUBLE["N"], FLOAT["N"]]:
+        return x, x + 1
+
+    def fine(x: DOUBLE["N", 3]) -> tuple[DOUBLE["N"], DOUBLE["M", 3]]:
+        return x.sum(axis=1), x
+
+    with pytest.raises(AnnotationError, match=r"'rows' is annotated to return DOUBLE\['N'\]") as caught:
+        xp.to_model(rows)
+    assert "def rows" in str(caught.value)
+    with pytest.raises(AnnotationError, match=r"FLOAT\['N'\], and the model gives DOUBLE\['N'\]"):
+        xp.to_model(narrowed)
+    assert len(xp.to_model(fine).outputs) == 2
+
+
+def test_a_class_is_no_function():
+    class Model:
+        def predict(self, x):
+            return x
+
+    with pytest.raises(InputTypeError, match="is a class, and a model is made of a function"):
+        xp.jit(Model)

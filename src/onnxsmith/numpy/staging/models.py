@@ -6,7 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, get_args, get_origin
 
 import numpy as np
 
@@ -134,6 +134,7 @@ def to_model(
         ) from None
     model = cast(CodeModel, made.model)
     model.__class__ = CodeModel
+    _check_results(plain, [each.type for each in model.outputs], has_precision=chosen is not None)
     if verify is not False or data is not None:
         beside = Verification(
             plain, function, made, reading.leaves, template, is_exact=chosen is None, allowed=allowed
@@ -222,15 +223,35 @@ def _annotated(hint: object) -> TensorType | None:
 def _check_annotation(plain: PlainFunction, name: str, hint: object, given: object) -> None:
     """Refuse a type that contradicts the annotation of its parameter."""
     annotated = _annotated(hint)
-    if annotated is None or not isinstance(given, TensorType):
-        return
-    differs = given.dtype is not annotated.dtype or len(given.shape or ()) != len(annotated.shape or ())
-    sizes = zip(given.shape or (), annotated.shape or (), strict=False)
-    if differs or any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes):
+    if annotated is not None and isinstance(given, TensorType) and _contradict(given, annotated):
         raise AnnotationError(
             f"'{name}' of '{plain.name}' is annotated {annotated!r}, and to_model is given {given!r}",
             help="leave the type out, or change the annotation",
         ).also(definition_span(plain.function), "the function")
+
+
+def _contradict(one: TensorType, other: TensorType) -> bool:
+    """Whether no array is of both types."""
+    if one.dtype is not other.dtype or len(one.shape or ()) != len(other.shape or ()):
+        return True
+    sizes = zip(one.shape or (), other.shape or (), strict=True)
+    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes)
+
+
+def _check_results(plain: PlainFunction, found: Sequence[AnyValueType], *, has_precision: bool) -> None:
+    """Refuse results that contradict the annotation of what the function returns, one or a tuple of them."""
+    hint = _hints(plain).get("return")
+    wanted = cast("Sequence[object]", get_args(hint)) if get_origin(hint) is tuple else [hint]
+    if len(wanted) != len(found) or has_precision:
+        return
+    for given, each in zip(found, wanted, strict=True):
+        annotated = _annotated(each)
+        is_known = isinstance(given, TensorType) and given.dtype is not None and given.shape is not None
+        if annotated is not None and is_known and _contradict(given, annotated):
+            raise AnnotationError(
+                f"'{plain.name}' is annotated to return {annotated!r}, and the model gives {given!r}",
+                help="change the annotation, or leave it out",
+            ).also(definition_span(plain.function), "the function")
 
 
 def _unlike(plain: PlainFunction, why: str, count: int) -> OnnxsmithError:

@@ -112,6 +112,11 @@ def _no_function(function: object) -> Exception:
             f"a function is needed, not {described_type(type(function))}", help="xp.jit(f), xp.to_model(f, …)"
         )
     name = getattr(function, "__qualname__", None) or repr(function)
+    if isinstance(function, type):
+        return InputTypeError(
+            f"'{name}' is a class, and a model is made of a function",
+            help="give a method of an object: xp.jit(made.predict)",
+        )
     return SourceNotFoundError(
         f"'{name}' is not written in Python, so that there is no source to read",
         help="write a function that calls it: def f(x): return np.…(x)",
