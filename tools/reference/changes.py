@@ -29,7 +29,9 @@ def _ports(kind: str, old: Sequence[Parameter], new: Sequence[Parameter]) -> lis
         ]
     if len(old) == len(new) and all(one.option == other.option for one, other in zip(old, new, strict=True)):
         pairs = [
-            f"`{one.name}` → `{other.name}`" for one, other in zip(old, new, strict=True) if one.name != other.name
+            f"`{one.name}` → `{other.name}`"
+            for one, other in zip(old, new, strict=True)
+            if one.name != other.name
         ]
         return [f"{kind} renamed: {', '.join(pairs)}"]
     added = [f"`{name}`" for name in after if name not in before]
@@ -73,7 +75,12 @@ def _types(old: OperatorDef, new: OperatorDef) -> list[str]:
         if kinds:
             names = sorted(element_name(each) for each in kinds if each.startswith("tensor("))
             others = sorted({each.split("(")[0] for each in kinds if not each.startswith("tensor(")})
-            long = {"seq": "sequences", "optional": "optionals", "map": "maps", "sparse_tensor": "sparse tensors"}
+            long = {
+                "seq": "sequences",
+                "optional": "optionals",
+                "map": "maps",
+                "sparse_tensor": "sparse tensors",
+            }
             shown = [*(f"`{name}`" for name in names), *(long.get(each, each) for each in others)]
             result.append(f"{words}: {', '.join(shown)}")
     return result

@@ -150,10 +150,10 @@ def _from_node_case(definition: OperatorDef, case: Case) -> Example:
         program = _program(definition, _data(definition, case, names, values), call)
     results = [as_value(each) for each in expected]
     output = _run(program, results, (case.rtol, case.atol), only_form=_is_random(case.name))
-    check = functools.partial(
-        _run, program, results, (case.rtol, case.atol), only_form=_is_random(case.name)
+    check = functools.partial(_run, program, results, (case.rtol, case.atol), only_form=_is_random(case.name))
+    return Example(
+        program, output, f"The data is that of ONNX's node case `{case.name}`.", _on_reference(check)
     )
-    return Example(program, output, f"The data is that of ONNX's node case `{case.name}`.", _on_reference(check))
 
 
 def _data(definition: OperatorDef, case: Case, names: Sequence[str], values: Sequence[Any]) -> list[str]:

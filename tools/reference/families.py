@@ -132,7 +132,9 @@ STANDARD = (
 
 #: The domains besides ONNX's own, each a family of its own.
 OTHER_DOMAINS = {
-    "ai.onnx.ml": Family("ml", "Machine learning", "Trees, linear models, encoders: the domain `ai.onnx.ml`.", ""),
+    "ai.onnx.ml": Family(
+        "ml", "Machine learning", "Trees, linear models, encoders: the domain `ai.onnx.ml`.", ""
+    ),
     "ai.onnx.preview": Family("preview", "Preview", "What ONNX tries out: the domain `ai.onnx.preview`.", ""),
     "ai.onnx.preview.training": Family(
         "training", "Training", "Steps of optimizers: the domain `ai.onnx.preview.training`.", ""

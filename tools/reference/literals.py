@@ -72,7 +72,9 @@ def _rows(value: np.ndarray, indent: int) -> str:
         flat = f"[{', '.join(words)}]"
         if len(flat) + indent <= _WIDTH:
             return flat
-        lines = textwrap.wrap(", ".join(words), _WIDTH - indent, break_long_words=False, break_on_hyphens=False)
+        lines = textwrap.wrap(
+            ", ".join(words), _WIDTH - indent, break_long_words=False, break_on_hyphens=False
+        )
         return "[" + ("\n" + " " * (indent + 1)).join(lines) + "]"
     rows = [_rows(each, indent + 1) for each in value]
     flat = f"[{', '.join(rows)}]"

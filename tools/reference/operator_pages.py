@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from onnxsmith.core.operator import signature
 from onnxsmith.schema import registry
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import Attribute, OperatorDef, Parameter
+from onnxsmith.types.dtypes import DType
 from tools.reference import schema_text
 from tools.reference.changes import changes, element_name
 from tools.reference.examples import Example, module_of, version_for
@@ -45,7 +47,9 @@ def operator_page(entry: Entry, siblings: Sequence[Entry]) -> str:
     up = "../" if op.domain else ""
     parts = [
         "---\norphan: true\n---",
-        f"(operator-{op.domain or _STANDARD}-{op.name})=\n# {op.name}".replace("(operator-ai.onnx-", "(operator-"),
+        f"(operator-{op.domain or _STANDARD}-{op.name})=\n# {op.name}".replace(
+            "(operator-ai.onnx-", "(operator-"
+        ),
         f"[Operators]({up}../operators.md) › [{entry.family.title}]({up}{entry.family.slug}.md) · "
         f"{_since(op)}",
         f"```python\n{python_signature(op)}\n```",
@@ -81,7 +85,9 @@ def _standing(op: OperatorDef) -> str:
     """What a reader has to know before anything else."""
     _, until = registry.valid_range(op)
     if until is not None:
-        return f":::{{note}}\nIt was removed in version {until}. The last one that has it is {until - 1}.\n:::"
+        return (
+            f":::{{note}}\nIt was removed in version {until}. The last one that has it is {until - 1}.\n:::"
+        )
     return ""
 
 
@@ -113,7 +119,10 @@ def _value(value: object) -> str:
 def _example(entry: Entry) -> list[str]:
     example = entry.example
     if example is None:
-        return ["## Example", "ONNX has no node case of this operator, so there is no example that could be held against one."]
+        return [
+            "## Example",
+            "ONNX has no node case of this operator, so there is no example that could be held against one.",
+        ]
     return [
         "## Example",
         f"```python\n{example.program}\n```",
@@ -193,11 +202,7 @@ def _type_words(kinds: Iterable[str]) -> str:
     return ", ".join([*words, *(f"`{each}`" for each in sorted(others))])
 
 
-_ELEMENT_NAMES = (
-    "bfloat16 bool complex128 complex64 double float float16 float4e2m1 float6e2m3 float6e3m2 float8e4m3fn "
-    "float8e4m3fnuz float8e5m2 float8e5m2fnuz float8e8m0 int16 int2 int32 int4 int64 int8 string uint16 uint2 uint32 "
-    "uint4 uint64 uint8"
-).split()
+_ELEMENT_NAMES = tuple(each.onnx_name for each in DType)
 
 
 def _runtimes(entry: Entry) -> list[str]:
@@ -211,11 +216,15 @@ def _runtimes(entry: Entry) -> list[str]:
     elif not types:
         told = "It has a kernel; it says nothing of types."
     else:
-        told = "\n\n  ".join(f"`{variable}`: {_type_words(kinds)}" for variable, kinds in sorted(types.items()))
+        told = "\n\n  ".join(
+            f"`{variable}`: {_type_words(kinds)}" for variable, kinds in sorted(types.items())
+        )
     items = [f"{name}\n: {told}"]
     if entry.example is not None:
-        verdict = "It gives what the example above gives." if entry.example.runs_on_reference else (
-            "It does not run the example above."
+        verdict = (
+            "It gives what the example above gives."
+            if entry.example.runs_on_reference
+            else ("It does not run the example above.")
         )
         items.append(f"onnx's reference evaluator\n: {verdict}")
     return ["## Where it runs", "\n\n".join(items)]
@@ -227,7 +236,7 @@ def _versions(op: OperatorDef) -> list[str]:
         return []
     lines = ["## Versions", "| version | what changed |\n| --- | --- |"]
     rows: list[str] = []
-    for old, new in reversed(list(zip(numbers, numbers[1:], strict=False))):
+    for old, new in reversed(list(itertools.pairwise(numbers))):
         before, after = registry.lookup(op.domain, op.name, old), registry.lookup(op.domain, op.name, new)
         rows.append(f"| {new} | {'; '.join(changes(before, after)).replace('|', chr(92) + '|')} |")
     rows.append(f"| {numbers[0]} | the first |")
@@ -281,8 +290,16 @@ def count_table(entries: Sequence[Entry]) -> str:
     for domain in dict.fromkeys(each.definition.domain for each in entries):
         of_domain = [each for each in entries if each.definition.domain == domain]
         shown = [each for each in of_domain if each.example is not None]
-        lacking = [f"[{each.definition.name}](operators/{each.page}.md)" for each in of_domain if each.example is None]
-        words = ", ".join(lacking) if len(lacking) <= 5 else f"{len(lacking)}: ONNX has no node cases of the domain"
+        lacking = [
+            f"[{each.definition.name}](operators/{each.page}.md)"
+            for each in of_domain
+            if each.example is None
+        ]
+        words = (
+            ", ".join(lacking)
+            if len(lacking) <= 5
+            else f"{len(lacking)}: ONNX has no node cases of the domain"
+        )
         rows.append(f"| `{domain or _STANDARD}` | {len(of_domain)} | {len(shown)} | {words or 'none'} |")
     head = ["| domain | operators | with an example that ran | without |", "| --- | --- | --- | --- |"]
     return "\n".join([*head, *rows])

@@ -1,7 +1,7 @@
 """The documentation of ONNX's schemas as Markdown that cannot break a page.
 
-It was written for many renderers: HTML tags, headings, links that are relative to ONNX's own pages. What MyST would take
-for structure of the page is made text; code, lists and links that lead somewhere stay.
+It was written for many renderers: HTML tags, headings, links that are relative to ONNX's own pages. What
+MyST would take for structure of the page is made text; code, lists and links that lead somewhere stay.
 """
 
 from __future__ import annotations

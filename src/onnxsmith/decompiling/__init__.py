@@ -75,6 +75,15 @@ def decompile_to(
     they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
     `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
     that was edited, is left alone, unless `overwrite` is True.
+
+    >>> import pathlib, tempfile
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, trace
+    >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     module = onnxsmith.decompile_to(model, folder, weights="inline")
+    ...     pathlib.Path(module).suffix
+    '.py'
     """
     if weights not in ("inline", "external", "safetensors"):
         raise AttributeValueError(

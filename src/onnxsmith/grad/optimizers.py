@@ -18,7 +18,12 @@ Update: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """How weights are moved; `sgd` and `adam` make one."""
+    """How weights are moved; `sgd` and `adam` make one.
+
+    >>> from onnxsmith.grad import Optimizer, sgd
+    >>> isinstance(sgd(0.1), Optimizer)
+    True
+    """
 
     #: None where it is an input of each step.
     lr: float | None

@@ -156,7 +156,7 @@ def _fits(types: Sequence[str | None], parameters: Sequence[Parameter], chosen: 
 
 
 def meaning_changed(op: OperatorDef) -> str | None:
-    """What is different in the meaning of a version whose signature is that of the one before; None where nothing is."""
+    """How the meaning of a version differs from the one before, whose signature is the same; None where it does not."""
     return None if op.domain else _CHANGED.get((op.name, op.since_version))
 
 

@@ -121,7 +121,12 @@ Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Se
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """How weights are moved; `sgd` and `adam` make one."""
+    """How weights are moved; `sgd` and `adam` make one.
+
+    >>> from onnxsmith.grad import Optimizer, sgd
+    >>> isinstance(sgd(0.1), Optimizer)
+    True
+    """
     lr: float | None
     slots: tuple[str, ...]
     counts: bool

@@ -568,7 +568,16 @@ class Rule:
     ) -> None: ...
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """What reports call it.
+
+        >>> from onnxsmith import Rule
+        >>> def twice(x):
+        ...     return x + x
+        >>> def times_two(x):
+        ...     return x * 2.0
+        >>> Rule(twice, times_two).name
+        'twice'
+        """
 
 Factors: TypeAlias = tuple[str, ...]
 
@@ -868,10 +877,25 @@ class Model:
     def __init__(self, model: IrModel) -> None: ...
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model:
-        """Read a model from a file. Weights in a file beside it are mapped into memory, not read."""
+        """Read a model from a file. Weights in a file beside it are mapped into memory, not read.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, Model, trace
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "model.onnx")
+        ...     trace(lambda x: x + 1.0, FLOAT["N"]).save(file)
+        ...     Model.load(file).inputs[0].name
+        'x'
+        """
     @staticmethod
     def from_proto(proto: onnx.ModelProto) -> Model:
-        """The model of a ModelProto."""
+        """The model of a ModelProto.
+
+        >>> from onnxsmith import FLOAT, Model, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> Model.from_proto(model.proto).inputs[0].name
+        'x'
+        """
     def save(
         self,
         path: str | os.PathLike[str],
@@ -883,27 +907,77 @@ class Model:
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
         A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "model.onnx")
+        ...     model.save(file)
+        ...     file.exists()
+        True
         """
     @property
     def ir(self) -> AnyIrModel:
-        """The onnx-ir model behind it. After changing it, make a new Model of it."""
+        """The onnx-ir model behind it. After changing it, make a new Model of it.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> [node.op_type for node in model.ir.graph]
+        ['Add']
+        """
     @property
     def proto(self) -> onnx.ModelProto:
-        """The model as a ModelProto, weights included: a copy."""
+        """The model as a ModelProto, weights included: a copy.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.proto.graph.node[0].op_type
+        'Add'
+        """
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Names and types of the inputs that must be given."""
+        """Names and types of the inputs that must be given.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.inputs
+        (Port(name='x', type=FLOAT['N']),)
+        """
     @property
     def optional_inputs(self) -> tuple[Port, ...]:
-        """Names and types of the inputs that may be given: an initializer of the same name is their default."""
+        """Names and types of the inputs that may be given: an initializer of the same name is their default.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.optional_inputs
+        ()
+        """
     @property
     def outputs(self) -> tuple[Port, ...]:
-        """Names and types of the outputs."""
+        """Names and types of the outputs.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"], output_names=["y"])
+        >>> model.outputs
+        (Port(name='y', type=FLOAT['N']),)
+        """
     @property
     def opset_imports(self) -> Mapping[str, int]:
-        """Domain and version of the opsets it uses."""
+        """Domain and version of the opsets it uses.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"], opset_version=21)
+        >>> dict(model.opset_imports)
+        {'': 21}
+        """
     def check(self) -> None:
-        """Raise InvalidModelError where the model breaks one of ONNX's rules."""
+        """Raise InvalidModelError where the model breaks one of ONNX's rules.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.check()
+        """
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple.
 
@@ -932,9 +1006,23 @@ class Model:
         array([2., 3.], dtype=float32)
         """
     def runner(self) -> Callable[[Sequence[Any]], Any]:
-        """A function of the inputs as a list of arrays, for calls that must cost little."""
+        """A function of the inputs as a list of arrays, for calls that must cost little.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> run = model.runner()
+        >>> run([np.float32([1.0, 2.0])])
+        array([2., 3.], dtype=float32)
+        """
     def handed_over(self) -> SessionModel:
-        """The model as a runtime is given it."""
+        """The model as a runtime is given it.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.handed_over().proto.graph.node[0].op_type
+        'Add'
+        """
     def _repr_mimebundle_(
         self,
         include: Collection[str] | None = None,
@@ -977,7 +1065,16 @@ class Model:
         axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
         """
     def decision_function(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """The scores of the rows of `X`."""
+        """The scores of the rows of `X`.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+        >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X, outputs="decision_function")
+        >>> model.decision_function(X).shape
+        (4,)
+        """
     def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
 
@@ -1016,6 +1113,15 @@ class Model:
         they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
+
+        >>> import pathlib, tempfile
+        >>> import onnxsmith
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     module = onnxsmith.decompile_to(model, folder, weights="inline")
+        ...     pathlib.Path(module).suffix
+        '.py'
         """
     def equals(self, other: Model, *, names: bool = False) -> Equality:
         """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
@@ -1178,9 +1284,27 @@ class Model:
         ['block', 'block', 'block']
         """
     def predict(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
+        """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+        >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+        >>> model.predict(X)
+        array([0, 0, 1, 1], dtype=int64)
+        """
     def predict_proba(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """The probability of each class for the rows of `X`."""
+        """The probability of each class for the rows of `X`.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+        >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+        >>> model.predict_proba(X).shape
+        (4, 2)
+        """
     def profile(
         self,
         inputs: ModelInputs | None = None,
@@ -1343,7 +1467,17 @@ class Model:
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
     def transform(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """What the pipeline makes of the rows of `X`."""
+        """What the pipeline makes of the rows of `X`.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> X = np.array([[0.0], [2.0]])
+        >>> model = onnxsmith.sklearn.convert(StandardScaler().fit(X), X)
+        >>> model.transform(X)
+        array([[-1.],
+               [ 1.]])
+        """
     def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
         """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
 
@@ -1428,7 +1562,17 @@ class Model:
         """
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+    """Read a model from a file: `onnxsmith.load("m.onnx")`.
+
+    >>> import pathlib, tempfile
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, trace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "model.onnx")
+    ...     trace(lambda x: x + 1.0, FLOAT["N"]).save(file)
+    ...     onnxsmith.load(file).inputs[0].name
+    'x'
+    """
 
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
     """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.

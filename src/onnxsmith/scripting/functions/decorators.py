@@ -147,6 +147,17 @@ def graph(function: F | None = None) -> F | Callable[[F], F]:
     """Mark a nested function as the body of `op.Loop`, `op.Scan`, `op.If` or `op.SequenceMap`.
 
     The body sees the variables around it. `@graph` and `@graph()` mean the same.
+
+    >>> from onnxsmith import FLOAT, graph, opset21 as op, script
+    >>> @script()
+    ... def totals(x: FLOAT["N"]) -> tuple[FLOAT, FLOAT["N"]]:
+    ...     @graph
+    ...     def step(total, element):
+    ...         total = total + element
+    ...         return total, total
+    ...     return op.Scan(0.0, x, body=step, num_scan_inputs=1)
+    >>> totals([1.0, 2.0, 3.0])
+    (array(6., dtype=float32), array([1., 3., 6.], dtype=float32))
     """
     if function is not None:
         return function

@@ -94,7 +94,15 @@ class ScriptDefinition(Script):
 
     @property
     def signature(self) -> inspect.Signature:
-        """The Python signature."""
+        """The Python signature.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> list(doubled.signature.parameters)
+        ['x']
+        """
         return self.parameters.python
 
     @property
@@ -162,7 +170,15 @@ class ScriptDefinition(Script):
 
     @property
     def opset_version(self) -> int:
-        """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest."""
+        """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return op.Relu(x)
+        >>> doubled.opset_version
+        21
+        """
         return self.named_opset_version or default_opset_version()
 
     @property
