@@ -54,6 +54,7 @@ class OnnxReferenceRuntimeEvaluator(Evaluator):
 def default() -> Evaluator:
     """The evaluator in force.
 
+    >>> from onnxsmith.evaluator import OnnxReferenceRuntimeEvaluator, default, default_as
     >>> with default_as(OnnxReferenceRuntimeEvaluator()):
     ...     type(default()).__name__
     'OnnxReferenceRuntimeEvaluator'

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +220,35 @@ def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
     if default is None:
         return argument.arg + kind
     return f"{argument.arg}{kind}{' = ' if kind else '='}{ast.unparse(default)}"
+
+
+def annotation(node: ast.expr) -> str:
+    """A type as it stands in the stub."""
+    return ast.unparse(node)
+
+
+def is_static(node: Function) -> bool:
+    """Whether a method is called on the class."""
+    return bool({ast.unparse(each) for each in node.decorator_list} & {"staticmethod", "classmethod"})
+
+
+def field_comments(cls: type) -> dict[str, str]:
+    """What the source of a class of data says of its fields, in comments that begin with `#:` above them."""
+    try:
+        lines = inspect.getsource(cls).splitlines()
+    except (OSError, TypeError):
+        return {}
+    found: dict[str, str] = {}
+    words: list[str] = []
+    for line in lines:
+        text = line.strip()
+        match = re.match(r"(\w+)\s*:", text)
+        if text.startswith("#:"):
+            words.append(text.removeprefix("#:").strip())
+        elif text.startswith("#") and words:
+            words.append(text.removeprefix("#").strip())
+        else:
+            if match and words:
+                found[match[1]] = " ".join(words)
+            words = []
+    return found

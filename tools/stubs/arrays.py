@@ -46,8 +46,8 @@ def part_stub(header: str, part: str) -> str:
     title = header + _TITLE.format(part=f".{part}")
     if not rest:
         return title + "".join(sorted(lines)) + "\n" + renamed
-    head = "from collections.abc import Callable\n\nfrom onnxsmith.numpy.array import Array as Array\n"
-    others = "".join(f"{name}: Callable[..., Array]\n" for name in rest)
+    head = "from collections.abc import Callable\n\nfrom onnxsmith.numpy.array import Array as _Array\n"
+    others = "".join(f"{name}: Callable[..., _Array]\n" for name in rest)
     return title + head + "".join(sorted(lines)) + "\n" + others
 
 

@@ -31,7 +31,7 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", 
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
     With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     >>> print(decompile(model).partition("model = ")[0])
     from onnxsmith import FLOAT, rebuild, script

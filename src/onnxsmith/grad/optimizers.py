@@ -51,6 +51,7 @@ def sgd(
     `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
     added to the gradient. All is as torch.optim.SGD has it.
 
+    >>> from onnxsmith.grad import sgd
     >>> sgd(0.1, momentum=0.9).slots
     ('momentum',)
     """
@@ -80,6 +81,7 @@ def adam(
 ) -> Optimizer:
     """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
 
+    >>> from onnxsmith.grad import adam
     >>> adam(1e-3).slots
     ('mean', 'square')
     """

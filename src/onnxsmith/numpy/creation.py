@@ -42,7 +42,8 @@ def asarray(
     with a last dimension of 2 and a complex `dtype` is read as `.tensor` gives complex numbers: real and imaginary
     parts.
 
-    >>> asarray([1, 2.5])
+    >>> import onnxsmith.numpy as xp
+    >>> xp.asarray([1, 2.5])
     Array([1. , 2.5])
     """
     check_device(device)
@@ -147,7 +148,8 @@ def array(
 ) -> Array:
     """An array of its own, of numbers, lists, or another.
 
-    >>> array([[1, 2]])
+    >>> import onnxsmith.numpy as xp
+    >>> xp.array([[1, 2]])
     Array([[1, 2]])
     """
     made = asarray(obj, dtype, copy=copy)

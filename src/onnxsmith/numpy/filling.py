@@ -74,7 +74,8 @@ def _dtype(dtype: DTypeLike | None, default: NumpyDType) -> NumpyDType:
 def zeros(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
     """Zeros.
 
-    >>> zeros((2, 2))
+    >>> import onnxsmith.numpy as xp
+    >>> xp.zeros((2, 2))
     Array([[0., 0.],
            [0., 0.]])
     """

@@ -47,7 +47,8 @@ def arange(
 ) -> Array:
     """Evenly spaced numbers from `start` on, before `stop`.
 
-    >>> arange(3)
+    >>> import onnxsmith.numpy as xp
+    >>> xp.arange(3)
     Array([0, 1, 2])
     """
     check_device(device)

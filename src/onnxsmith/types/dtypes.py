@@ -21,6 +21,8 @@ _NUMPY_SCALARS: tuple[type, ...] = (np.generic, bool, float, str)
 class DType(enum.IntEnum):
     """An ONNX element type; the value is its code in `TensorProto.DataType`.
 
+    >>> import numpy as np
+    >>> from onnxsmith import DType
     >>> DType.FLOAT
     DType.FLOAT
     >>> DType.FLOAT == 1, DType.FLOAT.numpy, DType.FLOAT.spelling

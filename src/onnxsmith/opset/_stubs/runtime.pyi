@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 def clear_cache() -> None:
     """Forget all runners, under all settings, and free their memory.
 
+    >>> from onnxsmith.runtime import clear_cache
     >>> clear_cache()
     """
 

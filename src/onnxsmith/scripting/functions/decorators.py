@@ -50,7 +50,7 @@ def script(
     code asks for. `exact="unchecked"` does so where they cannot work, too, with a warning: a model is taken as it is.
 
     >>> import numpy as np
-    >>> from onnxsmith import FLOAT, opset18 as op
+    >>> from onnxsmith import FLOAT, opset18 as op, script
     >>> double = script(lambda x: x + x)
     >>> double(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
@@ -175,6 +175,7 @@ def jit(function: Function) -> Jit:
     The model is made at the first call for inputs of the same element types and ranks, from what the function refers
     to then; arrays and helpers that change afterwards are not seen.
 
+    >>> from onnxsmith import jit
     >>> import numpy as np
     >>> jit(lambda x: x * 2)(np.float32([1, 2]))
     array([2., 4.], dtype=float32)

@@ -162,7 +162,15 @@ class ScriptDefinition(Script):
 
     @property
     def source(self) -> str:
-        """The source text."""
+        """The source text.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> doubled.source.splitlines()[-1].strip()
+        'return x + x'
+        """
         node = self.places.node
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
         lines = linecache.getlines(self.function.__code__.co_filename)[first - 1 : node.end_lineno]
