@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,8 +14,9 @@ author = "The onnxsmith authors"
 project_copyright = "the onnxsmith authors"
 version = release = importlib.metadata.version("onnxsmith")
 
-extensions = ["myst_nb"]
-exclude_patterns = ["_build", "how-to/generated"]
+sys.path.insert(0, str(Path(__file__).resolve().parent / "_ext"))
+extensions = ["myst_nb", "made_reference"]
+exclude_patterns = ["_build", "_ext", "how-to/generated"]
 nitpicky = True
 
 myst_enable_extensions = ["colon_fence", "deflist"]

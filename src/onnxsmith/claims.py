@@ -41,6 +41,7 @@ def source_root(folder: str | os.PathLike[str]) -> Generator[None]:
 
     Only Python files below `folder` are read, whatever the model names; a link that leads out of it is not followed.
 
+    >>> from onnxsmith import source_root
     >>> with source_root("."):
     ...     pass  # load and run the model here
     """

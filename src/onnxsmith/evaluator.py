@@ -12,21 +12,41 @@ from onnxsmith.runtime.settings import Runtime, chosen, current, using
 
 
 class Evaluator:
-    """What runs operators; the classes below name the two there are."""
+    """What runs operators; the classes below name the two there are.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.default().runtime
+    'onnxruntime'
+    """
 
     runtime: Runtime = "onnxruntime"
 
 
 class ORTEvaluator(Evaluator):
-    """ONNX Runtime, with the reference evaluator for what it cannot run."""
+    """ONNX Runtime, with the reference evaluator for what it cannot run.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.ORTEvaluator().runtime
+    'onnxruntime'
+    """
 
 
 class ORTMixedEvaluator(ORTEvaluator):
-    """The same: functions run operator by operator here in any case."""
+    """The same: functions run operator by operator here in any case.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.ORTMixedEvaluator().runtime
+    'onnxruntime'
+    """
 
 
 class OnnxReferenceRuntimeEvaluator(Evaluator):
-    """onnx's reference evaluator."""
+    """onnx's reference evaluator.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.OnnxReferenceRuntimeEvaluator().runtime
+    'reference'
+    """
 
     runtime: Runtime = "reference"
 
@@ -34,6 +54,7 @@ class OnnxReferenceRuntimeEvaluator(Evaluator):
 def default() -> Evaluator:
     """The evaluator in force.
 
+    >>> from onnxsmith.evaluator import OnnxReferenceRuntimeEvaluator, default, default_as
     >>> with default_as(OnnxReferenceRuntimeEvaluator()):
     ...     type(default()).__name__
     'OnnxReferenceRuntimeEvaluator'
@@ -42,12 +63,24 @@ def default() -> Evaluator:
 
 
 def set_default(evaluator: Evaluator) -> None:
-    """Use an evaluator from here on, in this thread or task."""
+    """Use an evaluator from here on, in this thread or task.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.set_default(evaluator.ORTEvaluator())
+    >>> evaluator.default().runtime
+    'onnxruntime'
+    """
     chosen.set(using(runtime=evaluator.runtime).settings)
 
 
 @contextmanager
 def default_as(temp_default: Evaluator) -> Generator[Evaluator]:
-    """Use an evaluator within a `with` block."""
+    """Use an evaluator within a `with` block.
+
+    >>> from onnxsmith import evaluator
+    >>> with evaluator.default_as(evaluator.OnnxReferenceRuntimeEvaluator()) as chosen:
+    ...     chosen.runtime
+    'reference'
+    """
     with using(runtime=temp_default.runtime):
         yield temp_default

@@ -8,30 +8,63 @@ from typing import Literal, TypeAlias
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']
 
 class Evaluator:
-    """What runs operators; the classes below name the two there are."""
+    """What runs operators; the classes below name the two there are.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.default().runtime
+    'onnxruntime'
+    """
     runtime: Runtime = ...
 
 class ORTEvaluator(Evaluator):
-    """ONNX Runtime, with the reference evaluator for what it cannot run."""
+    """ONNX Runtime, with the reference evaluator for what it cannot run.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.ORTEvaluator().runtime
+    'onnxruntime'
+    """
 
 class ORTMixedEvaluator(ORTEvaluator):
-    """The same: functions run operator by operator here in any case."""
+    """The same: functions run operator by operator here in any case.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.ORTMixedEvaluator().runtime
+    'onnxruntime'
+    """
 
 class OnnxReferenceRuntimeEvaluator(Evaluator):
-    """onnx's reference evaluator."""
+    """onnx's reference evaluator.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.OnnxReferenceRuntimeEvaluator().runtime
+    'reference'
+    """
     runtime: Runtime = ...
 
 def default() -> Evaluator:
     """The evaluator in force.
 
+    >>> from onnxsmith.evaluator import OnnxReferenceRuntimeEvaluator, default, default_as
     >>> with default_as(OnnxReferenceRuntimeEvaluator()):
     ...     type(default()).__name__
     'OnnxReferenceRuntimeEvaluator'
     """
 
 def set_default(evaluator: Evaluator) -> None:
-    """Use an evaluator from here on, in this thread or task."""
+    """Use an evaluator from here on, in this thread or task.
+
+    >>> from onnxsmith import evaluator
+    >>> evaluator.set_default(evaluator.ORTEvaluator())
+    >>> evaluator.default().runtime
+    'onnxruntime'
+    """
 
 @contextmanager
 def default_as(temp_default: Evaluator) -> Generator[Evaluator]:
-    """Use an evaluator within a `with` block."""
+    """Use an evaluator within a `with` block.
+
+    >>> from onnxsmith import evaluator
+    >>> with evaluator.default_as(evaluator.OnnxReferenceRuntimeEvaluator()) as chosen:
+    ...     chosen.runtime
+    'reference'
+    """

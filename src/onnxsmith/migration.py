@@ -27,7 +27,7 @@ def proto2python(
     `clean_names`); the main function is called as the graph is (`function_name`); initializers that are not small stand
     apart from the code (`skip_initializers`).
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, opset21 as op, proto2python, trace
     >>> proto = trace(lambda a: op.Relu(a) + 1.0, FLOAT["N"]).proto
     >>> "add = relu + 1.0" in proto2python(proto, use_operators=True)
     True

@@ -24,14 +24,14 @@ def array_stub(header: str) -> str:
         if isinstance(value, type) and issubclass(value, np.generic):
             lines.append(f"from numpy import {value.__name__} as {name}\n")
         elif callable(value) and hasattr(value, "nin"):
-            others.append(f"{name}: Ufunc\n")
+            others.append(f"{name}: _Ufunc\n")
         elif callable(value):
             line, other = _imported(name, value)
             lines.append(line)
             others.append(other)
         else:
             others.append(f"{name}: {'None' if value is None else type(value).__name__}\n")
-    lines.append("from onnxsmith.numpy.ufunc import Ufunc as Ufunc\n")
+    lines.append("from onnxsmith.numpy.ufunc import Ufunc as _Ufunc\n")
     return header + _TITLE.format(part="") + "".join(sorted(lines)) + "\n" + "".join(others)
 
 
@@ -46,8 +46,8 @@ def part_stub(header: str, part: str) -> str:
     title = header + _TITLE.format(part=f".{part}")
     if not rest:
         return title + "".join(sorted(lines)) + "\n" + renamed
-    head = "from collections.abc import Callable\n\nfrom onnxsmith.numpy.array import Array as Array\n"
-    others = "".join(f"{name}: Callable[..., Array]\n" for name in rest)
+    head = "from collections.abc import Callable\n\nfrom onnxsmith.numpy.array import Array as _Array\n"
+    others = "".join(f"{name}: Callable[..., _Array]\n" for name in rest)
     return title + head + "".join(sorted(lines)) + "\n" + others
 
 

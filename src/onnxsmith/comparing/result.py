@@ -20,7 +20,16 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A node that two runs part at, in one of the models."""
+    """A node that two runs part at, in one of the models.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> first = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> second = trace(lambda a: op.Exp(op.Abs(a)), FLOAT["N"])
+    >>> found = compare(first, second, {"a": np.float32([-1, 1])})
+    >>> found.node.node.op_type, found.other.node.op_type
+    ('Relu', 'Abs')
+    """
 
     node: Node
     #: The turns of the loops around it in which it differs, outermost first.
@@ -58,6 +67,14 @@ class Comparison:
 
     `node` is the node of the first model and `other` that of the second; each is None where several nodes stand between
     the last equal values and the first different ones, and the values cannot tell which: those are its `region`.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> first = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> second = trace(lambda a: op.Exp(op.Abs(a)), FLOAT["N"])
+    >>> found = compare(first, second, {"a": np.float32([-1, 1])})
+    >>> bool(found), found.node.node.op_type
+    (False, 'Relu')
     """
 
     #: How many values have a counterpart in the other run, and how many of them differ.

@@ -128,7 +128,16 @@ def distances(left: Array, right: Array) -> np.ndarray[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two arrays differ."""
+    """How two arrays differ.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> first = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> second = trace(lambda a: op.Exp(op.Abs(a)), FLOAT["N"])
+    >>> found = compare(first, second, {"a": np.float32([-1, 1])})
+    >>> found.difference.count, found.difference.size
+    (1, 2)
+    """
 
     #: How many elements are further apart than they may be, of how many.
     count: int

@@ -182,26 +182,47 @@ class Tensor(TensorValue):
     @property
     @_guarded
     def ndim(self) -> int:
-        """How many dimensions it has."""
+        """How many dimensions it has.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).ndim
+        2
+        """
         return methods.rank(self)
 
     @property
     @_guarded
     def shape(self) -> tuple[Any, ...]:
-        """Its dimensions: ints where they are known, scalar tensors where the model decides."""
+        """Its dimensions: ints where they are known, scalar tensors where the model decides.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).shape
+        (2, 2)
+        """
         # Of unknown rank it is a tensor, which does what a tuple does as far as that is possible.
         return cast("tuple[Any, ...]", dimensions.shape(self))
 
     @property
     @_guarded
     def size(self) -> PythonNumber:
-        """How many elements it has."""
+        """How many elements it has.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).size
+        4
+        """
         return methods.size(self)
 
     @property
     @_guarded
     def T(self) -> TensorValue:
-        """All dimensions in reverse order."""
+        """All dimensions in reverse order.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).T
+        tensor([[1, 3],
+                [2, 4]], dtype=int64)
+        """
         return methods.transpose(self)
 
     # -- parts of it -----------------------------------------------------------------------------------
@@ -212,7 +233,13 @@ class Tensor(TensorValue):
 
     @property
     def at(self) -> Updates:
-        """Functional updates: `x.at[i].set(v)` is a new tensor."""
+        """Functional updates: `x.at[i].set(v)` is a new tensor.
+
+        >>> from onnxsmith import tensor
+        >>> x = tensor([1.0, 2.0, 3.0])
+        >>> x.at[0].set(9.0)
+        tensor([9., 2., 3.], dtype=float32)
+        """
         return Updates(self)
 
     @_guarded
@@ -235,112 +262,225 @@ class Tensor(TensorValue):
 
     @_guarded
     def reshape(self, *shape: methods.ShapePart) -> TensorValue:
-        """The same elements in another shape; one dimension may be -1."""
+        """The same elements in another shape; one dimension may be -1.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1, 2, 3, 4]).reshape(2, -1)
+        tensor([[1, 2],
+                [3, 4]], dtype=int64)
+        """
         return methods.reshape(self, shape)
 
     @_guarded
     def transpose(self, *axes: Axes) -> TensorValue:
-        """The dimensions in another order; reversed when none is given."""
+        """The dimensions in another order; reversed when none is given.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).transpose(1, 0)
+        tensor([[1, 3],
+                [2, 4]], dtype=int64)
+        """
         return methods.transpose(self, *axes)
 
     @_guarded
     def astype(self, dtype: DTypeLike) -> TensorValue:
-        """The elements converted: `x.astype(FLOAT)`."""
+        """The elements converted: `x.astype(FLOAT)`.
+
+        >>> from onnxsmith import FLOAT, tensor
+        >>> tensor([1, 2]).astype(FLOAT)
+        tensor([1., 2.], dtype=float32)
+        """
         return methods.astype(self, dtype)
 
     @_guarded
     def sum(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """The sum along axes; small integers add up in 64 bits, as numpy's do."""
+        """The sum along axes; small integers add up in 64 bits, as numpy's do.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).sum(axis=0)
+        tensor([4, 6], dtype=int64)
+        """
         return reductions.sum(self, axis, keepdims)
 
     @_guarded
     def mean(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """The mean along axes; of integers it is float64, as numpy's is."""
+        """The mean along axes; of integers it is float64, as numpy's is.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 2.0]).mean()
+        tensor(1.5, dtype=float32)
+        """
         return reductions.mean(self, axis, keepdims)
 
     @_guarded
     def prod(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """The product along axes."""
+        """The product along axes.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).prod()
+        tensor(24, dtype=int64)
+        """
         return reductions.prod(self, axis, keepdims)
 
     @_guarded
     def var(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
-        """The variance along axes; of integers it is float64, as numpy's is."""
+        """The variance along axes; of integers it is float64, as numpy's is.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 3.0]).var()
+        tensor(1., dtype=float32)
+        """
         return reductions.var(self, axis, ddof, keepdims)
 
     @_guarded
     def std(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
-        """The standard deviation along axes."""
+        """The standard deviation along axes.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 3.0]).std()
+        tensor(1., dtype=float32)
+        """
         return reductions.std(self, axis, ddof, keepdims)
 
     @_guarded
     def cumsum(self, axis: int | None = None) -> TensorValue:
-        """The running sum along an axis, of the flattened tensor when none is given."""
+        """The running sum along an axis, of the flattened tensor when none is given.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1, 2, 3]).cumsum()
+        tensor([1, 3, 6], dtype=int64)
+        """
         return along.cumsum(self, axis)
 
     @_guarded
     def argsort(self, axis: int | None = -1) -> TensorValue:
-        """The positions of the elements in ascending order; equal ones stay in their order."""
+        """The positions of the elements in ascending order; equal ones stay in their order.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([3, 1, 2]).argsort()
+        tensor([1, 2, 0], dtype=int64)
+        """
         return along.argsort(self, axis)
 
     @_guarded
     def max(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """The greatest along axes."""
+        """The greatest along axes.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([3, 1, 2]).max()
+        tensor(3, dtype=int64)
+        """
         return reductions.max(self, axis, keepdims)
 
     @_guarded
     def min(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """The least along axes."""
+        """The least along axes.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([3, 1, 2]).min()
+        tensor(1, dtype=int64)
+        """
         return reductions.min(self, axis, keepdims)
 
     @_guarded
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> TensorValue:
-        """Where the greatest stands; in the flattened tensor when no axis is given."""
+        """Where the greatest stands; in the flattened tensor when no axis is given.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([3, 1, 2]).argmax()
+        tensor(0, dtype=int64)
+        """
         return reductions.argmax(self, axis, keepdims)
 
     @_guarded
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> TensorValue:
-        """Where the least stands; in the flattened tensor when no axis is given."""
+        """Where the least stands; in the flattened tensor when no axis is given.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([3, 1, 2]).argmin()
+        tensor(1, dtype=int64)
+        """
         return reductions.argmin(self, axis, keepdims)
 
     @_guarded
     def any(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """Whether any element is true."""
+        """Whether any element is true.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([True, False]).any()
+        tensor(True)
+        """
         return reductions.any(self, axis, keepdims)
 
     @_guarded
     def all(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """Whether all elements are true."""
+        """Whether all elements are true.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([True, False]).all()
+        tensor(False)
+        """
         return reductions.all(self, axis, keepdims)
 
     @_guarded
     def clip(self, min: Operand | None = None, max: Operand | None = None) -> TensorValue:
-        """The elements held between two bounds."""
+        """The elements held between two bounds.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 5.0]).clip(2.0, 4.0)
+        tensor([2., 4.], dtype=float32)
+        """
         return methods.clip(self, min, max)
 
     @_guarded
     def squeeze(self, axis: Axes = None) -> TensorValue:
-        """Without its dimensions of size 1, or without those named."""
+        """Without its dimensions of size 1, or without those named.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2]]).squeeze(0)
+        tensor([1, 2], dtype=int64)
+        """
         return methods.squeeze(self, axis)
 
     @_guarded
     def flatten(self) -> TensorValue:
-        """All elements in one dimension."""
+        """All elements in one dimension.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).flatten()
+        tensor([1, 2, 3, 4], dtype=int64)
+        """
         return methods.reshape(self, (-1,))
 
     @_guarded
     def ravel(self) -> TensorValue:
-        """All elements in one dimension."""
+        """All elements in one dimension.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).ravel()
+        tensor([1, 2, 3, 4], dtype=int64)
+        """
         return methods.reshape(self, (-1,))
 
     @_guarded
     def swapaxes(self, axis1: int, axis2: int) -> TensorValue:
-        """With two dimensions in each other's place."""
+        """With two dimensions in each other's place.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([[1, 2], [3, 4]]).swapaxes(0, 1)
+        tensor([[1, 3],
+                [2, 4]], dtype=int64)
+        """
         return methods.swapaxes(self, axis1, axis2)
 
     @_guarded
     def item(self) -> bool | int | float | complex | str:
-        """The one element, as a Python value."""
+        """The one element, as a Python value.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([7]).item()
+        7
+        """
         return conversions.item(self)
 
     # -- Python's conversions --------------------------------------------------------------------------

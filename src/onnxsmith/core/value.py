@@ -49,7 +49,12 @@ class TensorValue(Value):
 
     @property
     def type(self) -> TensorType:
-        """Element type and shape, as far as they are known."""
+        """Element type and shape, as far as they are known.
+
+        >>> from onnxsmith import tensor
+        >>> tensor([1.0, 2.0]).type
+        FLOAT[2]
+        """
         kind = self.known.type
         assert isinstance(kind, TensorType)  # whoever makes a tensor has checked it
         return kind

@@ -31,7 +31,7 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", 
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
     With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     >>> print(decompile(model).partition("model = ")[0])
     from onnxsmith import FLOAT, rebuild, script
@@ -75,6 +75,15 @@ def decompile_to(
     they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
     `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
     that was edited, is left alone, unless `overwrite` is True.
+
+    >>> import pathlib, tempfile
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, trace
+    >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     module = onnxsmith.decompile_to(model, folder, weights="inline")
+    ...     pathlib.Path(module).suffix
+    '.py'
     """
     if weights not in ("inline", "external", "safetensors"):
         raise AttributeValueError(

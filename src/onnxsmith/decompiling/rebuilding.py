@@ -54,6 +54,13 @@ def rebuild(
     `nodes` hold names by variable, `literals` and `constants` what stands in the code as a literal (`y[1]` is input 1
     of the node that makes `y`), and so on. `functions` holds the same for each function of the model. `value_types`
     asks for the types of the values inside the model, and may hold those that inference does not find.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, rebuild, script
+    >>> @script()
+    ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+    ...     return x + x
+    >>> rebuild(doubled, values={"x": "input"}).inputs[0].name
+    'input'
     """
     if not isinstance(script, ScriptFunction):
         raise CallError(f"rebuild takes a script, not {type(script).__name__}")
@@ -103,7 +110,15 @@ def rebuild(
 
 @boundary
 def rebuild_function(script: Any, *, all_weights: Weights | None = None, **tables: Any) -> onnx.FunctionProto:
-    """The function of a script, as the tables beside it say; they are those of `rebuild`."""
+    """The function of a script, as the tables beside it say; they are those of `rebuild`.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, rebuild_function, script
+    >>> @script()
+    ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+    ...     return x + x
+    >>> rebuild_function(doubled).name
+    'doubled'
+    """
     if not isinstance(script, ScriptFunction):
         raise CallError(f"rebuild_function takes a script, not {type(script).__name__}")
     _check_tables(tables)

@@ -22,7 +22,7 @@ def recompile(text: str, folder: str | os.PathLike[str] = ".") -> Model | onnx.F
     The text is run, as Python runs a module: give it only what you have read. Files of weights that it names are looked
     for in `folder`.
 
-    >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, decompile, opset21 as op, recompile, trace
     >>> text = decompile(trace(lambda a: op.Relu(a), FLOAT["N"]))
     >>> recompile(text.replace("op.Relu", "op.Exp"))
     Model(a: FLOAT['N']) -> relu: FLOAT['N'], 1 node, opset 21

@@ -19,7 +19,15 @@ THINGS: tuple[ChangedThing, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is in one model only, or is another in each."""
+    """One thing that is in one model only, or is another in each.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> [each.sign for each in found.of("node")]
+    ['~']
+    """
 
     kind: ChangeKind
     thing: ChangedThing

@@ -50,6 +50,13 @@ class Difference:
     """The differences between two models: false where there are none.
 
     `changes` has all of them; `pairs` says which node of the first model is which of the second, by address.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> found.summary()
+    'the first model -> the second model: 1 node changed, 1 weight changed'
     """
 
     changes: tuple[Change, ...]

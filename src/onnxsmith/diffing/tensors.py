@@ -16,7 +16,15 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Magnitude:
-    """How far the elements of two tensors of one type and shape are apart."""
+    """How far the elements of two tensors of one type and shape are apart.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> print(found.of("weight")[0].magnitude)
+    1 of 1 elements differ, by up to 1 where the largest is 2
+    """
 
     #: How many elements differ, of how many.
     count: int

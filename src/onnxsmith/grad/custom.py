@@ -38,7 +38,7 @@ def stop_gradient(x: Any) -> Any:
     """The value itself, as a constant for all gradients: none goes through it.
 
     >>> import numpy as np
-    >>> from onnxsmith.grad import grad
+    >>> from onnxsmith.grad import grad, stop_gradient
     >>> grad(lambda x: (x * stop_gradient(x)).sum())(np.float32([2, 3]))
     array([2., 3.], dtype=float32)
     """
@@ -60,7 +60,7 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, whose values are computed again on the way back instead of being kept: less memory, more time.
 
     >>> import numpy as np
-    >>> from onnxsmith.grad import grad
+    >>> from onnxsmith.grad import checkpoint, grad
     >>> block = checkpoint(lambda x: (x * x) * x)
     >>> grad(lambda x: block(x).sum())(np.float32([1, 2]))
     array([ 3., 12.], dtype=float32)
@@ -86,7 +86,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
 
     >>> import numpy as np
     >>> from onnxsmith import opset21 as op
-    >>> from onnxsmith.grad import grad
+    >>> from onnxsmith.grad import custom_gradient, grad
     >>> rounded = custom_gradient(lambda x: op.Round(x))(lambda g, x: g)
     >>> grad(lambda x: (rounded(x) * x).sum())(np.float32([1.25]))
     array([2.25], dtype=float32)

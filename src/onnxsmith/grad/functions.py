@@ -51,6 +51,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
     `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
 
+    >>> from onnxsmith.grad import grad
     >>> import numpy as np
     >>> grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
@@ -62,6 +63,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     """What a function gives, and its gradient: computed together.
 
+    >>> from onnxsmith.grad import value_and_grad
     >>> import numpy as np
     >>> value_and_grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     (array(5., dtype=float32), array([2., 4.], dtype=float32))
@@ -76,6 +78,7 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
     where there are several results.
 
+    >>> from onnxsmith.grad import vjp
     >>> import numpy as np
     >>> vjp(lambda x: x * x)(np.float32([1, 2]), cotangent=np.float32([1, 10]))
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
@@ -90,6 +93,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     It is called with the function's arguments and `tangent=`, an array of the shape of the argument; a tuple of them
     where `wrt` names several.
 
+    >>> from onnxsmith.grad import jvp
     >>> import numpy as np
     >>> jvp(lambda x: x * x)(np.float32([1, 2]), tangent=np.float32([1, 10]))
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))

@@ -55,6 +55,7 @@ def gradient(model: Model, *, wrt: str | Sequence[str], of: str | None = None) -
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.grad import gradient
     >>> model = trace(lambda x, w: op.ReduceSum((x @ w) ** 2.0, keepdims=0), FLOAT["N", 2], FLOAT[2])
     >>> step = gradient(model, wrt=["w"])
     >>> step

@@ -18,7 +18,12 @@ Update: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """How weights are moved; `sgd` and `adam` make one."""
+    """How weights are moved; `sgd` and `adam` make one.
+
+    >>> from onnxsmith.grad import Optimizer, sgd
+    >>> isinstance(sgd(0.1), Optimizer)
+    True
+    """
 
     #: None where it is an input of each step.
     lr: float | None
@@ -46,6 +51,7 @@ def sgd(
     `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
     added to the gradient. All is as torch.optim.SGD has it.
 
+    >>> from onnxsmith.grad import sgd
     >>> sgd(0.1, momentum=0.9).slots
     ('momentum',)
     """
@@ -75,6 +81,7 @@ def adam(
 ) -> Optimizer:
     """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
 
+    >>> from onnxsmith.grad import adam
     >>> adam(1e-3).slots
     ('mean', 'square')
     """

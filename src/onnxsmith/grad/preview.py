@@ -52,6 +52,7 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
     the algorithm, then what a step updates, with its first value as the default; outputs are theirs, then `NAME_next`
     for all that is updated. `stage` says which entry of the information is meant.
 
+    >>> from onnxsmith.grad import expand_training
     >>> import onnx.parser
     >>> given = onnx.parser.parse_model('''
     ... <ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>

@@ -57,7 +57,7 @@ def training_step(
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> from onnxsmith.grad import losses, sgd
+    >>> from onnxsmith.grad import initial_state, losses, sgd, training_step
     >>> weight = np.zeros((2, 1), np.float32)
     >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
     >>> step = training_step(model, losses.squared, sgd(lr=0.1))
@@ -99,7 +99,7 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> from onnxsmith.grad import losses, sgd
+    >>> from onnxsmith.grad import initial_state, losses, sgd, training_step
     >>> weight = np.ones((2, 1), np.float32)
     >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
     >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
-    """A node as the records name it."""
+    """A node as the records name it.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.edits[0].before[0].operator
+    'Neg'
+    """
 
     operator: str
     name: str
@@ -38,6 +44,11 @@ class Edit:
     `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
     place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
     place, if anything is. Of a node that stays, and changed, both have a note.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.edits[0].operator
+    'Neg'
     """
 
     pass_name: str

@@ -30,6 +30,7 @@ def data_root(folder: str | os.PathLike[str]) -> Generator[None]:
 
     Download caches keep a model's files behind links; name the cache:
 
+    >>> from onnxsmith import data_root
     >>> with data_root("."):
     ...     pass  # onnxsmith.load("snapshots/main/model.onnx")
     """

@@ -110,13 +110,28 @@ class Model:
     @staticmethod
     @boundary
     def load(path: str | os.PathLike[str]) -> Model:
-        """Read a model from a file. Weights in a file beside it are mapped into memory, not read."""
+        """Read a model from a file. Weights in a file beside it are mapped into memory, not read.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, Model, trace
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "model.onnx")
+        ...     trace(lambda x: x + 1.0, FLOAT["N"]).save(file)
+        ...     Model.load(file).inputs[0].name
+        'x'
+        """
         return _read(path)
 
     @staticmethod
     @boundary
     def from_proto(proto: onnx.ModelProto) -> Model:
-        """The model of a ModelProto."""
+        """The model of a ModelProto.
+
+        >>> from onnxsmith import FLOAT, Model, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> Model.from_proto(model.proto).inputs[0].name
+        'x'
+        """
         return _made(proto, "the ModelProto", None)
 
     @boundary
@@ -131,6 +146,15 @@ class Model:
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
         A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "model.onnx")
+        ...     model.save(file)
+        ...     file.exists()
+        True
         """
         place = path_of(path)
         held = self._held
@@ -143,19 +167,37 @@ class Model:
 
     @property
     def ir(self) -> ir.Model:
-        """The onnx-ir model behind it. After changing it, make a new Model of it."""
+        """The onnx-ir model behind it. After changing it, make a new Model of it.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> [node.op_type for node in model.ir.graph]
+        ['Add']
+        """
         return self._ir
 
     @property
     def proto(self) -> onnx.ModelProto:
-        """The model as a ModelProto, weights included: a copy."""
+        """The model as a ModelProto, weights included: a copy.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.proto.graph.node[0].op_type
+        'Add'
+        """
         held = self._held
         written = proto_writer.model_to_proto(held) if isinstance(held, ModelRecord) else None
         return files.to_proto(self._ir) if written is None else written
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Names and types of the inputs that must be given."""
+        """Names and types of the inputs that must be given.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.inputs
+        (Port(name='x', type=FLOAT['N']),)
+        """
         held = self._held
         if isinstance(held, ModelRecord):
             return tuple(_recorded_port(value) for value in held.graph.inputs)
@@ -164,7 +206,13 @@ class Model:
 
     @property
     def optional_inputs(self) -> tuple[Port, ...]:
-        """Names and types of the inputs that may be given: an initializer of the same name is their default."""
+        """Names and types of the inputs that may be given: an initializer of the same name is their default.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.optional_inputs
+        ()
+        """
         held = self._held
         if isinstance(held, ModelRecord):
             return ()  # what is recorded has weights, and no defaults
@@ -173,7 +221,13 @@ class Model:
 
     @property
     def outputs(self) -> tuple[Port, ...]:
-        """Names and types of the outputs."""
+        """Names and types of the outputs.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"], output_names=["y"])
+        >>> model.outputs
+        (Port(name='y', type=FLOAT['N']),)
+        """
         held = self._held
         if isinstance(held, ModelRecord):
             return tuple(_recorded_port(value) for value in held.graph.outputs)
@@ -181,12 +235,23 @@ class Model:
 
     @property
     def opset_imports(self) -> Mapping[str, int]:
-        """Domain and version of the opsets it uses."""
+        """Domain and version of the opsets it uses.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"], opset_version=21)
+        >>> dict(model.opset_imports)
+        {'': 21}
+        """
         return dict(self._held.opset_imports)
 
     @boundary
     def check(self) -> None:
-        """Raise InvalidModelError where the model breaks one of ONNX's rules."""
+        """Raise InvalidModelError where the model breaks one of ONNX's rules.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.check()
+        """
         try:
             soundness.check_rules(self.proto)
         except Exception as error:  # the checker and inference raise unrelated classes
@@ -276,7 +341,15 @@ class Model:
         return not takes_map or set(cast("Mapping[object, object]", given)) <= {port.name for port in ports}
 
     def runner(self) -> Callable[[Sequence[Any]], Any]:
-        """A function of the inputs as a list of arrays, for calls that must cost little."""
+        """A function of the inputs as a list of arrays, for calls that must cost little.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> run = model.runner()
+        >>> run([np.float32([1.0, 2.0])])
+        array([2., 3.], dtype=float32)
+        """
         if self._run is None:
             self._run = self._make_runner()
         run = self._run if not self._conditions else self._checking(self._run)
@@ -326,7 +399,13 @@ class Model:
         return objection(self._ir, refusal, feeds)
 
     def handed_over(self) -> SessionModel:
-        """The model as a runtime is given it."""
+        """The model as a runtime is given it.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.handed_over().proto.graph.node[0].op_type
+        'Add'
+        """
         held = self._held
         recorded = recorded_session_model(held) if isinstance(held, ModelRecord) else None
         if recorded is not None:
@@ -489,7 +568,17 @@ def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Mode
 
 @boundary
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+    """Read a model from a file: `onnxsmith.load("m.onnx")`.
+
+    >>> import pathlib, tempfile
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, trace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "model.onnx")
+    ...     trace(lambda x: x + 1.0, FLOAT["N"]).save(file)
+    ...     onnxsmith.load(file).inputs[0].name
+    'x'
+    """
     return _read(path)
 
 

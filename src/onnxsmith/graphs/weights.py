@@ -93,7 +93,7 @@ class Weights(Mapping[str, Weight]):
     `Weights({...})` holds a type with the elements, or with their bytes as base64 text, for each name. Several
     sources may be given.
 
-    >>> from onnxsmith import FLOAT
+    >>> from onnxsmith import FLOAT, Weights
     >>> weights = Weights({"bias": (FLOAT[2], [0.5, 1.5])})
     >>> weights["bias"]
     <weight 'bias': FLOAT[2]>

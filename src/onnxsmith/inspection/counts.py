@@ -15,6 +15,7 @@ Factors = tuple[str, ...]
 class Count:
     """A whole number, or a sum of products of dimensions that are known by name only.
 
+    >>> from onnxsmith.inspection import Count
     >>> Count.product(["N", 4, "N"]) + Count.of(3)
     4*N**2 + 3
     """

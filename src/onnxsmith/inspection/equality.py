@@ -29,7 +29,13 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether two models are equal: true or false, and the first difference in words."""
+    """Whether two models are equal: true or false, and the first difference in words.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> model.equals(trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"]))
+    equal
+    """
 
     #: None where they are equal.
     difference: str | None = None

@@ -48,7 +48,14 @@ class WholeModel(Protocol):
 
 
 class NodeValue:
-    """A value that a node takes or gives."""
+    """A value that a node takes or gives.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> value = model.nodes[1].inputs[0]
+    >>> value.type, value.producer.op_type
+    (FLOAT['N'], 'Exp')
+    """
 
     __slots__ = ("_nodes", "ir")
 
@@ -95,7 +102,18 @@ class NodeValue:
 
 
 class Graph:
-    """A graph of a model: the outermost one, the body of a node, or the body of a function."""
+    """A graph of a model: the outermost one, the body of a node, or the body of a function.
+
+    >>> import numpy as np
+    >>> from onnxsmith import BOOL, FLOAT, script
+    >>> @script()
+    ... def sign(x: FLOAT) -> FLOAT:
+    ...     if x > 0.0:
+    ...         return x
+    ...     return -x
+    >>> [len(body.nodes) for node in sign.to_model().nodes for body in node.bodies]
+    [1, 1]
+    """
 
     __slots__ = ("_nodes", "address", "ir", "kind", "name", "owner", "parameters")
 
@@ -151,6 +169,12 @@ class Node:
 
     Its `address` says where it stands: the number in the outermost graph, `12`; inside a body, with the attribute that
     holds the body, `12.then_branch.3`; in a function, `domain::name/4`. Numbers are those of the file.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> node = model.nodes[1]
+    >>> node.op_type, node.name, [each.name for each in node.inputs]
+    ('Relu', 'relu', ['exp'])
     """
 
     __slots__ = ("_nodes", "address", "graph", "ir")

@@ -32,6 +32,13 @@ class Nodes(Sequence[Node]):
     Each node of the outermost graph is followed by the nodes of its bodies, and all of these by the functions of the
     model, in the order of the file. A node is found by its number in this order, by its address, by its name, or by
     the name of a value that it gives.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> model.nodes
+    <2 nodes: Exp, Relu>
+    >>> model.nodes["relu"].op_type
+    'Relu'
     """
 
     def __init__(self, model: Model) -> None:

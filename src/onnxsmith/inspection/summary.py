@@ -43,6 +43,11 @@ class Summary:
 
     A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
     known only when it runs.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> model.summary(N=10).nodes
+    2
     """
 
     nodes: int

@@ -26,7 +26,15 @@ _MOST_CANDIDATES = 5000
 
 @dataclass(frozen=True, slots=True)
 class WeightInfo:
-    """What is known of a weight without reading it."""
+    """What is known of a weight without reading it.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> scale = np.float32([1, 2])
+    >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+    >>> model.weights.info("scale").size
+    2
+    """
 
     name: str
     dtype: DType
@@ -57,6 +65,13 @@ class ModelWeights(Mapping[str, Elements]):
     The names are those of the model's initializers, and of what its `Constant` nodes give: which of the two holds a
     tensor says nothing of it, and functions have no initializers. One inside a body whose name an outer one has is
     called by the body's address, `12.then_branch/w`; one of a function always so, `domain::layer/w`.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> scale = np.float32([1, 2])
+    >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+    >>> list(model.weights), model.weights.nbytes
+    (['scale'], 8)
     """
 
     def __init__(self, model: Model) -> None:

@@ -183,7 +183,12 @@ class Array(Holding):
     __array_priority__ = 1000
 
     def as_number(self) -> Array:
-        """The same, as a number if it has no dimensions: what functions give."""
+        """The same, as a number if it has no dimensions: what functions give.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray(3.0).as_number()
+        Array(3.)
+        """
         if not self.ndim and self._locked is None:
             self._locked = NUMBER
         return self
@@ -192,12 +197,22 @@ class Array(Holding):
 
     @property
     def tensor(self) -> Tensor:
-        """The tensor that it holds: what `op` and scripts compute with. Complex numbers have a last dimension of 2."""
+        """The tensor that it holds: what `op` and scripts compute with. Complex numbers have a last dimension of 2.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1.0]).tensor
+        tensor([1.])
+        """
         return cast(Tensor, FUNCTIONS["_as_tensor"](self))
 
     @property
     def dtype(self) -> NumpyDType:
-        """The element type, one of numpy's."""
+        """The element type, one of numpy's.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1, 2]).dtype
+        dtype('int64')
+        """
         held = self._value
         if held.__class__ is _NDARRAY:
             return cast("np.ndarray[Any, Any]", held).dtype
@@ -209,7 +224,12 @@ class Array(Holding):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """Its dimensions: ints where they are known, numbers of the model where that decides."""
+        """Its dimensions: ints where they are known, numbers of the model where that decides.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).shape
+        (2, 3)
+        """
         held = self._value
         if held.__class__ is _NDARRAY:
             return cast("np.ndarray[Any, Any]", held).shape
@@ -218,7 +238,12 @@ class Array(Holding):
 
     @property
     def ndim(self) -> int:
-        """How many dimensions it has."""
+        """How many dimensions it has.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).ndim
+        2
+        """
         held = self._value
         if held.__class__ is _NDARRAY:
             return cast("np.ndarray[Any, Any]", held).ndim
@@ -227,7 +252,12 @@ class Array(Holding):
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """How many elements it has.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).size
+        6
+        """
         result: Any = 1
         for each in self.shape:
             result = result * each
@@ -235,12 +265,22 @@ class Array(Holding):
 
     @property
     def itemsize(self) -> int:
-        """How many bytes an element takes."""
+        """How many bytes an element takes.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).itemsize
+        8
+        """
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """How many bytes all elements take."""
+        """How many bytes all elements take.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).nbytes
+        48
+        """
         return self.size * self.dtype.itemsize
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -349,25 +389,54 @@ class Array(Holding):
     var = _method("var")
 
     def compress(self, condition: ArrayLike, axis: int | None = None, out: Array | None = None) -> Array:
-        """`xp.compress` of it."""
+        """`xp.compress` of it.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1, 2, 3]).compress([True, False, True])
+        Array([1, 3])
+        """
         return _called("compress", condition, self, axis, out)
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
-        """The same elements in another shape; one size may be -1."""
+        """The same elements in another shape; one size may be -1.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.arange(4).reshape(2, 2)
+        Array([[0, 1],
+               [2, 3]])
+        """
         given = shape[0] if len(shape) == 1 else shape
         return _called("reshape", self, given, order, copy=copy)
 
     def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Array:
-        """The dimensions in another order; reversed when none is given."""
+        """The dimensions in another order; reversed when none is given.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).transpose().shape
+        (3, 2)
+        """
         order = None if not axes else axes[0] if len(axes) == 1 else axes
         return _called("transpose", self, order)
 
     def copy(self, order: str = "C") -> Array:
-        """An array of its own with the same elements."""
+        """An array of its own with the same elements.
+
+        >>> import onnxsmith.numpy as xp
+        >>> x = xp.asarray([1, 2])
+        >>> y = x.copy()
+        >>> y[0] = 9
+        >>> x
+        Array([1, 2])
+        """
         return _called("copy", self, order)
 
     def flatten(self, order: str = "C") -> Array:
-        """All elements in one dimension, as a copy."""
+        """All elements in one dimension, as a copy.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([[1, 2], [3, 4]]).flatten()
+        Array([1, 2, 3, 4])
+        """
         return _called("copy", _called("ravel", self, order), "C")
 
     def astype(
@@ -380,43 +449,92 @@ class Array(Holding):
         *,
         device: str | None = None,
     ) -> Array:
-        """The elements in another type."""
+        """The elements in another type.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1.7, -1.7]).astype(xp.int64)
+        Array([ 1, -1])
+        """
         return _called("astype", self, dtype, copy=copy, casting=casting, device=device)
 
     def fill(self, value: ArrayLike) -> None:
-        """Write one value to all places."""
+        """Write one value to all places.
+
+        >>> import onnxsmith.numpy as xp
+        >>> x = xp.zeros(2)
+        >>> x.fill(3)
+        >>> x
+        Array([3., 3.])
+        """
         self[...] = value
 
     def sort(
         self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
     ) -> None:
-        """Put the elements in ascending order along an axis, in place."""
+        """Put the elements in ascending order along an axis, in place.
+
+        >>> import onnxsmith.numpy as xp
+        >>> x = xp.asarray([3, 1, 2])
+        >>> x.sort()
+        >>> x
+        Array([1, 2, 3])
+        """
         self[...] = _called("sort", self, axis=axis, order=order)
 
     def partition(
         self, kth: int | Sequence[int], axis: int = -1, kind: str = "introselect", order: None = None
     ) -> None:
-        """Put the elements in order around some places, in place."""
+        """Put the elements in order around some places, in place.
+
+        >>> import onnxsmith.numpy as xp
+        >>> x = xp.asarray([3, 1, 2])
+        >>> x.partition(0)
+        >>> x[0]
+        Array(1)
+        """
         self[...] = _called("partition", self, kth, axis=axis)
 
     def conj(self) -> Array:
-        """The complex conjugates; an array of real numbers itself."""
+        """The complex conjugates; an array of real numbers itself.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1 + 2j]).conj()
+        Array([1.-2.j])
+        """
         return cast(Array, UFUNCS["conjugate"](self)) if self.is_number or self.dtype.kind == "c" else self
 
     conjugate = conj
 
     @property
     def flags(self) -> Any:
-        """What numpy says of the memory of such an array."""
+        """What numpy says of the memory of such an array.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros(2).flags.writeable
+        True
+        """
         return _called("_flags", self)
 
     @property
     def strides(self) -> tuple[Any, ...]:
-        """How many bytes are between neighbours in each dimension."""
+        """How many bytes are between neighbours in each dimension.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((2, 3)).strides
+        (24, 8)
+        """
         return _called("_strides", self)
 
     def view(self, dtype: Any = None, type: Any = None) -> Array:
-        """The same elements, shared."""
+        """The same elements, shared.
+
+        >>> import onnxsmith.numpy as xp
+        >>> x = xp.zeros(2)
+        >>> y = x.view()
+        >>> y[0] = 1
+        >>> x
+        Array([1., 0.])
+        """
         return _called("_memory_view", self, dtype, type)
 
     def __array_wrap__(self, array: Array, context: object = None, return_scalar: bool = False) -> Array:
@@ -424,22 +542,43 @@ class Array(Holding):
         return array.as_number() if return_scalar else array
 
     def tobytes(self, order: str = "C") -> bytes:
-        """The bytes of the elements."""
+        """The bytes of the elements.
+
+        >>> import onnxsmith.numpy as xp
+        >>> list(xp.asarray([1, 2], dtype=xp.uint8).tobytes())
+        [1, 2]
+        """
         return self._known("tobytes()").tobytes("F" if order == "F" else "C")
 
     @property
     def T(self) -> Array:
-        """The dimensions in reverse order: a view."""
+        """The dimensions in reverse order: a view.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([[1, 2], [3, 4]]).T
+        Array([[1, 3],
+               [2, 4]])
+        """
         return _called("transpose", self)
 
     @property
     def mT(self) -> Array:
-        """The last two dimensions exchanged: a view."""
+        """The last two dimensions exchanged: a view.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros((5, 2, 3)).mT.shape
+        (5, 3, 2)
+        """
         return _called("matrix_transpose", self)
 
     @property
     def real(self) -> Array:
-        """The real parts: a view."""
+        """The real parts: a view.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1 + 2j]).real
+        Array([1.])
+        """
         return _called("real", self)
 
     @real.setter
@@ -448,7 +587,12 @@ class Array(Holding):
 
     @property
     def imag(self) -> Array:
-        """The imaginary parts: a view."""
+        """The imaginary parts: a view.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([1 + 2j]).imag
+        Array([2.])
+        """
         return _called("imag", self)
 
     @imag.setter
@@ -457,11 +601,21 @@ class Array(Holding):
 
     @property
     def device(self) -> str:
-        """Where the elements are."""
+        """Where the elements are.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros(2).device
+        'cpu'
+        """
         return "cpu"
 
     def to_device(self, device: str, /, *, stream: None = None) -> Array:
-        """The array on a device; there is one."""
+        """The array on a device; there is one.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.zeros(2).to_device("cpu")
+        Array([0., 0.])
+        """
         return _called("_on_device", self, device, stream)
 
     def __dlpack__(
@@ -521,16 +675,31 @@ class Array(Holding):
         return self._known("an index").__index__()
 
     def item(self, *place: Any) -> Any:
-        """One element, as a Python number; of an array that is being recorded, a number of the model."""
+        """One element, as a Python number; of an array that is being recorded, a number of the model.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([7]).item()
+        7
+        """
         return _called("_item", self, place)
 
     def tolist(self) -> Any:
-        """The elements in nested lists, as Python numbers."""
+        """The elements in nested lists, as Python numbers.
+
+        >>> import onnxsmith.numpy as xp
+        >>> xp.asarray([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         return _called("_to_list", self)
 
     @property
     def flat(self) -> Array:
-        """All elements in one dimension, shared with the array."""
+        """All elements in one dimension, shared with the array.
+
+        >>> import onnxsmith.numpy as xp
+        >>> list(xp.asarray([[1, 2], [3, 4]]).flat)
+        [Array(1), Array(2), Array(3), Array(4)]
+        """
         return _called("ravel", self)
 
     @flat.setter

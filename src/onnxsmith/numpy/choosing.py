@@ -109,7 +109,13 @@ def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: A
 
 @public("extract")
 def extract(condition: ArrayLike, arr: ArrayLike) -> Array:
-    """The elements where a condition of the same shape is true, in a row."""
+    """The elements where a condition of the same shape is true, in a row.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([1, 2, 3])
+    >>> xp.extract(x > 1, x)
+    Array([2, 3])
+    """
     test, x = flattened(array_of(condition), None)[0], flattened(array_of(arr), None)[0]
     return compress(test, x, 0)
 

@@ -42,7 +42,8 @@ def asarray(
     with a last dimension of 2 and a complex `dtype` is read as `.tensor` gives complex numbers: real and imaginary
     parts.
 
-    >>> asarray([1, 2.5])
+    >>> import onnxsmith.numpy as xp
+    >>> xp.asarray([1, 2.5])
     Array([1. , 2.5])
     """
     check_device(device)
@@ -123,7 +124,15 @@ def check_device(device: Device) -> None:
 
 @public("copy")
 def copy(x: ArrayLike, order: str = "K") -> Array:
-    """An array with the same elements, that shares them with none."""
+    """An array with the same elements, that shares them with none.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([1, 2])
+    >>> y = xp.copy(x)
+    >>> y[0] = 9
+    >>> x
+    Array([1, 2])
+    """
     if order not in ("C", "F", "A", "K"):
         raise AttributeValueError(
             f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")
@@ -139,7 +148,8 @@ def array(
 ) -> Array:
     """An array of its own, of numbers, lists, or another.
 
-    >>> array([[1, 2]])
+    >>> import onnxsmith.numpy as xp
+    >>> xp.array([[1, 2]])
     Array([[1, 2]])
     """
     made = asarray(obj, dtype, copy=copy)
@@ -167,7 +177,13 @@ def dlpack(x: Array, stream: None, device: tuple[int, int] | None, copy: bool | 
 
 @public("from_dlpack")
 def from_dlpack(x: ArrayLike, /, *, device: Device = None, copy: bool | None = None) -> Array:
-    """An array of another library's, through dlpack."""
+    """An array of another library's, through dlpack.
+
+    >>> import onnxsmith.numpy as xp
+    >>> import numpy as np
+    >>> xp.from_dlpack(np.array([1.0, 2.0]))
+    Array([1., 2.])
+    """
     check_device(device)
     if isinstance(x, Array):
         return detached(x)

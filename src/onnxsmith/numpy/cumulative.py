@@ -95,7 +95,12 @@ def cumprod(
 def nancumsum(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
 ) -> Array:
-    """`cumsum` with zeros in the place of NaN."""
+    """`cumsum` with zeros in the place of NaN.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nancumsum(xp.asarray([2.0, xp.nan, 3.0]))
+    Array([2., 2., 5.])
+    """
     return _made(a, axis, dtype, out, is_product=False, ignores_nan=True)
 
 
@@ -103,7 +108,12 @@ def nancumsum(
 def nancumprod(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: Array | None = None
 ) -> Array:
-    """`cumprod` with ones in the place of NaN."""
+    """`cumprod` with ones in the place of NaN.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nancumprod(xp.asarray([2.0, xp.nan, 3.0]))
+    Array([2., 2., 6.])
+    """
     return _made(a, axis, dtype, out, is_product=True, ignores_nan=True)
 
 

@@ -289,7 +289,12 @@ def _is_same(a: object, b: object) -> bool:
 
 @public("unwrap")
 def unwrap(p: ArrayLike, discont: float | None = None, axis: int = -1, *, period: float = 2 * np.pi) -> Array:
-    """Angles without jumps: where a step is more than half a period, whole periods are added."""
+    """Angles without jumps: where a step is more than half a period, whole periods are added.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unwrap(xp.asarray([0.0, 2 * xp.pi]))
+    Array([0., 0.])
+    """
     x = array_of(p)
     along = axis_of(axis, x.ndim)
     if x.dtype.kind == "c":

@@ -157,7 +157,13 @@ def normal(
     scale: ArrayLike = 1.0,
     dtype: DTypeLike | None = None,
 ) -> Array:
-    """Numbers of the normal distribution, with a mean and a standard deviation."""
+    """Numbers of the normal distribution, with a mean and a standard deviation.
+
+    >>> import onnxsmith.numpy as xp
+    >>> key = xp.random.key(0)
+    >>> xp.random.normal(key, (2, 3)).shape
+    (2, 3)
+    """
     kind = _real(dtype)
     made = _normal(_key_of(key), _sizes(shape), kind)
     if loc == 0.0 and scale == 1.0:
@@ -210,7 +216,12 @@ def _integers(key: Array, shape: tuple[Size, ...], start: Size, count: Size) -> 
 
 @public("random.permutation")
 def permutation(key: ArrayLike, x: ShapeLike) -> Array:
-    """The numbers below `x` in a random order; of an array, its rows."""
+    """The numbers below `x` in a random order; of an array, its rows.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.random.permutation(xp.random.key(0), 4)
+    Array([1, 0, 3, 2])
+    """
     if isinstance(x, Array):
         if not x.ndim:
             raise ShapeError("an array without dimensions has no rows")

@@ -65,7 +65,12 @@ def _dtype_of(value: object) -> NumpyDType:
 
 @public("result_type")
 def result_type(*arrays_and_dtypes: ArrayLike) -> NumpyDType:
-    """The element type that all go into; Python numbers only have a kind."""
+    """The element type that all go into; Python numbers only have a kind.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.result_type(xp.asarray([1], dtype=xp.int8), xp.float32)
+    dtype('float32')
+    """
     scalars = [type(each) for each in arrays_and_dtypes if dtypes.is_scalar(each)]
     others = [
         cast(np.ndarray[Any, Any], each).dtype
@@ -81,7 +86,12 @@ def result_type(*arrays_and_dtypes: ArrayLike) -> NumpyDType:
 
 @public("common_type")
 def common_type(*arrays: ArrayLike) -> type:
-    """The type of floats, or complex numbers, that all arrays go into; integers count as float64."""
+    """The type of floats, or complex numbers, that all arrays go into; integers count as float64.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.common_type(xp.asarray([1], dtype=xp.int32))
+    <class 'numpy.float64'>
+    """
     kinds = [array_of(each).dtype for each in arrays]
     if any(each.kind == "b" for each in kinds):
         raise InputTypeError("truth values have no common type with numbers")
@@ -90,26 +100,46 @@ def common_type(*arrays: ArrayLike) -> type:
 
 @public("min_scalar_type")
 def min_scalar_type(a: ArrayLike, /) -> NumpyDType:
-    """The smallest element type that holds a number; the element type of an array."""
+    """The smallest element type that holds a number; the element type of an array.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.min_scalar_type(300)
+    dtype('uint16')
+    """
     array = array_of(a)
     return array.dtype if array.ndim else np.min_scalar_type(np.asarray(array))
 
 
 @public("promote_types")
 def promote_types(type1: DTypeLike | None, type2: DTypeLike | None) -> NumpyDType:
-    """The element type that two go into."""
+    """The element type that two go into.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.promote_types(xp.int64, xp.float32)
+    dtype('float64')
+    """
     return np.promote_types(dtypes.read(type1), dtypes.read(type2))
 
 
 @public("can_cast")
 def can_cast(from_: DTypeLike | None, to: DTypeLike | None, /, casting: str = "safe") -> bool:
-    """Whether one element type goes into another."""
+    """Whether one element type goes into another.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.can_cast(xp.int8, xp.float32), xp.can_cast(xp.float64, xp.float32)
+    (True, False)
+    """
     return bool(np.can_cast(_dtype_of(from_), dtypes.read(to), cast(Any, casting)))
 
 
 @public("isdtype")
 def isdtype(dtype: DTypeLike | None, kind: Kind) -> bool:
-    """Whether an element type is of a kind, such as 'real floating', or is another."""
+    """Whether an element type is of a kind, such as 'real floating', or is another.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isdtype(xp.int8, "integral")
+    True
+    """
     given = dtypes.read(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(given, each) for each in kind)
@@ -126,7 +156,13 @@ def isdtype(dtype: DTypeLike | None, kind: Kind) -> bool:
 
 @public("issubdtype")
 def issubdtype(arg1: DTypeLike | None, arg2: DTypeLike | None) -> bool:
-    """numpy's own, on element types."""
+    """numpy's own, on element types.
+
+    >>> import onnxsmith.numpy as xp
+    >>> import numpy as np
+    >>> xp.issubdtype(xp.float32, np.floating)
+    True
+    """
     return bool(np.issubdtype(cast(Any, arg1), cast(Any, arg2)))
 
 
@@ -151,7 +187,12 @@ class FloatLimits:
 
 @public("finfo")
 def finfo(dtype: DTypeLike | None, /) -> FloatLimits:
-    """The limits of a type of floats; of the parts of a complex one."""
+    """The limits of a type of floats; of the parts of a complex one.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.finfo(xp.float32).eps
+    1.1920928955078125e-07
+    """
     given = _dtype_of(dtype)
     if given.kind not in "fc":
         raise AttributeValueError(f"{given.name} is no type of floats", help="xp.iinfo is for integers")
@@ -160,7 +201,12 @@ def finfo(dtype: DTypeLike | None, /) -> FloatLimits:
 
 @public("iinfo")
 def iinfo(dtype: DTypeLike | None, /) -> np.iinfo[Any]:
-    """The limits of a type of integers."""
+    """The limits of a type of integers.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.iinfo(xp.int8).max
+    127
+    """
     given = _dtype_of(dtype)
     if given.kind not in "iu":
         raise AttributeValueError(f"{given.name} is no type of integers", help="xp.finfo is for floats")

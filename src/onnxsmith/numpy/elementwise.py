@@ -84,7 +84,12 @@ def _rounded(x: Array, decimals: int) -> Array:
 @public("around")
 @public("round")
 def round(x: ArrayLike, /, decimals: int = 0, out: Array | None = None) -> Array:
-    """The elements rounded to a number of decimals, halves to even."""
+    """The elements rounded to a number of decimals, halves to even.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.round(xp.asarray([1.25, 2.75]), 1)
+    Array([1.2, 2.8])
+    """
     array = array_of(x)
     if array.dtype.kind == "b":
         if decimals:
@@ -100,7 +105,12 @@ def round(x: ArrayLike, /, decimals: int = 0, out: Array | None = None) -> Array
 
 @public("fix")
 def fix(x: ArrayLike, out: Array | None = None) -> Array:
-    """Rounded towards zero."""
+    """Rounded towards zero.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.fix(xp.asarray([1.7, -1.7]))
+    Array([ 1., -1.])
+    """
     return _written(_ufunc("trunc", array_of(x)), out)
 
 
@@ -112,7 +122,12 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Array:
-    """With numbers in the place of NaN and infinities."""
+    """With numbers in the place of NaN and infinities.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nan_to_num(xp.asarray([1.0, xp.nan]))
+    Array([1., 0.])
+    """
     array = array_of(x)
     if array.dtype.kind not in "fc":
         return sharing.detached(array) if copy else array
@@ -135,7 +150,12 @@ def _without_infinities(x: Array, nan: float, most: float | None, least: float |
 
 @public("angle")
 def angle(z: ArrayLike, deg: bool = False) -> Array:
-    """The angle of complex numbers, in radians or degrees."""
+    """The angle of complex numbers, in radians or degrees.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.angle(xp.asarray([1.0, 1j, -1.0]), deg=True)
+    Array([  0.,  90., 180.])
+    """
     array = array_of(z)
     if array.dtype.kind == "c":
         made = _ufunc("arctan2", array.imag, array.real)
@@ -147,7 +167,12 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 
 @public("sinc")
 def sinc(x: ArrayLike) -> Array:
-    """sin(pi x) / (pi x), 1 at 0."""
+    """sin(pi x) / (pi x), 1 at 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.sinc(xp.asarray([0.0, 0.5]))
+    Array([1.        , 0.63661977])
+    """
     array = array_of(x)
     return _sinc(array if array.dtype.kind in "fc" else as_type(array, dtypes.FLOAT64))
 
@@ -162,7 +187,12 @@ def _sinc(x: Array) -> Array:
 
 @public("i0")
 def i0(x: ArrayLike) -> Array:
-    """The modified Bessel function of the first kind and order 0."""
+    """The modified Bessel function of the first kind and order 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.i0(xp.asarray(0.0))
+    Array(1.)
+    """
     array = array_of(x)
     return detached(_i0(array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64)))
 
@@ -182,7 +212,12 @@ def _i0(x: Array) -> Array:
 def isclose(
     a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Where two numbers are near: |a - b| is at most atol + rtol |b|."""
+    """Where two numbers are near: |a - b| is at most atol + rtol |b|.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isclose(xp.asarray([1.0, 2.0]), [1.0 + 1e-9, 2.1])
+    Array([ True, False])
+    """
     x, y = array_of(a), array_of(b)
     if y.dtype.kind not in "fc":
         y = as_type(y, dtypes.promoted([y.dtype], [float]))
@@ -203,13 +238,23 @@ def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Arr
 def allclose(
     a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether all numbers are near."""
+    """Whether all numbers are near.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.allclose(xp.asarray([1.0, 2.0]), [1.0, 2.0 + 1e-9])
+    Array(True)
+    """
     return cast(Array, isclose(a, b, rtol, atol, equal_nan).all())
 
 
 @public("array_equal")
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
-    """Whether two arrays have the same shape and elements."""
+    """Whether two arrays have the same shape and elements.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.array_equal(xp.asarray([1, 2]), [1, 2])
+    Array(True)
+    """
     x, y = array_of(a1), array_of(a2)
     if x.ndim != y.ndim or not _same_sizes(x, y):
         return Array(np.array(False))
@@ -246,7 +291,12 @@ def _same_sizes(x: Array, y: Array) -> bool:
 
 @public("array_equiv")
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """Whether two arrays have the same elements once they are broadcast."""
+    """Whether two arrays have the same elements once they are broadcast.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.array_equiv(xp.asarray([1, 1]), 1)
+    Array(True)
+    """
     x, y = array_of(a1), array_of(a2)
     try:
         return cast(Array, _ufunc("equal", x, y).all())
@@ -263,54 +313,99 @@ def _is_infinite(x: ArrayLike, sign: float, out: Array | None) -> Array:
 
 @public("isposinf")
 def isposinf(x: ArrayLike, out: Array | None = None) -> Array:
-    """Where the elements are infinite and above 0."""
+    """Where the elements are infinite and above 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isposinf(xp.asarray([xp.inf, 0.0]))
+    Array([ True, False])
+    """
     return _is_infinite(x, 1, out)
 
 
 @public("isneginf")
 def isneginf(x: ArrayLike, out: Array | None = None) -> Array:
-    """Where the elements are infinite and below 0."""
+    """Where the elements are infinite and below 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isneginf(xp.asarray([-xp.inf, 0.0]))
+    Array([ True, False])
+    """
     return _is_infinite(x, -1, out)
 
 
 @public("iscomplex")
 def iscomplex(x: ArrayLike) -> Array:
-    """Where the imaginary part is not 0."""
+    """Where the imaginary part is not 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.iscomplex(xp.asarray([1 + 0j, 1j]))
+    Array([False,  True])
+    """
     return _ufunc("not_equal", array_of(x).imag, 0)
 
 
 @public("isreal")
 def isreal(x: ArrayLike) -> Array:
-    """Where the imaginary part is 0."""
+    """Where the imaginary part is 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isreal(xp.asarray([1 + 0j, 1j]))
+    Array([ True, False])
+    """
     return _ufunc("equal", array_of(x).imag, 0)
 
 
 @public("iscomplexobj")
 def iscomplexobj(x: ArrayLike) -> bool:
-    """Whether the element type is complex."""
+    """Whether the element type is complex.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.iscomplexobj(xp.asarray([1 + 0j]))
+    True
+    """
     return array_of(x).dtype.kind == "c"
 
 
 @public("isrealobj")
 def isrealobj(x: ArrayLike) -> bool:
-    """Whether the element type is not complex."""
+    """Whether the element type is not complex.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.isrealobj(xp.asarray([1.0]))
+    True
+    """
     return array_of(x).dtype.kind != "c"
 
 
 @public("ndim")
 def ndim(a: ArrayLike) -> int:
-    """How many dimensions there are."""
+    """How many dimensions there are.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ndim(xp.asarray([[1, 2]]))
+    2
+    """
     return array_of(a).ndim
 
 
 @public("shape")
 def shape(a: ArrayLike) -> tuple[object, ...]:
-    """The dimensions: ints, and numbers of the model where that decides."""
+    """The dimensions: ints, and numbers of the model where that decides.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.shape(xp.asarray([[1, 2]]))
+    (1, 2)
+    """
     return array_of(a).shape
 
 
 @public("size")
 def size(a: ArrayLike, axis: int | None = None) -> int:
-    """How many elements there are, in all or along an axis."""
+    """How many elements there are, in all or along an axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.size(xp.asarray([[1, 2]]))
+    2
+    """
     array = array_of(a)
     return array.size if axis is None else array.shape[axis]

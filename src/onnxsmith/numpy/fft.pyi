@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 
-from onnxsmith.numpy.array import Array as Array
+from onnxsmith.numpy.array import Array as _Array
 from onnxsmith.numpy.fourier import fft as fft
 from onnxsmith.numpy.fourier import fftfreq as fftfreq
 from onnxsmith.numpy.fourier import fftshift as fftshift
@@ -15,11 +15,11 @@ from onnxsmith.numpy.fourier import irfft as irfft
 from onnxsmith.numpy.fourier import rfft as rfft
 from onnxsmith.numpy.fourier import rfftfreq as rfftfreq
 
-fft2: Callable[..., Array]
-fftn: Callable[..., Array]
-ifft2: Callable[..., Array]
-ifftn: Callable[..., Array]
-irfft2: Callable[..., Array]
-irfftn: Callable[..., Array]
-rfft2: Callable[..., Array]
-rfftn: Callable[..., Array]
+fft2: Callable[..., _Array]
+fftn: Callable[..., _Array]
+ifft2: Callable[..., _Array]
+ifftn: Callable[..., _Array]
+irfft2: Callable[..., _Array]
+irfftn: Callable[..., _Array]
+rfft2: Callable[..., _Array]
+rfftn: Callable[..., _Array]

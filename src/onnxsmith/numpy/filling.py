@@ -74,7 +74,8 @@ def _dtype(dtype: DTypeLike | None, default: NumpyDType) -> NumpyDType:
 def zeros(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
     """Zeros.
 
-    >>> zeros((2, 2))
+    >>> import onnxsmith.numpy as xp
+    >>> xp.zeros((2, 2))
     Array([[0., 0.],
            [0., 0.]])
     """
@@ -84,14 +85,24 @@ def zeros(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = 
 
 @public("ones")
 def ones(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
-    """Ones."""
+    """Ones.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ones((2,))
+    Array([1., 1.])
+    """
     check_device(device)
     return _full(shape, 1, _dtype(dtype, dtypes.FLOAT64))
 
 
 @public("empty")
 def empty(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = None) -> Array:
-    """An array whose elements are yet to be written; zeros until then."""
+    """An array whose elements are yet to be written; zeros until then.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.empty((2, 3)).shape
+    (2, 3)
+    """
     return zeros(shape, dtype, device=device)
 
 
@@ -99,7 +110,12 @@ def empty(shape: ShapeLike, dtype: DTypeLike | None = None, *, device: Device = 
 def full(
     shape: ShapeLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, device: Device = None
 ) -> Array:
-    """An array of one value, or of values that broadcast."""
+    """An array of one value, or of values that broadcast.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.full((2,), 7)
+    Array([7, 7])
+    """
     check_device(device)
     return _full(shape, fill_value, None if dtype is None else dtypes.read(dtype))
 
@@ -113,7 +129,12 @@ def _like(x: ArrayLike, value: object, dtype: DTypeLike | None, shape: ShapeLike
 def zeros_like(
     x: ArrayLike, /, dtype: DTypeLike | None = None, *, shape: ShapeLike | None = None, device: Device = None
 ) -> Array:
-    """Zeros in an array's shape and element type."""
+    """Zeros in an array's shape and element type.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.zeros_like(xp.asarray([3, 4]))
+    Array([0, 0])
+    """
     check_device(device)
     return _like(x, 0, dtype, shape)
 
@@ -122,7 +143,12 @@ def zeros_like(
 def ones_like(
     x: ArrayLike, /, dtype: DTypeLike | None = None, *, shape: ShapeLike | None = None, device: Device = None
 ) -> Array:
-    """Ones in an array's shape and element type."""
+    """Ones in an array's shape and element type.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ones_like(xp.asarray([3, 4]))
+    Array([1, 1])
+    """
     check_device(device)
     return _like(x, 1, dtype, shape)
 
@@ -131,7 +157,12 @@ def ones_like(
 def empty_like(
     x: ArrayLike, /, dtype: DTypeLike | None = None, *, shape: ShapeLike | None = None, device: Device = None
 ) -> Array:
-    """An array in another's shape and element type, whose elements are yet to be written."""
+    """An array in another's shape and element type, whose elements are yet to be written.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.empty_like(xp.zeros((2, 3))).shape
+    (2, 3)
+    """
     check_device(device)
     return _like(x, 0, dtype, shape)
 
@@ -146,7 +177,12 @@ def full_like(
     shape: ShapeLike | None = None,
     device: Device = None,
 ) -> Array:
-    """An array of one value in another's shape and element type."""
+    """An array of one value in another's shape and element type.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.full_like(xp.asarray([1, 2]), 7)
+    Array([7, 7])
+    """
     check_device(device)
     return _like(x, fill_value, dtype, shape)
 
@@ -164,7 +200,13 @@ def eye(
     *,
     device: Device = None,
 ) -> Array:
-    """Ones on a diagonal, zeros elsewhere."""
+    """Ones on a diagonal, zeros elsewhere.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.eye(2)
+    Array([[1., 0.],
+           [0., 1.]])
+    """
     check_device(device)
     rows = size_of(n_rows, "n_rows")
     columns = rows if n_cols is None else size_of(n_cols, "n_cols")
@@ -177,7 +219,13 @@ def eye(
 
 @public("identity")
 def identity(n: SizeLike, dtype: DTypeLike | None = None) -> Array:
-    """The identity matrix."""
+    """The identity matrix.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]])
+    """
     return eye(n, dtype=dtype)
 
 
@@ -189,7 +237,13 @@ def _diagonal_ones(rows: Size, columns: Size, k: Size) -> Array:
 
 @public("tri")
 def tri(n: SizeLike, m: ArrayLike | None = None, k: int = 0, dtype: DTypeLike | None = float) -> Array:
-    """Ones at and below a diagonal."""
+    """Ones at and below a diagonal.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.tri(2)
+    Array([[1., 0.],
+           [1., 1.]])
+    """
     rows = size_of(n, "N")
     return tril(ones((rows, rows if m is None else size_of(m, "M")), dtype), k=k)
 
@@ -202,13 +256,25 @@ def _triangle(x: Array, k: Size, upper: bool) -> Array:
 
 @public("tril")
 def tril(x: ArrayLike, /, k: int = 0) -> Array:
-    """The elements at and below a diagonal, zeros elsewhere."""
+    """The elements at and below a diagonal, zeros elsewhere.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.tril(xp.asarray([[1, 2], [3, 4]]))
+    Array([[1, 0],
+           [3, 4]])
+    """
     return _triangle(_matrix(x), k, False)
 
 
 @public("triu")
 def triu(x: ArrayLike, /, k: int = 0) -> Array:
-    """The elements at and above a diagonal, zeros elsewhere."""
+    """The elements at and above a diagonal, zeros elsewhere.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.triu(xp.asarray([[1, 2], [3, 4]]))
+    Array([[1, 2],
+           [0, 4]])
+    """
     return _triangle(_matrix(x), k, True)
 
 
@@ -226,7 +292,14 @@ def _matrix(x: ArrayLike) -> Array:
 def meshgrid(
     *arrays: ArrayLike, indexing: str = "xy", sparse: bool = False, copy: bool = True
 ) -> tuple[Array, ...]:
-    """Coordinates of a grid, one array for each vector."""
+    """Coordinates of a grid, one array for each vector.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.meshgrid(xp.asarray([1, 2]), xp.asarray([3, 4]))
+    (Array([[1, 2],
+           [1, 2]]), Array([[3, 3],
+           [4, 4]]))
+    """
     if indexing not in ("xy", "ij"):
         raise AttributeValueError(
             f"indexing is 'xy' or 'ij', not {indexing!r}", culprit=("attribute", "indexing")

@@ -20,6 +20,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import Axes, axes_of, axis_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.creation import check_device
+from onnxsmith.numpy.documentation import documented
 from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.rearranging import roll
 from onnxsmith.numpy.recorded import recorded
@@ -158,7 +159,7 @@ def _single(name: str, kind: Kind, inverse: bool) -> Callable[..., Array]:
         return _transform(array, sizes, (place,), norm, kind, inverse, default_axes=None)
 
     function.__name__ = name
-    function.__doc__ = f"numpy's `fft.{name}`: a transform along one axis."
+    function.__doc__ = documented(f"fft.{name}")
     return public(f"fft.{name}")(function)
 
 
@@ -169,7 +170,7 @@ def _several(name: str, kind: Kind, inverse: bool, default_axes: Axes) -> Callab
         return _transform(x, s, axes, norm, kind, inverse, default_axes=default_axes)
 
     function.__name__ = name
-    function.__doc__ = f"numpy's `fft.{name}`: a transform along several axes."
+    function.__doc__ = documented(f"fft.{name}")
     return public(f"fft.{name}")(function)
 
 
@@ -217,7 +218,12 @@ def _frequencies(n: object, d: float, dtype: DTypeLike | None, is_half: bool) ->
 def fftfreq(
     n: SizeLike, /, d: float = 1.0, dtype: DTypeLike | None = None, *, device: Device = None
 ) -> Array:
-    """The frequencies of a transform of `n` numbers, `d` apart; `n` may be a size that only the model knows."""
+    """The frequencies of a transform of `n` numbers, `d` apart; `n` may be a size that only the model knows.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.fft.fftfreq(4)
+    Array([ 0.  ,  0.25, -0.5 , -0.25])
+    """
     check_device(device)
     return _frequencies(n, d, dtype, is_half=False)
 
@@ -226,14 +232,24 @@ def fftfreq(
 def rfftfreq(
     n: SizeLike, /, d: float = 1.0, dtype: DTypeLike | None = None, *, device: Device = None
 ) -> Array:
-    """The frequencies of a transform of `n` real numbers, `d` apart; `n` may be a size that only the model knows."""
+    """The frequencies of a transform of `n` real numbers, `d` apart; `n` may be a size that only the model knows.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.fft.rfftfreq(4)
+    Array([0.  , 0.25, 0.5 ])
+    """
     check_device(device)
     return _frequencies(n, d, dtype, is_half=True)
 
 
 @public("fft.fftshift")
 def fftshift(x: ArrayLike, /, axes: Axes = None) -> Array:
-    """The zero frequency in the middle."""
+    """The zero frequency in the middle.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.fft.fftshift(xp.fft.fftfreq(4))
+    Array([-0.5 , -0.25,  0.  ,  0.25])
+    """
     array = array_of(x)
     places = axes_of(axes, array.ndim, "axes")
     return roll(array, tuple(cast(Size, array.shape[each] // 2) for each in places), places)
@@ -241,7 +257,12 @@ def fftshift(x: ArrayLike, /, axes: Axes = None) -> Array:
 
 @public("fft.ifftshift")
 def ifftshift(x: ArrayLike, /, axes: Axes = None) -> Array:
-    """The zero frequency back at the start."""
+    """The zero frequency back at the start.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.fft.ifftshift(xp.asarray([-2, -1, 0, 1]))
+    Array([ 0,  1, -2, -1])
+    """
     array = array_of(x)
     places = axes_of(axes, array.ndim, "axes")
     return roll(array, tuple(cast(Size, -(array.shape[each] // 2)) for each in places), places)

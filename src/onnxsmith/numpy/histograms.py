@@ -229,7 +229,12 @@ def histogram(
 def histogram_bin_edges(
     a: ArrayLike, bins: ArrayLike = 10, range: ArrayLike | None = None, weights: ArrayLike | None = None
 ) -> Array:
-    """The edges of the bins that `histogram` counts in."""
+    """The edges of the bins that `histogram` counts in.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.histogram_bin_edges(xp.asarray([0.0, 4.0]), bins=4)
+    Array([0., 1., 2., 3., 4.])
+    """
     return _edges(flat(_real(array_of(a))), bins, _ends(range))
 
 
@@ -241,7 +246,14 @@ def histogramdd(
     density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many points, the rows of `sample`, fall into each box; and the edges of the boxes along each coordinate."""
+    """How many points, the rows of `sample`, fall into each box; and the edges of the boxes along each coordinate.
+
+    >>> import onnxsmith.numpy as xp
+    >>> counts, edges = xp.histogramdd(xp.asarray([[0.1, 0.2], [0.9, 0.8]]), bins=2)
+    >>> counts
+    Array([[1., 0.],
+           [0., 1.]])
+    """
     points = _coordinates(sample)
     each_bins = _for_each(bins, len(points), "bins")
     each_range = [None] * len(points) if range is None else list(range)
@@ -294,7 +306,14 @@ def histogram2d(
     density: bool | None = None,
     weights: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points fall into each rectangle; and the edges along both coordinates."""
+    """How many points fall into each rectangle; and the edges along both coordinates.
+
+    >>> import onnxsmith.numpy as xp
+    >>> counts, _, _ = xp.histogram2d(xp.asarray([0.1, 0.9]), xp.asarray([0.2, 0.8]), bins=2)
+    >>> counts
+    Array([[1., 0.],
+           [0., 1.]])
+    """
     points = [array_of(each) for each in (x, y)]
     for each in points:
         if each.ndim != 1:

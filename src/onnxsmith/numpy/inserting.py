@@ -41,7 +41,12 @@ def _single_place(obj: ArrayLike, rank: int) -> ArrayLike:
 
 @public("insert")
 def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
-    """An array with values before a place along an axis."""
+    """An array with values before a place along an axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.insert(xp.asarray([1, 3]), 1, 2)
+    Array([1, 2, 3])
+    """
     array = array_of(arr)
     if axis is None:
         array, axis = reshape(array, -1), 0
@@ -75,7 +80,14 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
 
 @public("copyto")
 def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayLike = True) -> None:
-    """Write elements to an array, all or where a condition holds."""
+    """Write elements to an array, all or where a condition holds.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.zeros(3)
+    >>> xp.copyto(x, [1.0, 2.0, 3.0], where=[True, False, True])
+    >>> x
+    Array([1., 0., 3.])
+    """
     given = array_of(src)
     if not np.can_cast(given.dtype, dst.dtype, cast(Any, casting)):
         raise InputTypeError(f"{given.dtype.name} does not go into {dst.dtype.name} by the rule {casting!r}")
@@ -88,7 +100,14 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayL
 
 @public("putmask")
 def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
-    """Write elements where a condition holds; values repeat, by the place in the array."""
+    """Write elements where a condition holds; values repeat, by the place in the array.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([1, 2, 3])
+    >>> xp.putmask(x, x > 1, [10, 20, 30])
+    >>> x
+    Array([ 1, 20, 30])
+    """
     given, where = reshape(as_type(array_of(values), a.dtype), -1), array_of(mask)
     sizes: tuple[Size, Size] = (a.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
@@ -104,7 +123,14 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
 
 @public("place")
 def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
-    """Write elements where a condition holds; values repeat, by how many places there were before."""
+    """Write elements where a condition holds; values repeat, by how many places there were before.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([1, 2, 3])
+    >>> xp.place(x, x > 1, [9])
+    >>> x
+    Array([1, 9, 9])
+    """
     if not isinstance(arr, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(arr).__name__}")
     given, where = reshape(as_type(array_of(vals), arr.dtype), -1), array_of(mask)
@@ -131,7 +157,15 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
 
 @public("fill_diagonal")
 def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
-    """Write to the diagonal of a matrix; values are repeated if they are fewer."""
+    """Write to the diagonal of a matrix; values are repeated if they are fewer.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.zeros((2, 2))
+    >>> xp.fill_diagonal(x, 5)
+    >>> x
+    Array([[5., 0.],
+           [0., 5.]])
+    """
     if a.ndim < 2:
         raise ShapeError("an array has a diagonal if it has two dimensions or more")
     sizes = tuple(a.shape)
@@ -173,7 +207,14 @@ def _fill_open_diagonal(a: Array, given: Array, *, wrap: bool) -> None:
 
 @public("ix_")
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:
-    """Vectors as an open mesh, to index with."""
+    """Vectors as an open mesh, to index with.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> x[xp.ix_([0, 1], [0, 2])]
+    Array([[1, 3],
+           [4, 6]])
+    """
     made: list[Array] = []
     for place, each in enumerate(args):
         vector = array_of(each)
@@ -189,21 +230,36 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
 
 @public("tril_indices_from")
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
-    """Where the elements at and below a diagonal are."""
+    """Where the elements at and below a diagonal are.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.tril_indices_from(xp.zeros((2, 2)))
+    (Array([0, 1, 1]), Array([0, 0, 1]))
+    """
     array = array_of(arr)
     return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](tril(ones(tuple(array.shape), bool), k)))
 
 
 @public("triu_indices_from")
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
-    """Where the elements at and above a diagonal are."""
+    """Where the elements at and above a diagonal are.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.triu_indices_from(xp.zeros((2, 2)))
+    (Array([0, 0, 1]), Array([0, 1, 1]))
+    """
     array = array_of(arr)
     return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](triu(ones(tuple(array.shape), bool), k)))
 
 
 @public("diag_indices_from")
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
-    """Where the diagonal of a square array is."""
+    """Where the diagonal of a square array is.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.diag_indices_from(xp.zeros((2, 2)))
+    (Array([0, 1]), Array([0, 1]))
+    """
     array = array_of(arr)
     first, *others = cast("tuple[Size, ...]", tuple(array.shape))
     for each in others:
@@ -213,7 +269,13 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 
 @public("resize")
 def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
-    """An array of another size, its elements again and again."""
+    """An array of another size, its elements again and again.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.resize(xp.asarray([1, 2, 3]), (2, 2))
+    Array([[1, 2],
+           [3, 1]])
+    """
     flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
     check_not_negative(sizes, "new_shape")
     places = arange(product(sizes)) % flat.shape[0]

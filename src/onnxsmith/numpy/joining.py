@@ -137,7 +137,13 @@ def stack(
     dtype: DTypeLike | None = None,
     casting: str = "same_kind",
 ) -> Array:
-    """Arrays of one shape along a new axis."""
+    """Arrays of one shape along a new axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.stack([xp.asarray([1, 2]), xp.asarray([3, 4])])
+    Array([[1, 2],
+           [3, 4]])
+    """
     if isinstance(arrays, GrownList):
         whole = _elements(arrays, "stack")
         return concat([moveaxis(whole, 0, axis)], axis=0, out=out, dtype=dtype, casting=casting)
@@ -153,7 +159,13 @@ def stack(
 
 @public("vstack")
 def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
-    """Arrays below each other; vectors are rows."""
+    """Arrays below each other; vectors are rows.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.vstack([xp.asarray([1, 2]), xp.asarray([3, 4])])
+    Array([[1, 2],
+           [3, 4]])
+    """
     if isinstance(arrays, GrownList):
         whole = _elements(arrays)
         whole = whole.reshape((-1, 1)) if whole.ndim == 1 else whole
@@ -165,7 +177,12 @@ def vstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "sa
 
 @public("hstack")
 def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Array:
-    """Arrays beside each other: along the second axis, vectors along the first."""
+    """Arrays beside each other: along the second axis, vectors along the first.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.hstack([xp.asarray([1, 2]), xp.asarray([3])])
+    Array([1, 2, 3])
+    """
     if isinstance(arrays, GrownList):
         whole = _elements(arrays)
         if whole.ndim <= 2:
@@ -177,13 +194,25 @@ def hstack(arrays: Arrays, *, dtype: DTypeLike | None = None, casting: str = "sa
 
 @public("dstack")
 def dstack(arrays: Arrays) -> Array:
-    """Arrays along the third axis."""
+    """Arrays along the third axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.dstack([xp.asarray([1, 2]), xp.asarray([3, 4])])
+    Array([[[1, 3],
+            [2, 4]]])
+    """
     return concat([cast(Array, atleast_3d(each)) for each in arrays], axis=2)
 
 
 @public("column_stack")
 def column_stack(arrays: Arrays) -> Array:
-    """Vectors as the columns of a matrix."""
+    """Vectors as the columns of a matrix.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.column_stack([xp.asarray([1, 2]), xp.asarray([3, 4])])
+    Array([[1, 3],
+           [2, 4]])
+    """
     given = [array_of(each) for each in arrays]
     return concat(
         [expand_dims(cast(Array, atleast_1d(each)), 1) if each.ndim < 2 else each for each in given], axis=1
@@ -192,13 +221,23 @@ def column_stack(arrays: Arrays) -> Array:
 
 @public("append")
 def append(x: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
-    """Arrays one after the other; all flat when no axis is given."""
+    """Arrays one after the other; all flat when no axis is given.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.append(xp.asarray([1, 2]), [3, 4])
+    Array([1, 2, 3, 4])
+    """
     return concat([x, values], axis=axis)
 
 
 @public("block")
 def block(arrays: ArrayLike) -> Array:
-    """An array of blocks, in nested lists as they lie."""
+    """An array of blocks, in nested lists as they lie.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.block([[xp.ones((1, 1)), xp.zeros((1, 2))]])
+    Array([[1., 0., 0.]])
+    """
     depth = _depth(arrays)
     rank = max([depth, *(each.ndim for each in _leaves(arrays))])
     return _block(arrays, depth, rank, 1)
@@ -236,7 +275,12 @@ def _block(arrays: object, depth: int, rank: int, level: int) -> Array:
 
 @public("unstack")
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """The parts along an axis, without it: views."""
+    """The parts along an axis, without it: views.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unstack(xp.asarray([[1, 2], [3, 4]]))
+    (Array([1, 2]), Array([3, 4]))
+    """
     array = array_of(x)
     place = axis_of(axis, array.ndim)
     count = array.shape[place]
@@ -251,7 +295,12 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 @public("array_split")
 def array_split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[Array]:
-    """Parts along an axis, as even as they can be: views."""
+    """Parts along an axis, as even as they can be: views.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.array_split(xp.arange(5), 2)
+    [Array([0, 1, 2]), Array([3, 4])]
+    """
     array = array_of(x)
     place = axis_of(axis, array.ndim)
     if isinstance(indices_or_sections, list | tuple | np.ndarray | Array):
@@ -279,7 +328,12 @@ def array_split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> 
 
 @public("split")
 def split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[Array]:
-    """Even parts along an axis, or those between indices: views."""
+    """Even parts along an axis, or those between indices: views.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.split(xp.arange(4), 2)
+    [Array([0, 1]), Array([2, 3])]
+    """
     array = array_of(x)
     size = array.shape[axis_of(axis, array.ndim)]
     if isinstance(indices_or_sections, int) and isinstance(size, int) and size % max(indices_or_sections, 1):
@@ -294,20 +348,35 @@ def split(x: ArrayLike, indices_or_sections: ArrayLike, axis: int = 0) -> list[A
 
 @public("hsplit")
 def hsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
-    """Parts along the second axis, of a vector along the first."""
+    """Parts along the second axis, of a vector along the first.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.hsplit(xp.arange(4), 2)
+    [Array([0, 1]), Array([2, 3])]
+    """
     array = array_of(x)
     return split(array, indices_or_sections, axis=1 if array.ndim > 1 else 0)
 
 
 @public("vsplit")
 def vsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
-    """Parts along the first axis."""
+    """Parts along the first axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> [part.shape for part in xp.vsplit(xp.zeros((4, 2)), 2)]
+    [(2, 2), (2, 2)]
+    """
     return split(x, indices_or_sections, axis=0)
 
 
 @public("dsplit")
 def dsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
-    """Parts along the third axis."""
+    """Parts along the third axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> [part.shape for part in xp.dsplit(xp.zeros((1, 2, 4)), 2)]
+    [(1, 2, 2), (1, 2, 2)]
+    """
     return split(x, indices_or_sections, axis=2)
 
 
@@ -322,7 +391,12 @@ def _tiled(x: Array, repetitions: tuple[Size, ...]) -> Array:
 
 @public("tile")
 def tile(x: ArrayLike, reps: ShapeLike, /) -> Array:
-    """An array repeated along its dimensions, and along new ones before them."""
+    """An array repeated along its dimensions, and along new ones before them.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.tile(xp.asarray([1, 2]), 2)
+    Array([1, 2, 1, 2])
+    """
     array = array_of(x)
     counts = shape_of(reps, "reps")
     rank = max(array.ndim, len(counts))
@@ -333,7 +407,12 @@ def tile(x: ArrayLike, reps: ShapeLike, /) -> Array:
 
 @public("repeat")
 def repeat(x: ArrayLike, repeats: ArrayLike, /, axis: int | None = None) -> Array:
-    """Elements repeated, each as often as is said for all or for each, along an axis or flat."""
+    """Elements repeated, each as often as is said for all or for each, along an axis or flat.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.repeat(xp.asarray([1, 2]), 2)
+    Array([1, 1, 2, 2])
+    """
     array = array_of(x)
     if axis is None or (not array.ndim and axis in (0, -1)):
         array, axis = reshape(array, -1), 0

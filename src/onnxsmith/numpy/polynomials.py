@@ -85,19 +85,34 @@ def _combined(a1: ArrayLike, a2: ArrayLike, ufunc: str) -> Array:
 
 @public("polyadd")
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The sum of polynomials."""
+    """The sum of polynomials.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polyadd(xp.asarray([1, 2]), xp.asarray([3, 4, 5]))
+    Array([3, 5, 7])
+    """
     return _combined(a1, a2, "add")
 
 
 @public("polysub")
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The difference of polynomials."""
+    """The difference of polynomials.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polysub(xp.asarray([1, 2]), xp.asarray([1, 1]))
+    Array([0, 1])
+    """
     return _combined(a1, a2, "subtract")
 
 
 @public("polymul")
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """The product of polynomials."""
+    """The product of polynomials.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polymul(xp.asarray([1, 1]), xp.asarray([1, -1]))
+    Array([ 1,  0, -1])
+    """
     return cast(Array, FUNCTIONS["convolve"](leading(_coefficients(a1)), leading(_coefficients(a2))))
 
 
@@ -149,7 +164,12 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 
 @public("polyder")
 def polyder(p: ArrayLike, m: int = 1) -> Array:
-    """The derivative of a polynomial, `m` times."""
+    """The derivative of a polynomial, `m` times.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polyder(xp.asarray([1, 2, 3]))
+    Array([2, 2])
+    """
     if m < 0:
         raise AttributeValueError(
             f"a derivative is taken 0 times or more, not {m}", culprit=("attribute", "m")
@@ -162,7 +182,12 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
 
 @public("polyint")
 def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
-    """The integral of a polynomial, `m` times, with constants."""
+    """The integral of a polynomial, `m` times, with constants.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.polyint(xp.asarray([2.0, 3.0]))
+    Array([1., 3., 0.])
+    """
     if m < 0:
         raise AttributeValueError(
             f"an integral is taken 0 times or more, not {m}", culprit=("attribute", "m")
@@ -183,7 +208,13 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
 
 @public("vander")
 def vander(x: ArrayLike, N: SizeLike | None = None, increasing: bool = False) -> Array:
-    """The powers of numbers, a column each, the highest first unless they are `increasing`."""
+    """The powers of numbers, a column each, the highest first unless they are `increasing`.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.vander(xp.asarray([2, 3]), 3)
+    Array([[4, 2, 1],
+           [9, 3, 1]])
+    """
     array = array_of(x)
     if array.ndim != 1:
         raise ShapeError(f"the numbers are a vector, not {array.ndim} dimensions")
@@ -200,7 +231,12 @@ def vander(x: ArrayLike, N: SizeLike | None = None, increasing: bool = False) ->
 
 @public("polyfit")
 def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Array:
-    """The polynomial of a degree that is nearest to points, by least squares."""
+    """The polynomial of a degree that is nearest to points, by least squares.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.round(xp.polyfit(xp.asarray([0.0, 1.0, 2.0]), xp.asarray([1.0, 3.0, 5.0]), 1), 6)
+    Array([2., 1.])
+    """
     places, values_ = array_of(x), array_of(y)
     if places.ndim != 1 or values_.ndim not in (1, 2):
         raise ShapeError("points are two vectors of one length")

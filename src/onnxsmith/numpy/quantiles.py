@@ -77,7 +77,12 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """The median over axes, NaN left out."""
+    """The median over axes, NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanmedian(xp.asarray([xp.nan, 3.0, 2.0]))
+    Array(2.5)
+    """
     return _middle(a, axis, out, keepdims, ignores_nan=True)
 
 
@@ -305,7 +310,12 @@ def nanquantile(
     *,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """`quantile` with NaN left out."""
+    """`quantile` with NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanquantile(xp.asarray([xp.nan, 3.0, 2.0]), 0.5)
+    Array(2.5)
+    """
     return _found(a, q, axis, out, method, keepdims, weights, is_percent=False, ignores_nan=True)
 
 
@@ -322,5 +332,10 @@ def nanpercentile(
     *,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """`percentile` with NaN left out."""
+    """`percentile` with NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanpercentile(xp.asarray([xp.nan, 3.0, 2.0]), 50)
+    Array(2.5)
+    """
     return _found(a, q, axis, out, method, keepdims, weights, is_percent=True, ignores_nan=True)

@@ -47,7 +47,8 @@ def arange(
 ) -> Array:
     """Evenly spaced numbers from `start` on, before `stop`.
 
-    >>> arange(3)
+    >>> import onnxsmith.numpy as xp
+    >>> xp.arange(3)
     Array([0, 1, 2])
     """
     check_device(device)
@@ -122,7 +123,12 @@ def linspace(
     *,
     device: Device = None,
 ) -> Any:
-    """As many numbers as are asked for, evenly spaced from `start` to `stop`."""
+    """As many numbers as are asked for, evenly spaced from `start` to `stop`.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
     check_device(device)
     count = size_of(num, "num")
     if isinstance(count, int) and count < 0:

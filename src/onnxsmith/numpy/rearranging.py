@@ -27,7 +27,12 @@ from onnxsmith.types.dtypes import DType
 
 @public("flip")
 def flip(x: ArrayLike, /, axis: Axes = None) -> Array:
-    """The elements in reverse order along axes, all unless they are named: a view."""
+    """The elements in reverse order along axes, all unless they are named: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.flip(xp.asarray([1, 2, 3]))
+    Array([3, 2, 1])
+    """
     array = array_of(x)
     axes = axes_of(axis, array.ndim)
     return array[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(array.ndim))]
@@ -35,13 +40,25 @@ def flip(x: ArrayLike, /, axis: Axes = None) -> Array:
 
 @public("fliplr")
 def fliplr(x: ArrayLike) -> Array:
-    """The columns in reverse order: a view."""
+    """The columns in reverse order: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.fliplr(xp.asarray([[1, 2], [3, 4]]))
+    Array([[2, 1],
+           [4, 3]])
+    """
     return flip(_of_rank(x, 2), 1)
 
 
 @public("flipud")
 def flipud(x: ArrayLike) -> Array:
-    """The rows in reverse order: a view."""
+    """The rows in reverse order: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.flipud(xp.asarray([[1, 2], [3, 4]]))
+    Array([[3, 4],
+           [1, 2]])
+    """
     return flip(_of_rank(x, 1), 0)
 
 
@@ -54,7 +71,13 @@ def _of_rank(x: ArrayLike, rank: int) -> Array:
 
 @public("rot90")
 def rot90(x: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """Turned by a quarter, `k` times, in the plane of two axes: a view."""
+    """Turned by a quarter, `k` times, in the plane of two axes: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.rot90(xp.asarray([[1, 2], [3, 4]]))
+    Array([[2, 4],
+           [1, 3]])
+    """
     array = _of_rank(x, 2)
     first, second = axes_of(axes, array.ndim, "axes")
     turns = k % 4
@@ -69,7 +92,12 @@ def rot90(x: ArrayLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 @public("roll")
 def roll(x: ArrayLike, /, shift: ShapeLike, axis: Axes = None) -> Array:
-    """The elements moved along axes; those that leave at one end come in at the other."""
+    """The elements moved along axes; those that leave at one end come in at the other.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.roll(xp.asarray([1, 2, 3]), 1)
+    Array([3, 1, 2])
+    """
     array = array_of(x)
     shifts = shape_of(shift, "shift")
     if axis is None:
@@ -107,7 +135,12 @@ def _rolled(x: Array, places: Size, axis: int) -> Array:
 
 @public("delete")
 def delete(x: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
-    """An array without the elements that an index names along an axis."""
+    """An array without the elements that an index names along an axis.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.delete(xp.asarray([1, 2, 3]), 1)
+    Array([1, 3])
+    """
     array = array_of(x)
     if axis is None:
         array, axis = reshape(array, -1), 0
@@ -165,7 +198,12 @@ def _diagonal(x: Array, offset: Size) -> Array:
 
 @public("diagonal")
 def diagonal(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The diagonals of the matrices in two dimensions; a view that cannot be written to, as numpy's."""
+    """The diagonals of the matrices in two dimensions; a view that cannot be written to, as numpy's.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.diagonal(xp.asarray([[1, 2], [3, 4]]))
+    Array([1, 4])
+    """
     array = _of_rank(x, 2)
     first, second = axis_of(axis1, array.ndim, "axis1"), axis_of(axis2, array.ndim, "axis2")
     if first == second:
@@ -183,7 +221,12 @@ def diagonal(x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 
 @public("linalg.diagonal")
 def matrix_diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
-    """The diagonals of the matrices in the last two dimensions."""
+    """The diagonals of the matrices in the last two dimensions.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.diagonal(xp.asarray([[1, 2], [3, 4]]))
+    Array([1, 4])
+    """
     return diagonal(x, offset, -2, -1)
 
 
@@ -207,7 +250,13 @@ def _diagonal_matrix(x: Array, k: Size) -> Array:
 
 @public("diag")
 def diag(v: ArrayLike, k: int = 0) -> Array:
-    """The diagonal of a matrix, or the matrix with a diagonal."""
+    """The diagonal of a matrix, or the matrix with a diagonal.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.diag(xp.asarray([1, 2]))
+    Array([[1, 0],
+           [0, 2]])
+    """
     array = array_of(v)
     if array.ndim == 2:
         return diagonal(array, k)
@@ -218,5 +267,11 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
 
 @public("diagflat")
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
-    """The matrix with all elements on a diagonal."""
+    """The matrix with all elements on a diagonal.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.diagflat([[1, 2]])
+    Array([[1, 0],
+           [0, 2]])
+    """
     return diag(reshape(v, -1), k)

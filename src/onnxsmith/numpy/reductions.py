@@ -283,7 +283,12 @@ def _spread(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 @public("ptp")
 @quick()
 def ptp(a: ArrayLike, axis: Axes = None, out: Array | None = None, keepdims: bool = False) -> Array:
-    """How far the greatest element is from the least, over axes."""
+    """How far the greatest element is from the least, over axes.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ptp(xp.asarray([3, 9, 4]))
+    Array(6)
+    """
     x = array_of(a)
     axes = axes_of(axis, x.ndim)
     check_not_empty(x, axes, "the greatest")

@@ -130,7 +130,12 @@ def reshaped(x: Array, shape: tuple[Size, ...]) -> Array:
 
 @public("ravel")
 def ravel(x: ArrayLike, order: str = "C") -> Array:
-    """All elements in one dimension: a view where numpy's is one."""
+    """All elements in one dimension: a view where numpy's is one.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.ravel(xp.asarray([[1, 2], [3, 4]]))
+    Array([1, 2, 3, 4])
+    """
     array = array_of(x)
     if array._is_plain and order in ("A", "K"):
         order = "C"
@@ -152,7 +157,12 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
 @public("permute_dims")
 @public("transpose")
 def transpose(x: ArrayLike, /, axes: Axes = None) -> Array:
-    """The dimensions in another order, reversed unless it is given: a view."""
+    """The dimensions in another order, reversed unless it is given: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.permute_dims(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     array = array_of(x)
     rank = array.ndim
     order = tuple(range(rank))[::-1] if axes is None else axes_of(axes, rank, "axes")
@@ -174,7 +184,13 @@ def transpose(x: ArrayLike, /, axes: Axes = None) -> Array:
 @public("matrix_transpose")
 @public("linalg.matrix_transpose")
 def matrix_transpose(x: ArrayLike, /) -> Array:
-    """The last two dimensions exchanged."""
+    """The last two dimensions exchanged.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.matrix_transpose(xp.asarray([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]])
+    """
     array = array_of(x)
     if array.ndim < 2:
         raise ShapeError(f"a matrix has two dimensions, and this array {array.ndim}")
@@ -183,7 +199,12 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 @public("swapaxes")
 def swapaxes(x: ArrayLike, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
-    """Two dimensions in each other's place: a view."""
+    """Two dimensions in each other's place: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.swapaxes(xp.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
     array = array_of(x)
     order = list(range(array.ndim))
     first, second = axis_of(axis1, array.ndim, "axis1"), axis_of(axis2, array.ndim, "axis2")
@@ -193,7 +214,12 @@ def swapaxes(x: ArrayLike, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
 
 @public("moveaxis")
 def moveaxis(x: ArrayLike, source: Axes, destination: Axes, /) -> Array:
-    """Dimensions in other places, the others in their order: a view."""
+    """Dimensions in other places, the others in their order: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.moveaxis(xp.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
     array = array_of(x)
     taken = axes_of(source, array.ndim, "source")
     places = axes_of(destination, array.ndim, "destination")
@@ -207,7 +233,12 @@ def moveaxis(x: ArrayLike, source: Axes, destination: Axes, /) -> Array:
 
 @public("rollaxis")
 def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Array:
-    """A dimension moved to before another: a view."""
+    """A dimension moved to before another: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.rollaxis(xp.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     array = array_of(x)
     rank = array.ndim
     source = axis_of(axis, rank)
@@ -231,7 +262,12 @@ def unsqueezed(x: Array, axes: tuple[int, ...]) -> Array:
 
 @public("squeeze")
 def squeeze(x: ArrayLike, /, axis: Axes = None) -> Array:
-    """Without dimensions of size 1, all or those that are named: a view."""
+    """Without dimensions of size 1, all or those that are named: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.squeeze(xp.zeros((1, 3, 1))).shape
+    (3,)
+    """
     array = array_of(x)
     shape = tuple(array.shape)
     if axis is None:
@@ -257,7 +293,12 @@ def squeeze(x: ArrayLike, /, axis: Axes = None) -> Array:
 
 @public("expand_dims")
 def expand_dims(x: ArrayLike, /, axis: Axes = 0) -> Array:
-    """New dimensions of size 1: a view."""
+    """New dimensions of size 1: a view.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.expand_dims(xp.asarray([1, 2]), axis=1).shape
+    (2, 1)
+    """
     array = array_of(x)
     count = 1 if isinstance(axis, SupportsIndex) or axis is None else len(axis)
     axes = tuple(sorted(axes_of(axis, array.ndim + count)))
@@ -281,7 +322,13 @@ def _expanded(x: Array, shape: tuple[Size, ...]) -> Array:
 
 @public("broadcast_to")
 def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Array:
-    """Broadcast to a shape: a view that cannot be written to."""
+    """Broadcast to a shape: a view that cannot be written to.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.broadcast_to(xp.asarray([1, 2]), (2, 2))
+    Array([[1, 2],
+           [1, 2]])
+    """
     array = array_of(x)
     sizes = shape_of(shape)
     check_not_negative(sizes)
@@ -305,7 +352,12 @@ def broadcast_to(x: ArrayLike, /, shape: ShapeLike) -> Array:
 
 @public("broadcast_shapes")
 def broadcast_shapes(*shapes: ShapeLike) -> tuple[Size, ...]:
-    """The shape that all broadcast to."""
+    """The shape that all broadcast to.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
     found = [shape_of(each) for each in shapes]
     if all(is_known(each) for each in found):
         try:
@@ -350,7 +402,14 @@ def _wider(a: Size, b: Size) -> values.Size:
 
 @public("broadcast_arrays")
 def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
-    """All arrays in the shape that they broadcast to."""
+    """All arrays in the shape that they broadcast to.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.broadcast_arrays(xp.asarray([1, 2]), xp.asarray([[3], [4]]))
+    (Array([[1, 2],
+           [1, 2]]), Array([[3, 3],
+           [4, 4]]))
+    """
     given = [array_of(each) for each in arrays]
     if not given:
         return ()
@@ -376,19 +435,34 @@ def _each(arrays: tuple[ArrayLike, ...], rank: int) -> Array | tuple[Array, ...]
 
 @public("atleast_1d")
 def atleast_1d(*arrays: ArrayLike) -> Array | tuple[Array, ...]:
-    """With one dimension at least."""
+    """With one dimension at least.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.atleast_1d(xp.asarray(3.0))
+    Array([3.])
+    """
     return _each(arrays, 1)
 
 
 @public("atleast_2d")
 def atleast_2d(*arrays: ArrayLike) -> Array | tuple[Array, ...]:
-    """With two dimensions at least."""
+    """With two dimensions at least.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.atleast_2d(xp.asarray([1, 2]))
+    Array([[1, 2]])
+    """
     return _each(arrays, 2)
 
 
 @public("atleast_3d")
 def atleast_3d(*arrays: ArrayLike) -> Array | tuple[Array, ...]:
-    """With three dimensions at least."""
+    """With three dimensions at least.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.atleast_3d(xp.asarray([1, 2])).shape
+    (1, 2, 1)
+    """
     return _each(arrays, 3)
 
 
@@ -410,14 +484,24 @@ def _with_part(x: Array, part: Array, which: str) -> Array:
 
 @public("real")
 def real(x: ArrayLike) -> Array:
-    """The real parts: a view; a real array is its own."""
+    """The real parts: a view; a real array is its own.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.real(xp.asarray([1 + 2j, 3j]))
+    Array([1., 0.])
+    """
     # A number of Python's has one of its own.
     return cast("Array", getattr(x, "real")) if isinstance(x, Number) else _viewed_part(array_of(x), "real")  # noqa: B009
 
 
 @public("imag")
 def imag(x: ArrayLike) -> Array:
-    """The imaginary parts: a view; zeros for a real array."""
+    """The imaginary parts: a view; zeros for a real array.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.imag(xp.asarray([1 + 2j, 3j]))
+    Array([2., 3.])
+    """
     return cast("Array", getattr(x, "imag")) if isinstance(x, Number) else _viewed_part(array_of(x), "imag")  # noqa: B009
 
 

@@ -104,7 +104,12 @@ def argmin(
 def nanargmax(
     a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
 ) -> Array:
-    """Where the first greatest element stands, NaN left out."""
+    """Where the first greatest element stands, NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanargmax(xp.asarray([xp.nan, 3.0, 2.0]))
+    Array(1)
+    """
     return _found(a, axis, out, keepdims, is_max=True, ignores_nan=True)
 
 
@@ -112,7 +117,12 @@ def nanargmax(
 def nanargmin(
     a: ArrayLike, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
 ) -> Array:
-    """Where the first least element stands, NaN left out."""
+    """Where the first least element stands, NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanargmin(xp.asarray([xp.nan, 3.0, 2.0]))
+    Array(2)
+    """
     return _found(a, axis, out, keepdims, is_max=False, ignores_nan=True)
 
 
@@ -168,5 +178,10 @@ def argwhere(a: ArrayLike) -> Array:
 @public("flatnonzero")
 @quick()
 def flatnonzero(a: ArrayLike) -> Array:
-    """Where elements are not zero, all counted in a row."""
+    """Where elements are not zero, all counted in a row.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.flatnonzero(xp.asarray([[0, 3], [0, 4]]))
+    Array([1, 3])
+    """
     return nonzero(flat(array_of(a)))[0]

@@ -113,26 +113,46 @@ def unique(
 
 @public("unique_all")
 def unique_all(x: ArrayLike, /) -> UniqueAllResult:
-    """The distinct elements, each NaN one of its own; where each stood first, which each is, and how often."""
+    """The distinct elements, each NaN one of its own; where each stood first, which each is, and how often.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unique_all(xp.asarray([2, 1, 2])).values
+    Array([1, 2])
+    """
     return UniqueAllResult(*_distinct(array_of(x), True, True, True, False))
 
 
 @public("unique_counts")
 def unique_counts(x: ArrayLike, /) -> UniqueCountsResult:
-    """The distinct elements, each NaN one of its own, and how often each stands."""
+    """The distinct elements, each NaN one of its own, and how often each stands.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unique_counts(xp.asarray([2, 1, 2])).counts
+    Array([1, 2])
+    """
     return UniqueCountsResult(*_distinct(array_of(x), False, False, True, False))
 
 
 @public("unique_inverse")
 def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
-    """The distinct elements, each NaN one of its own, and which of them each element is."""
+    """The distinct elements, each NaN one of its own, and which of them each element is.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unique_inverse(xp.asarray([2, 1, 2])).inverse_indices
+    Array([1, 0, 1])
+    """
     return UniqueInverseResult(*_distinct(array_of(x), False, True, False, False))
 
 
 @public("unique_values")
 @quick()
 def unique_values(x: ArrayLike, /) -> Array:
-    """The distinct elements, each NaN one of its own."""
+    """The distinct elements, each NaN one of its own.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.unique_values(xp.asarray([2, 1, 2]))
+    Array([1, 2])
+    """
     return _distinct(array_of(x), False, False, False, False)[0]
 
 

@@ -143,7 +143,12 @@ def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
 
 @public("sort_complex")
 def sort_complex(a: ArrayLike) -> Array:
-    """The elements in order along the last axis, as complex numbers."""
+    """The elements in order along the last axis, as complex numbers.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.sort_complex(xp.asarray([2, 1]))
+    Array([1.+0.j, 2.+0.j])
+    """
     x = sort(a)
     narrow = x.dtype.kind in "iu" and x.dtype.itemsize <= 2  # as numpy has it
     return x if x.dtype.kind == "c" else as_type(x, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
@@ -174,7 +179,12 @@ def partition(
     kind: str = "introselect",
     order: ArrayLike | None = None,
 ) -> Array:
-    """The elements with those at `kth` in their places, and no greater one before them: all in order, here."""
+    """The elements with those at `kth` in their places, and no greater one before them: all in order, here.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.partition(xp.asarray([3, 1, 2]), 0)[0]
+    Array(1)
+    """
     _check_kind(None, order)
     x, along = flattened(array_of(a), axis)
     _check_places(x, kth, along)
@@ -189,7 +199,12 @@ def argpartition(
     kind: str = "introselect",
     order: ArrayLike | None = None,
 ) -> Array:
-    """Where the elements stand that `partition` puts in place."""
+    """Where the elements stand that `partition` puts in place.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.argpartition(xp.asarray([3, 1, 2]), 0)[0]
+    Array(1)
+    """
     _check_kind(None, order)
     x, along = flattened(array_of(a), axis)
     _check_places(x, kth, along)

@@ -21,6 +21,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of, tensor_of
+from onnxsmith.numpy.documentation import documented
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.types.dtypes import DType
@@ -29,7 +30,7 @@ from onnxsmith.types.dtypes import DType
 _Definition: TypeAlias = Callable[[TensorValue], TensorValue]
 
 
-def _define(name: str, what: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
+def _define(name: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
     """Enter a function of one array in the namespace."""
 
     @recorded()
@@ -49,7 +50,7 @@ def _define(name: str, what: str, definition: _Definition) -> Callable[[ArrayLik
         return out
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = what
+    function.__doc__ = documented(f"special.{name}")
     return public(f"special.{name}")(function)
 
 
@@ -73,16 +74,16 @@ def _entr(x: TensorValue) -> TensorValue:
     return where(op.Equal(x, number(0.0)), 0.0, beside)
 
 
-erf = _define("erf", "The error function.", error_functions.erf)
-erfc = _define("erfc", "1 less the error function, precise where that is small.", error_functions.erfc)
-erfinv = _define("erfinv", "The inverse of the error function.", error_functions.erfinv)
-expit = _define("expit", "The logistic function, 1 / (1 + exp(-x)).", _expit)
-logit = _define("logit", "The inverse of the logistic function.", _logit)
-entr = _define("entr", "-x log(x): what a probability adds to an entropy.", _entr)
-ndtr = _define("ndtr", "The normal distribution's probability of less than x.", error_functions.normal)
-ndtri = _define("ndtri", "The inverse of `ndtr`.", error_functions.normal_quantile)
-log_ndtr = _define("log_ndtr", "The logarithm of `ndtr`.", error_functions.log_of_normal)
-i0 = _define("i0", "The modified Bessel function of order 0.", bessel.i0)
-i0e = _define("i0e", "The same, times exp(-abs(x)).", bessel.scaled_i0)
-i1 = _define("i1", "The modified Bessel function of order 1.", bessel.i1)
-i1e = _define("i1e", "The same, times exp(-abs(x)).", bessel.scaled_i1)
+erf = _define("erf", error_functions.erf)
+erfc = _define("erfc", error_functions.erfc)
+erfinv = _define("erfinv", error_functions.erfinv)
+expit = _define("expit", _expit)
+logit = _define("logit", _logit)
+entr = _define("entr", _entr)
+ndtr = _define("ndtr", error_functions.normal)
+ndtri = _define("ndtri", error_functions.normal_quantile)
+log_ndtr = _define("log_ndtr", error_functions.log_of_normal)
+i0 = _define("i0", bessel.i0)
+i0e = _define("i0e", bessel.scaled_i0)
+i1 = _define("i1", bessel.i1)
+i1e = _define("i1e", bessel.scaled_i1)

@@ -157,7 +157,15 @@ def _put_along(x: Array, index: Array, new: Array, axis: int) -> Array:
 
 @public("put_along_axis")
 def put_along_axis(arr: Array, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
-    """Write elements at places along an axis, in place."""
+    """Write elements at places along an axis, in place.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([[1, 2], [3, 4]])
+    >>> xp.put_along_axis(x, xp.asarray([[1], [0]]), 9, axis=1)
+    >>> x
+    Array([[1, 9],
+           [9, 4]])
+    """
     if not isinstance(arr, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(arr).__name__}")
     index, new = _index(indices), constant_of(values, arr.dtype)
@@ -203,7 +211,14 @@ def _put(x: Array, index: Array, new: Array, mode: str) -> Array:
 
 @public("put")
 def put(a: Array, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
-    """Write elements at places, all counted in a row, in place; the values are repeated if they are fewer."""
+    """Write elements at places, all counted in a row, in place; the values are repeated if they are fewer.
+
+    >>> import onnxsmith.numpy as xp
+    >>> x = xp.asarray([1, 2, 3])
+    >>> xp.put(x, [0, 2], [7, 8])
+    >>> x
+    Array([7, 2, 8])
+    """
     if not isinstance(a, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(a).__name__}")
     index, new = _index(ind, "ind"), constant_of(v, a.dtype)

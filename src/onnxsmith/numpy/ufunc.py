@@ -22,6 +22,7 @@ from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axes_of, axis_of
 from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.documentation import DocumentationOf
 from onnxsmith.numpy.indexing import read_index, take
 from onnxsmith.numpy.recorded import Recorded
 from onnxsmith.numpy.registry import UFUNCS
@@ -39,6 +40,7 @@ from onnxsmith.numpy.ufunc_steps import Reduce, Steps
 class Ufunc(UfuncCall):
     """One universal function: call it on arrays, or along their dimensions."""
 
+    __doc__ = DocumentationOf(__doc__)
     __signature__ = SignatureOf()
 
     def __init__(
@@ -50,7 +52,6 @@ class Ufunc(UfuncCall):
         reduce: Reduce | None,
     ) -> None:
         super().__init__(name, real, complex, check)
-        self.__doc__ = getattr(getattr(np, name, None), "__doc__", None)
         self._steps = Steps(self, reduce)
 
     # Made when they are first called: few programs go along dimensions with more than a few functions.

@@ -73,7 +73,12 @@ def nanprod(
     initial: ArrayLike | Missing = MISSING,
     where: ArrayLike = True,
 ) -> Array:
-    """The product over axes with ones in the place of NaN."""
+    """The product over axes with ones in the place of NaN.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanprod(xp.asarray([xp.nan, 3.0, 2.0]))
+    Array(6.)
+    """
     return plain_prod(_without(a, 1), axis, dtype, out, keepdims, initial, where)
 
 
@@ -131,7 +136,12 @@ def nanmax(
     initial: ArrayLike | Missing = MISSING,
     where: ArrayLike = True,
 ) -> Array:
-    """The greatest element over axes, NaN left out; NaN where there is nothing else."""
+    """The greatest element over axes, NaN left out; NaN where there is nothing else.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanmax(xp.asarray([xp.nan, 3.0, 2.0]))
+    Array(3.)
+    """
     return _reduced(a, axis, out, keepdims, initial, where, is_max=True)
 
 
@@ -144,7 +154,12 @@ def nanmin(
     initial: ArrayLike | Missing = MISSING,
     where: ArrayLike = True,
 ) -> Array:
-    """The least element over axes, NaN left out; NaN where there is nothing else."""
+    """The least element over axes, NaN left out; NaN where there is nothing else.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanmin(xp.asarray([xp.nan, 3.0, 2.0]))
+    Array(2.)
+    """
     return _reduced(a, axis, out, keepdims, initial, where, is_max=False)
 
 
@@ -273,7 +288,12 @@ def nanvar(
     mean: ArrayLike | Missing = MISSING,
     correction: ArrayLike | Missing = MISSING,
 ) -> Array:
-    """The variance over axes, NaN left out."""
+    """The variance over axes, NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanvar(xp.asarray([xp.nan, 3.0, 1.0]))
+    Array(1.)
+    """
     return _varied(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=False)
 
 
@@ -290,5 +310,10 @@ def nanstd(
     mean: ArrayLike | Missing = MISSING,
     correction: ArrayLike | Missing = MISSING,
 ) -> Array:
-    """The standard deviation over axes, NaN left out."""
+    """The standard deviation over axes, NaN left out.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.nanstd(xp.asarray([xp.nan, 3.0, 1.0]))
+    Array(1.)
+    """
     return _varied(a, axis, dtype, out, ddof, keepdims, where, mean, correction, is_root=True)

@@ -13,6 +13,7 @@ class Opset:
     A domain that nobody has a schema for takes any operator, unchecked; say `outputs=2` where there are several.
     `checked=False` takes any operator of any domain so, also one that its domain has removed or never had.
 
+    >>> from onnxsmith import Opset
     >>> custom = Opset("my.domain", 1)
     >>> custom.Frobnicate
     <operator Frobnicate-1 of my.domain 1>

@@ -96,7 +96,7 @@ def optimize(
     VerificationError then names the change that made a difference.
 
     >>> import numpy as np
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, opset21 as op, optimize, trace
     >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
     >>> small = optimize(model)
     >>> small

@@ -15,7 +15,15 @@ _SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class ProfiledNode:
-    """A node of the model that was profiled."""
+    """A node of the model that was profiled.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.kernels[0].nodes[0].address
+    '0'
+    """
 
     #: Where it stands in the model: `model.nodes[address]`.
     address: str
@@ -41,7 +49,15 @@ class ProfiledNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of Python that nodes were written in."""
+    """A line of Python that nodes were written in.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> len(profile.kernels[0].lines)
+    1
+    """
 
     file: str
     number: int
@@ -59,6 +75,13 @@ class Kernel:
 
     It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
     layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.kernels[0].operator, profile.kernels[0].output_bytes
+    ('Exp', 256)
     """
 
     #: The operator as ONNX Runtime has it, which of fused nodes is one of its own.

@@ -25,7 +25,15 @@ _SHOWN_OPERATORS = 8
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """How a profile was taken."""
+    """How a profile was taken.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.circumstances.runs
+    3
+    """
 
     #: What the model is called: its file's name, else its graph's, or "the model".
     called: str
@@ -50,6 +58,13 @@ class Profile:
 
     The time of a kernel is its own: control flow is told without the kernels in its bodies, so that all kernels add up
     to what was spent in kernels. A group of lines or nodes that ONNX Runtime fused into one kernel is told together.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> [kernel.operator for kernel in profile.kernels]
+    ['Exp', 'Relu']
     """
 
     #: In the order in which they first ran.

@@ -10,7 +10,15 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long something took in each run, in seconds."""
+    """How long something took in each run, in seconds.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.total.minimum <= profile.total.mean
+    True
+    """
 
     per_run: tuple[float, ...]
 
@@ -27,6 +35,7 @@ class Times:
     def share_of(self, whole: Times) -> str:
         """How much of a whole it is, in percent; by the mean: medians of parts do not add up to that of the whole.
 
+        >>> from onnxsmith.profiling import Times
         >>> Times((1.0, 2.0)).share_of(Times((2.0, 4.0)))
         '50.0 %'
         """

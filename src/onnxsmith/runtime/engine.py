@@ -128,6 +128,7 @@ def runners() -> RunnerCache[Any]:
 def clear_cache() -> None:
     """Forget all runners, under all settings, and free their memory.
 
+    >>> from onnxsmith.runtime import clear_cache
     >>> clear_cache()
     """
     _default_runners.clear()

@@ -77,6 +77,13 @@ def load_session(
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
     node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
     that ONNX does not allow: `objection` is asked before it is.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> from onnxsmith.runtime import load_session
+    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]).proto)
+    >>> session([np.float32([1, 2])])
+    [array([2., 3.], dtype=float32)]
     """
     settings = current()
     tried: list[tuple[str, str]] = []

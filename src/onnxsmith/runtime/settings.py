@@ -31,6 +31,10 @@ class Settings:
 
     `providers` is empty for the CPU alone. `intra_op_threads` is None for "as the operator deserves": one thread
     for cheap operators, a few for those that multiply matrices. `runtime` is what to try first.
+
+    >>> from onnxsmith.runtime import Settings
+    >>> Settings(runtime="reference").runtime
+    'reference'
     """
 
     runtime: Runtime = "onnxruntime"

@@ -109,6 +109,7 @@ def _cell(value: object) -> str:
 def tensor(value: Any, dtype: Any = None) -> EagerTensor:
     """A tensor of an array, a number or a list, to compute with ONNX's operators.
 
+    >>> from onnxsmith import tensor
     >>> tensor([1, 2, 3]) // 2
     tensor([0, 1, 1], dtype=int64)
     """

@@ -71,6 +71,11 @@ def names(domain: str, version: int) -> tuple[str, ...]:
     return tuple(name for name, history in _index(_canonical(domain)).items() if _in_force(history, version))
 
 
+def all_names(domain: str) -> tuple[str, ...]:
+    """The operators that any version of a domain has or had, sorted."""
+    return tuple(_index(_canonical(domain)))
+
+
 def versions(domain: str, name: str) -> tuple[int, ...]:
     """The versions in which the operator was introduced or changed, ascending; those that removed it left out."""
     return tuple(since for since, is_deprecated in _history(_canonical(domain), name) if not is_deprecated)

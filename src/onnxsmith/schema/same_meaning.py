@@ -155,6 +155,11 @@ def _fits(types: Sequence[str | None], parameters: Sequence[Parameter], chosen: 
     return True
 
 
+def meaning_changed(op: OperatorDef) -> str | None:
+    """How the meaning of a version differs from the one before, whose signature is the same; None where it does not."""
+    return None if op.domain else _CHANGED.get((op.name, op.since_version))
+
+
 def range_of_meaning(op: OperatorDef, uses: Collection[Use] = ()) -> tuple[int, int | None]:
     """The versions of its domain in which nodes of this definition mean the same: from, and up to but without.
 

@@ -32,7 +32,16 @@ _OUTPUT_NAMES = {
 
 
 class ConvertedModel(Model):
-    """A model that came from an estimator: a `Model` that knows how each step was converted, and how near it is."""
+    """A model that came from an estimator: a `Model` that knows how each step was converted, and how near it is.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> type(model).__name__
+    'ConvertedModel'
+    """
 
     #: How each call was converted.
     roads: Sequence[Road]

@@ -41,7 +41,16 @@ class Check:
 
 @dataclass(slots=True)
 class ConversionReport:
-    """On what a model was compared with its pipeline, and how near it is."""
+    """On what a model was compared with its pipeline, and how near it is.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> model.report.largest < 1e-5
+    True
+    """
 
     checks: list[Check] = field(default_factory=list[Check])
     #: What was not compared, and why.
@@ -59,7 +68,17 @@ class ConversionReport:
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """A row for which a model gives something else than its pipeline."""
+    """A row for which a model gives something else than its pipeline.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> wrong = LogisticRegression().fit(X, [1, 0, 0, 0])
+    >>> onnxsmith.sklearn.discrepancies(wrong, model, X)[0].row
+    2
+    """
 
     row: int
     method: str

@@ -58,6 +58,12 @@ def export(
     - `runtime="onnxruntime"` makes a model that ONNX Runtime gets right: with casts where it has no kernel for an
       element type, and other nodes in the place of those that it computes wrongly. None leaves both out.
     - `strict` is torch.export's.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> model = onnxsmith.torch.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> [node.op_type for node in model.nodes]
+    ['Relu']
     """
     with Progress() as progress:
         name = "main_graph"

@@ -41,7 +41,14 @@ class OutputRow:
 
 @dataclass
 class ExportReport:
-    """How a model came about; `print` it, or show it in a notebook."""
+    """How a model came about; `print` it, or show it in a notebook.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> model = onnxsmith.torch.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> type(model.export_report).__name__
+    'ExportReport'
+    """
 
     opset_version: int = 0
     #: What was done -> seconds.
@@ -115,7 +122,14 @@ _OUTPUT_HEAD = ("inputs", "output", "difference", "relative", "")
 
 
 class ExportedModel(Model):
-    """A model that came from PyTorch: a `Model` with a report of how it came about."""
+    """A model that came from PyTorch: a `Model` with a report of how it came about.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> model = onnxsmith.torch.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> type(model).__name__
+    'ExportedModel'
+    """
 
     #: What was translated how, in how much time, and what a verification found.
     export_report: ExportReport

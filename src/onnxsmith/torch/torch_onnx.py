@@ -27,6 +27,14 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
 
     What torch.onnx makes of it is a call of the ONNX function that the script is. torch.onnx records in opset 18 and
     converts to others afterwards, so a script for it is written with `opset18`.
+
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, opset18 as op, script
+    >>> @script()
+    ... def relu(x: FLOAT[...]) -> FLOAT[...]:
+    ...     return op.Relu(x)
+    >>> callable(onnxsmith.torch.for_torch_onnx(relu))
+    True
     """
     if not isinstance(script, ScriptFunction):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(

@@ -101,6 +101,12 @@ def translate(
     """The model of an exported program. `dynamic_shapes`, as torch.export had them, name the dimensions.
 
     The other arguments are those of `export`.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> program = torch.export.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> [node.op_type for node in onnxsmith.torch.translate(program).nodes]
+    ['Relu']
     """
     if not isinstance(program, torch.export.ExportedProgram):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise ExportError(

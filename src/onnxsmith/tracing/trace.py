@@ -60,7 +60,7 @@ def trace(
     the graph's. `input_names` and `output_names` are in order, or new names by the ones that there would be.
     `doc_string` and `metadata` are the model's.
 
-    >>> from onnxsmith import FLOAT, opset21 as op
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
     """

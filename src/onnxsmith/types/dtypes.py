@@ -21,6 +21,8 @@ _NUMPY_SCALARS: tuple[type, ...] = (np.generic, bool, float, str)
 class DType(enum.IntEnum):
     """An ONNX element type; the value is its code in `TensorProto.DataType`.
 
+    >>> import numpy as np
+    >>> from onnxsmith import DType
     >>> DType.FLOAT
     DType.FLOAT
     >>> DType.FLOAT == 1, DType.FLOAT.numpy, DType.FLOAT.spelling
@@ -81,51 +83,104 @@ class DType(enum.IntEnum):
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """The numpy dtype that holds it (`object` for strings, ml_dtypes' for what numpy lacks)."""
+        """The numpy dtype that holds it (`object` for strings, ml_dtypes' for what numpy lacks).
+
+        >>> from onnxsmith import DType
+        >>> DType.FLOAT.numpy
+        dtype('float32')
+        """
         found = _FACTS[self].numpy
         return _extended_dtypes()[self] if found is None else found
 
     @property
     def onnx_name(self) -> str:
-        """ONNX's word for it in type strings: `float` in `tensor(float)`."""
+        """ONNX's word for it in type strings: `float` in `tensor(float)`.
+
+        >>> from onnxsmith import DType
+        >>> DType.FLOAT.onnx_name
+        'float'
+        """
         return _FACTS[self].onnx_name
 
     @property
     def spelling(self) -> str:
-        """The word Python users know it by: `float32`."""
+        """The word Python users know it by: `float32`.
+
+        >>> from onnxsmith import DType
+        >>> DType.FLOAT.spelling
+        'float32'
+        """
         return _FACTS[self].spelling
 
     @property
     def kind(self) -> Kind:
-        """Which family it belongs to."""
+        """Which family it belongs to.
+
+        >>> from onnxsmith import DType
+        >>> DType.FLOAT.kind
+        'float'
+        """
         return _FACTS[self].kind
 
     @property
     def bits(self) -> int:
-        """How many bits one element takes in a model; 0 for strings."""
+        """How many bits one element takes in a model; 0 for strings.
+
+        >>> from onnxsmith import DType
+        >>> DType.INT4.bits
+        4
+        """
         return _FACTS[self].bits
 
     @property
     def ir_version(self) -> int:
-        """The IR version that it came with: a model that holds it needs at least this one."""
+        """The IR version that it came with: a model that holds it needs at least this one.
+
+        >>> from onnxsmith import DType
+        >>> DType.INT4.ir_version
+        10
+        """
         return _FACTS[self].ir_version
 
     @property
     def is_float(self) -> bool:
+        """Whether its elements are floating-point numbers.
+
+        >>> from onnxsmith import DType
+        >>> DType.FLOAT.is_float
+        True
+        """
         return _FACTS[self].kind == "float"
 
     @property
     def is_integer(self) -> bool:
+        """Whether its elements are whole numbers.
+
+        >>> from onnxsmith import DType
+        >>> DType.INT8.is_integer
+        True
+        """
         return _FACTS[self].kind in ("signed", "unsigned")
 
     @property
     def is_native(self) -> bool:
-        """Whether numpy itself has it, so that every library reads such an array."""
+        """Whether numpy itself has it, so that every library reads such an array.
+
+        >>> from onnxsmith import DType
+        >>> DType.FLOAT.is_native, DType.BFLOAT16.is_native
+        (True, False)
+        """
         return _FACTS[self].native
 
     @classmethod
     def from_numpy(cls, dtype: np.dtype[Any]) -> DType | None:
-        """The element type that a numpy dtype stands for, or None."""
+        """The element type that a numpy dtype stands for, or None.
+
+        >>> import numpy as np
+        >>> from onnxsmith import DType
+        >>> DType.from_numpy(np.dtype("int8"))
+        DType.INT8
+        """
         found = _BY_NUMPY.get(dtype)
         if found is not None:
             return found
@@ -136,7 +191,12 @@ class DType(enum.IntEnum):
 
     @classmethod
     def from_onnx_name(cls, name: str) -> DType | None:
-        """The element type of ONNX's word: `float` gives FLOAT."""
+        """The element type of ONNX's word: `float` gives FLOAT.
+
+        >>> from onnxsmith import DType
+        >>> DType.from_onnx_name("float")
+        DType.FLOAT
+        """
         return _BY_ONNX_NAME.get(name)
 
 

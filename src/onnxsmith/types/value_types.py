@@ -33,6 +33,7 @@ class Dim:
     `min` and `max` declare its sizes: `trace` decides by them what a function asks of a size (`if len(x) < 1:`), and
     the model refuses to run on others.
 
+    >>> from onnxsmith import Dim
     >>> N = Dim("N")
     >>> N + 1
     Dim('N+1')
@@ -128,7 +129,7 @@ class TensorType(ValueType):
 
     `FLOAT` is a scalar; brackets give a shape, `...` leaves it open.
 
-    >>> FLOAT = TensorType(DType.FLOAT, ())
+    >>> from onnxsmith import FLOAT
     >>> FLOAT["N", 4]
     FLOAT['N', 4]
     >>> FLOAT[...]
@@ -220,7 +221,12 @@ class TensorType(ValueType):
 @shown_as("sequence type")
 @dataclass(frozen=True, slots=True, repr=False)
 class SequenceType(ValueType):
-    """A sequence of values of one type: `Sequence[FLOAT[...]]`."""
+    """A sequence of values of one type: `Sequence[FLOAT[...]]`.
+
+    >>> from onnxsmith.types import DType, SequenceType, TensorType
+    >>> SequenceType(TensorType(DType.FLOAT, (2,)))
+    Sequence[FLOAT[2]]
+    """
 
     element: TensorType | OptionalType | SequenceType | MapType
 
@@ -238,13 +244,19 @@ class SequenceType(ValueType):
 
     @property
     def described(self) -> str:
+        """For messages: `sequence of float32 of shape (N, 4)`."""
         return f"sequence of {self.element.described}"
 
 
 @shown_as("optional type")
 @dataclass(frozen=True, slots=True, repr=False)
 class OptionalType(ValueType):
-    """A value that may be absent: `Optional[FLOAT[...]]`."""
+    """A value that may be absent: `Optional[FLOAT[...]]`.
+
+    >>> from onnxsmith.types import DType, OptionalType, TensorType
+    >>> OptionalType(TensorType(DType.FLOAT, (2,)))
+    Optional[FLOAT[2]]
+    """
 
     element: TensorType | SequenceType
 
@@ -257,12 +269,18 @@ class OptionalType(ValueType):
 
     @property
     def described(self) -> str:
+        """For messages: `optional float32 of shape (N, 4)`."""
         return f"optional {self.element.described}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MapType(ValueType):
-    """A dictionary from keys to tensors; only the ai.onnx.ml domain has them."""
+    """A dictionary from keys to tensors; only the ai.onnx.ml domain has them.
+
+    >>> from onnxsmith.types import DType, MapType, TensorType
+    >>> MapType(DType.INT64, TensorType(DType.FLOAT, ())).onnx_name
+    'map(int64,tensor(float))'
+    """
 
     key: DType
     value: TensorType
@@ -276,6 +294,7 @@ class MapType(ValueType):
 
     @property
     def described(self) -> str:
+        """For messages: `map from int64 to float32 of shape ()`."""
         return f"map from {self.key.spelling} to {self.value.described}"
 
 

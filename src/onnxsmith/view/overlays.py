@@ -17,7 +17,12 @@ NoteKind = Literal["added", "removed", "changed", "differs", "heat"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of one node."""
+    """What is said of one node.
+
+    >>> from onnxsmith.view import Note
+    >>> Note("heat", label="90 %", share=0.9).label
+    '90 %'
+    """
 
     kind: NoteKind
     #: A word or number that stands on the node.
@@ -30,7 +35,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a timeline: a pass that ran, an edit that it made."""
+    """One step of a timeline: a pass that ran, an edit that it made.
+
+    >>> from onnxsmith.view import Note, Overlay, Step
+    >>> Overlay("passes", steps=[Step("fold constants")]).steps[0].title
+    'fold constants'
+    """
 
     title: str
     #: By address of nodes; where there are none, those of the overlay stay.
@@ -43,6 +53,11 @@ class Overlay:
 
     An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
     a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+
+    >>> from onnxsmith.view import Note, Overlay, Step
+    >>> overlay = Overlay("slow nodes", notes={"0": Note("heat", label="90 %", share=0.9)})
+    >>> overlay.title
+    'slow nodes'
     """
 
     title: str

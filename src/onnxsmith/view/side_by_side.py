@@ -16,7 +16,15 @@ RowKind: TypeAlias = Literal["added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry of the list: something that one model has alone, or that is another in each."""
+    """One entry of the list: something that one model has alone, or that is another in each.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> len(found.side_by_side().rows)
+    2
+    """
 
     kind: RowKind
     #: What stands above the entries of its kind: "nodes", "weights".
@@ -30,7 +38,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is said of two models."""
+    """What is said of two models.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> found.side_by_side().called
+    ('the first model', 'the second model')
+    """
 
     title: str
     #: What the two are called.

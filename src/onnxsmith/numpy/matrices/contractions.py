@@ -48,7 +48,12 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
 
 @public("inner")
 def inner(a: ArrayLike, b: ArrayLike) -> Array:
-    """Over the last dimensions of both."""
+    """Over the last dimensions of both.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.inner(xp.asarray([1, 2]), xp.asarray([3, 4]))
+    Array(11)
+    """
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
         return _multiplied(x, y)
@@ -57,14 +62,25 @@ def inner(a: ArrayLike, b: ArrayLike) -> Array:
 
 @public("vdot")
 def vdot(a: ArrayLike, b: ArrayLike) -> Array:
-    """Of all elements, those of the first conjugate."""
+    """Of all elements, those of the first conjugate.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.vdot(xp.asarray([1j, 2]), xp.asarray([1j, 3]))
+    Array(7.+0.j)
+    """
     x, y = reshape(a, -1), reshape(b, -1)
     return dot(cast(Array, UFUNCS["conjugate"](x)), y)
 
 
 @public("linalg.outer")
 def vector_outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """All products of an element of one vector and an element of another."""
+    """All products of an element of one vector and an element of another.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.outer(xp.asarray([1, 2]), xp.asarray([3, 4]))
+    Array([[3, 4],
+           [6, 8]])
+    """
     x, y = array_of(x1), array_of(x2)
     if x.ndim != 1 or y.ndim != 1:
         raise ShapeError(f"the arrays are two vectors, not of {x.ndim} and {y.ndim} dimensions")
@@ -73,14 +89,25 @@ def vector_outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 @public("outer")
 def outer(a: ArrayLike, b: ArrayLike) -> Array:
-    """All products of an element of one and an element of the other."""
+    """All products of an element of one and an element of the other.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.outer(xp.asarray([1, 2]), xp.asarray([3, 4]))
+    Array([[3, 4],
+           [6, 8]])
+    """
     return _multiplied(reshape(reshape(a, -1), (-1, 1)), reshape(reshape(b, -1), (1, -1)))
 
 
 @public("linalg.tensordot")
 @public("tensordot")
 def tensordot(a: ArrayLike, b: ArrayLike, /, axes: Any = 2) -> Array:
-    """The sum of products over some dimensions of each."""
+    """The sum of products over some dimensions of each.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.tensordot(xp.ones((2, 3)), xp.ones((3, 4)), axes=1).shape
+    (2, 4)
+    """
     x, y = array_of(a), array_of(b)
     if isinstance(axes, int):
         if not 0 <= axes <= min(x.ndim, y.ndim):
@@ -116,7 +143,12 @@ def _crossed(x: Array, y: Array, axis: int) -> Array:
 
 @public("linalg.cross")
 def vector_cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
-    """The vectors at right angles to two, along an axis of three."""
+    """The vectors at right angles to two, along an axis of three.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
+    Array([0, 0, 1])
+    """
     x, y = broadcast_arrays(x1, x2)
     place = axis_of(axis, x.ndim)
     for each in (array_of(x1), array_of(x2)):
@@ -132,7 +164,12 @@ def vector_cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 def cross(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
-    """numpy's `cross`, of vectors of three."""
+    """numpy's `cross`, of vectors of three.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
+    Array([0, 0, 1])
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = array_of(a), array_of(b)
@@ -142,7 +179,12 @@ def cross(
 
 @public("kron")
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
-    """All products of elements, as blocks of the second."""
+    """All products of elements, as blocks of the second.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.kron(xp.asarray([1, 10]), xp.asarray([1, 2]))
+    Array([ 1,  2, 10, 20])
+    """
     x, y = array_of(a), array_of(b)
     if not x.ndim or not y.ndim:
         return _multiplied(x, y)
@@ -160,19 +202,35 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
 def trace(
     x: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None
 ) -> Array:
-    """The sums of diagonals."""
+    """The sums of diagonals.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.trace(xp.asarray([[1, 2], [3, 4]]))
+    Array(5)
+    """
     return _sum(diagonal(x, offset, axis1, axis2), -1, dtype)
 
 
 @public("linalg.trace")
 def matrix_trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """The sums of the diagonals of matrices."""
+    """The sums of the diagonals of matrices.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.trace(xp.asarray([[1, 2], [3, 4]]))
+    Array(5)
+    """
     return trace(x, offset, -2, -1, dtype)
 
 
 @public("linalg.multi_dot")
 def multi_dot(arrays: Sequence[object]) -> Array:
-    """The product of several matrices, from the left."""
+    """The product of several matrices, from the left.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.multi_dot([xp.ones((2, 3)), xp.ones((3, 4)), xp.ones((4, 1))])
+    Array([[12.],
+           [12.]])
+    """
     first, *others = [array_of(each) for each in arrays]
     for each in others:
         first = dot(first, each)
@@ -181,13 +239,23 @@ def multi_dot(arrays: Sequence[object]) -> Array:
 
 @public("linalg.matmul")
 def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The product of matrices."""
+    """The product of matrices.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.matmul(xp.asarray([[1, 2]]), xp.asarray([[3], [4]]))
+    Array([[11]])
+    """
     return _matmul(array_of(x1), array_of(x2))
 
 
 @public("linalg.vecdot")
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
-    """The products of vectors along an axis, those of the first conjugate."""
+    """The products of vectors along an axis, those of the first conjugate.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.vecdot(xp.asarray([1, 2]), xp.asarray([3, 4]))
+    Array(11)
+    """
     x, y = array_of(x1), array_of(x2)
     # Each has the axis itself: broadcast first, a size of 1 would go with any other.
     return cast(Array, UFUNCS["vecdot"](moveaxis(x, axis, -1), moveaxis(y, axis, -1)))

@@ -62,7 +62,13 @@ def _cholesky(a: Array, upper: bool) -> tuple[Array, Array]:
 
 @public("linalg.cholesky")
 def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
-    """The triangular factor of Hermitian matrices that are positive definite."""
+    """The triangular factor of Hermitian matrices that are positive definite.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.cholesky(xp.asarray([[4.0, 2.0], [2.0, 5.0]]))
+    Array([[2., 0.],
+           [1., 2.]])
+    """
     a = matrices(x, square=True)
     made, faults = _cholesky(a, bool(upper))
     refuse_faults(faults, "the matrix is not positive definite")
@@ -79,7 +85,13 @@ def _qr(a: Array, mode: Literal["reduced", "complete", "r"]) -> tuple[Array, Arr
 
 @public("linalg.qr")
 def qr(x: ArrayLike, /, mode: str = "reduced") -> QRResult | Array:
-    """Q with orthonormal columns and the upper triangular R of A = Q R."""
+    """Q with orthonormal columns and the upper triangular R of A = Q R.
+
+    >>> import onnxsmith.numpy as xp
+    >>> q, r = xp.linalg.qr(xp.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    >>> xp.allclose(q @ r, [[1.0, 2.0], [3.0, 4.0]])
+    Array(True)
+    """
     if mode not in ("reduced", "complete", "r"):
         raise AttributeValueError(
             f"mode is 'reduced', 'complete' or 'r', not {mode!r}", culprit=("attribute", "mode")
@@ -111,7 +123,13 @@ def _singular_values(a: Array) -> Array:
 def svd(
     x: ArrayLike, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult | Array:
-    """U, the singular values from the largest, and Vᴴ of A = U diag(S) Vᴴ."""
+    """U, the singular values from the largest, and Vᴴ of A = U diag(S) Vᴴ.
+
+    >>> import onnxsmith.numpy as xp
+    >>> u, s, vh = xp.linalg.svd(xp.asarray([[3.0, 0.0], [0.0, 2.0]]))
+    >>> s
+    Array([3., 2.])
+    """
     if not compute_uv:
         return svdvals(x)
     a = matrices(x)
@@ -122,7 +140,12 @@ def svd(
 
 @public("linalg.svdvals")
 def svdvals(x: ArrayLike, /) -> Array:
-    """The singular values, from the largest."""
+    """The singular values, from the largest.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.svdvals(xp.asarray([[3.0, 0.0], [0.0, 2.0]]))
+    Array([3., 2.])
+    """
     a = matrices(x)
     refuse_nan(a, "SVD did not converge")
     return as_type(_singular_values(a), part_dtype(a.dtype))
@@ -145,7 +168,13 @@ def _triangle(name: str) -> bool:
 
 @public("linalg.eigh")
 def eigh(x: ArrayLike, /, UPLO: str = "L") -> EighResult:
-    """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
+    """Eigenvalues from the smallest and eigenvectors of Hermitian matrices.
+
+    >>> import onnxsmith.numpy as xp
+    >>> values, vectors = xp.linalg.eigh(xp.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    >>> values
+    Array([2., 3.])
+    """
     a = matrices(x, square=True)
     found, vectors = _eigh(a, _triangle(UPLO))
     return EighResult(as_type(found, part_dtype(a.dtype)), as_type(vectors, a.dtype))
@@ -153,7 +182,12 @@ def eigh(x: ArrayLike, /, UPLO: str = "L") -> EighResult:
 
 @public("linalg.eigvalsh")
 def eigvalsh(x: ArrayLike, /, UPLO: str = "L") -> Array:
-    """Eigenvalues of Hermitian matrices, from the smallest."""
+    """Eigenvalues of Hermitian matrices, from the smallest.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.eigvalsh(xp.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    Array([2., 3.])
+    """
     return eigh(x, UPLO).eigenvalues
 
 
@@ -174,7 +208,13 @@ def _eigvals(a: Array) -> Array:
 
 @public("linalg.eig")
 def eig(x: ArrayLike, /) -> EigResult:
-    """Eigenvalues and eigenvectors of square matrices; both are complex."""
+    """Eigenvalues and eigenvectors of square matrices; both are complex.
+
+    >>> import onnxsmith.numpy as xp
+    >>> values, vectors = xp.linalg.eig(xp.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    >>> values
+    Array([2.+0.j, 3.+0.j])
+    """
     a = matrices(x, square=True)
     refuse_nan(a, "Array must not contain infs or NaNs", infinite=True)
     found, vectors = _eig(a)
@@ -184,7 +224,12 @@ def eig(x: ArrayLike, /) -> EigResult:
 
 @public("linalg.eigvals")
 def eigvals(x: ArrayLike, /) -> Array:
-    """Eigenvalues of square matrices; they are complex."""
+    """Eigenvalues of square matrices; they are complex.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.eigvals(xp.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    Array([2.+0.j, 3.+0.j])
+    """
     a = matrices(x, square=True)
     refuse_nan(a, "Array must not contain infs or NaNs", infinite=True)
     return as_type(_eigvals(a), dtypes.complex_of(a.dtype))

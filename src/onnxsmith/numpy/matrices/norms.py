@@ -75,7 +75,12 @@ def _order(order: object) -> MatrixOrder:
 
 @public("linalg.matrix_norm")
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Array:
-    """A norm of matrices."""
+    """A norm of matrices.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.matrix_norm(xp.asarray([[3.0, 4.0]]))
+    Array(5.)
+    """
     a = matrices(x)
     rank = a.ndim
     return _checked_norm(a, _order("fro" if ord is None else ord), (rank - 2, rank - 1), keepdims)
@@ -93,7 +98,12 @@ def _checked_norm(a: Array, order: MatrixOrder, axes: tuple[int, int], keepdims:
 
 @public("linalg.norm")
 def norm(x: ArrayLike, ord: float | str | None = None, axis: Axes = None, keepdims: bool = False) -> Array:
-    """A norm of vectors or matrices, as numpy chooses between the two."""
+    """A norm of vectors or matrices, as numpy chooses between the two.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.norm(xp.asarray([3.0, 4.0]))
+    Array(5.)
+    """
     array = _floats(x)
     if axis is None:
         if ord is None or (ord == "fro" and array.ndim == 2) or (ord == 2 and array.ndim == 1):
@@ -120,7 +130,12 @@ def _condition(x: Array, order: MatrixOrder | None) -> Array:
 
 @public("linalg.cond")
 def cond(x: ArrayLike, p: float | str | None = None) -> Array:
-    """How much a system of equations makes of an error."""
+    """How much a system of equations makes of an error.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.cond(xp.asarray([[2.0, 0.0], [0.0, 1.0]]))
+    Array(2.)
+    """
     a = matrices(x, square=p not in (None, 2, -2))
     for each in a.shape:
         require_at_least(each, 1, np.linalg.LinAlgError("cond is not defined on empty arrays"))

@@ -92,7 +92,13 @@ def _inverted(a: Array) -> tuple[Array, Array]:
 
 @public("linalg.inv")
 def inv(x: ArrayLike, /) -> Array:
-    """The inverse of matrices."""
+    """The inverse of matrices.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.inv(xp.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    Array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
     a = matrices(x, square=True)
     inverse, faults = _inverted(a)
     refuse_faults(faults, "the matrix is singular")
@@ -113,14 +119,25 @@ def _determinants(a: Array) -> tuple[Array, Array, Array]:
 
 @public("linalg.det")
 def det(x: ArrayLike, /) -> Array:
-    """The determinants of matrices."""
+    """The determinants of matrices.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.det(xp.asarray([[2.0, 1.0], [1.0, 3.0]]))
+    Array(5.)
+    """
     a = matrices(x, square=True)
     return as_type(_determinants(a)[0], a.dtype)
 
 
 @public("linalg.slogdet")
 def slogdet(x: ArrayLike, /) -> SlogdetResult:
-    """The signs and the logarithms of the sizes of determinants."""
+    """The signs and the logarithms of the sizes of determinants.
+
+    >>> import onnxsmith.numpy as xp
+    >>> sign, logarithm = xp.linalg.slogdet(xp.asarray([[2.0, 0.0], [0.0, -1.0]]))
+    >>> sign
+    Array(-1.)
+    """
     a = matrices(x, square=True)
     _, sign, size = _determinants(a)
     return SlogdetResult(as_type(sign, a.dtype), as_type(size, part_dtype(a.dtype)))
@@ -131,7 +148,12 @@ def slogdet(x: ArrayLike, /) -> SlogdetResult:
 
 @public("linalg.tensorinv")
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
-    """The inverse of an array whose first `ind` dimensions are the rows of a matrix, and the others its columns."""
+    """The inverse of an array whose first `ind` dimensions are the rows of a matrix, and the others its columns.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.tensorinv(xp.eye(4).reshape(2, 2, 4), ind=2).shape
+    (4, 2, 2)
+    """
     array = array_of(a)
     if not isinstance(cast(object, ind), int) or ind <= 0:
         raise AttributeValueError(f"ind is 1 or more, not {ind}", culprit=("attribute", "ind"))
@@ -142,7 +164,13 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
 
 @public("linalg.tensorsolve")
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
-    """X of the equation that the product of an array and X, over all dimensions of X, is another array."""
+    """X of the equation that the product of an array and X, over all dimensions of X, is another array.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.tensorsolve(xp.eye(4).reshape(2, 2, 2, 2), xp.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    Array([[1., 2.],
+           [3., 4.]])
+    """
     array, right = array_of(a), array_of(b)
     if axes is not None:
         order = list(range(array.ndim))
@@ -188,7 +216,12 @@ def _tolerance(a: Array, precision: float) -> Array:
 def pinv(
     x: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
 ) -> Array:
-    """The Moore-Penrose inverse; singular values below `rtol` times the largest count as zero."""
+    """The Moore-Penrose inverse; singular values below `rtol` times the largest count as zero.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.round(xp.linalg.pinv(xp.asarray([[2.0], [0.0]])), 6)
+    Array([[0.5, 0. ]])
+    """
     a = matrices(x)
     given = rcond if rtol is None else rtol
     relative = default_tolerance(a) if given is None else array_of(given)
@@ -215,7 +248,12 @@ def _rank(a: Array, relative: Array | None, absolute: Array | None, hermitian: b
 def matrix_rank(
     x: ArrayLike, /, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
 ) -> Array:
-    """How many singular values are not zero."""
+    """How many singular values are not zero.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.matrix_rank(xp.asarray([[1.0, 2.0], [2.0, 4.0]]))
+    Array(1)
+    """
     a = matrices(x)
     if not hermitian:
         refuse_nan(a, "SVD did not converge")
@@ -226,7 +264,13 @@ def matrix_rank(
 
 @public("linalg.lstsq")
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None) -> LstsqResult:
-    """X that makes B - A X as small as it can be."""
+    """X that makes B - A X as small as it can be.
+
+    >>> import onnxsmith.numpy as xp
+    >>> solution, *_ = xp.linalg.lstsq(xp.asarray([[1.0], [1.0]]), xp.asarray([1.0, 3.0]))
+    >>> xp.round(solution, 6)
+    Array([2.])
+    """
     matrix, right = matrices(a), array_of(b)
     for each in (matrix, right):
         if each.ndim > 2:
@@ -267,7 +311,13 @@ def _least_squares(a: Array, b: Array, relative: Array) -> tuple[Array, Array, A
 
 @public("linalg.matrix_power")
 def matrix_power(x: ArrayLike, n: int, /) -> Array:
-    """A square matrix multiplied by itself; the inverse for powers below 0."""
+    """A square matrix multiplied by itself; the inverse for powers below 0.
+
+    >>> import onnxsmith.numpy as xp
+    >>> xp.linalg.matrix_power(xp.asarray([[1, 1], [0, 1]]), 5)
+    Array([[1, 5],
+           [0, 1]])
+    """
     if not isinstance(cast(object, n), int):
         raise AttributeTypeError(f"a power of a matrix is an int, not {type(n).__name__}")
     array = array_of(x)

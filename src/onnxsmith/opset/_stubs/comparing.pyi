@@ -36,7 +36,14 @@ class WholeModel(Protocol):
         """The type of a value, declared or inferred."""
 
 class NodeValue:
-    """A value that a node takes or gives."""
+    """A value that a node takes or gives.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> value = model.nodes[1].inputs[0]
+    >>> value.type, value.producer.op_type
+    (FLOAT['N'], 'Exp')
+    """
     ir: AnyIrPart
     def __init__(self, nodes: WholeModel, value: AnyIrPart) -> None: ...
     @property
@@ -56,7 +63,18 @@ class NodeValue:
         """The nodes that take it, those in bodies included, each once."""
 
 class Graph:
-    """A graph of a model: the outermost one, the body of a node, or the body of a function."""
+    """A graph of a model: the outermost one, the body of a node, or the body of a function.
+
+    >>> import numpy as np
+    >>> from onnxsmith import BOOL, FLOAT, script
+    >>> @script()
+    ... def sign(x: FLOAT) -> FLOAT:
+    ...     if x > 0.0:
+    ...         return x
+    ...     return -x
+    >>> [len(body.nodes) for node in sign.to_model().nodes for body in node.bodies]
+    [1, 1]
+    """
     ir: AnyIrPart
     kind: Literal['main', 'body', 'function']
     name: str
@@ -101,6 +119,12 @@ class Node:
 
     Its `address` says where it stands: the number in the outermost graph, `12`; inside a body, with the attribute that
     holds the body, `12.then_branch.3`; in a function, `domain::name/4`. Numbers are those of the file.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> node = model.nodes[1]
+    >>> node.op_type, node.name, [each.name for each in node.inputs]
+    ('Relu', 'relu', ['exp'])
     """
     ir: AnyIrPart
     graph: Graph
@@ -151,7 +175,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class ComparedNode:
-    """A node that two runs part at, in one of the models."""
+    """A node that two runs part at, in one of the models.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> first = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> second = trace(lambda a: op.Exp(op.Abs(a)), FLOAT["N"])
+    >>> found = compare(first, second, {"a": np.float32([-1, 1])})
+    >>> found.node.node.op_type, found.other.node.op_type
+    ('Relu', 'Abs')
+    """
     node: Node
     turns: tuple[int, ...] = ...
     until: int | None = ...
@@ -164,7 +197,16 @@ class ComparedNode:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two arrays differ."""
+    """How two arrays differ.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> first = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> second = trace(lambda a: op.Exp(op.Abs(a)), FLOAT["N"])
+    >>> found = compare(first, second, {"a": np.float32([-1, 1])})
+    >>> found.difference.count, found.difference.size
+    (1, 2)
+    """
     count: int
     size: int
     absolute: float
@@ -183,6 +225,14 @@ class Comparison:
 
     `node` is the node of the first model and `other` that of the second; each is None where several nodes stand between
     the last equal values and the first different ones, and the values cannot tell which: those are its `region`.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
+    >>> first = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> second = trace(lambda a: op.Exp(op.Abs(a)), FLOAT["N"])
+    >>> found = compare(first, second, {"a": np.float32([-1, 1])})
+    >>> bool(found), found.node.node.op_type
+    (False, 'Relu')
     """
     matched: int
     differing: int

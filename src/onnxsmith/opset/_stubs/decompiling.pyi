@@ -16,7 +16,7 @@ def decompile(model: Any, *, weights: Literal['inline', 'external'] = 'inline', 
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
     With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
     >>> print(decompile(model).partition("model = ")[0])
     from onnxsmith import FLOAT, rebuild, script
@@ -49,6 +49,15 @@ def decompile_to(
     they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
     `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
     that was edited, is left alone, unless `overwrite` is True.
+
+    >>> import pathlib, tempfile
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, trace
+    >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     module = onnxsmith.decompile_to(model, folder, weights="inline")
+    ...     pathlib.Path(module).suffix
+    '.py'
     """
 
 def recompile(text: str, folder: str | os.PathLike[str] = '.') -> Model | onnx.FunctionProto:
@@ -57,7 +66,7 @@ def recompile(text: str, folder: str | os.PathLike[str] = '.') -> Model | onnx.F
     The text is run, as Python runs a module: give it only what you have read. Files of weights that it names are looked
     for in `folder`.
 
-    >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, decompile, opset21 as op, recompile, trace
     >>> text = decompile(trace(lambda a: op.Relu(a), FLOAT["N"]))
     >>> recompile(text.replace("op.Relu", "op.Exp"))
     Model(a: FLOAT['N']) -> relu: FLOAT['N'], 1 node, opset 21
@@ -68,6 +77,7 @@ def data_root(folder: str | os.PathLike[str]) -> Generator[None]:
 
     Download caches keep a model's files behind links; name the cache:
 
+    >>> from onnxsmith import data_root
     >>> with data_root("."):
     ...     pass  # onnxsmith.load("snapshots/main/model.onnx")
     """
@@ -89,7 +99,7 @@ def proto2python(
     `clean_names`); the main function is called as the graph is (`function_name`); initializers that are not small stand
     apart from the code (`skip_initializers`).
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, opset21 as op, proto2python, trace
     >>> proto = trace(lambda a: op.Relu(a) + 1.0, FLOAT["N"]).proto
     >>> "add = relu + 1.0" in proto2python(proto, use_operators=True)
     True

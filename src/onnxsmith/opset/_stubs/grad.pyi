@@ -13,7 +13,7 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, whose values are computed again on the way back instead of being kept: less memory, more time.
 
     >>> import numpy as np
-    >>> from onnxsmith.grad import grad
+    >>> from onnxsmith.grad import checkpoint, grad
     >>> block = checkpoint(lambda x: (x * x) * x)
     >>> grad(lambda x: block(x).sum())(np.float32([1, 2]))
     array([ 3., 12.], dtype=float32)
@@ -27,7 +27,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
 
     >>> import numpy as np
     >>> from onnxsmith import opset21 as op
-    >>> from onnxsmith.grad import grad
+    >>> from onnxsmith.grad import custom_gradient, grad
     >>> rounded = custom_gradient(lambda x: op.Round(x))(lambda g, x: g)
     >>> grad(lambda x: (rounded(x) * x).sum())(np.float32([1.25]))
     array([2.25], dtype=float32)
@@ -37,7 +37,7 @@ def stop_gradient(x: Any) -> Any:
     """The value itself, as a constant for all gradients: none goes through it.
 
     >>> import numpy as np
-    >>> from onnxsmith.grad import grad
+    >>> from onnxsmith.grad import grad, stop_gradient
     >>> grad(lambda x: (x * stop_gradient(x)).sum())(np.float32([2, 3]))
     array([2., 3.], dtype=float32)
     """
@@ -65,6 +65,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
     `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
 
+    >>> from onnxsmith.grad import grad
     >>> import numpy as np
     >>> grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
@@ -76,6 +77,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     It is called with the function's arguments and `tangent=`, an array of the shape of the argument; a tuple of them
     where `wrt` names several.
 
+    >>> from onnxsmith.grad import jvp
     >>> import numpy as np
     >>> jvp(lambda x: x * x)(np.float32([1, 2]), tangent=np.float32([1, 10]))
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
@@ -84,6 +86,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     """What a function gives, and its gradient: computed together.
 
+    >>> from onnxsmith.grad import value_and_grad
     >>> import numpy as np
     >>> value_and_grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     (array(5., dtype=float32), array([2., 4.], dtype=float32))
@@ -95,6 +98,7 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
     where there are several results.
 
+    >>> from onnxsmith.grad import vjp
     >>> import numpy as np
     >>> vjp(lambda x: x * x)(np.float32([1, 2]), cotangent=np.float32([1, 10]))
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
@@ -109,6 +113,7 @@ def gradient(model: Model, *, wrt: str | Sequence[str], of: str | None = None) -
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.grad import gradient
     >>> model = trace(lambda x, w: op.ReduceSum((x @ w) ** 2.0, keepdims=0), FLOAT["N", 2], FLOAT[2])
     >>> step = gradient(model, wrt=["w"])
     >>> step
@@ -121,7 +126,12 @@ Update: TypeAlias = 'Callable[[Tensor, Tensor, Tensor | float, Tensor | None, Se
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """How weights are moved; `sgd` and `adam` make one."""
+    """How weights are moved; `sgd` and `adam` make one.
+
+    >>> from onnxsmith.grad import Optimizer, sgd
+    >>> isinstance(sgd(0.1), Optimizer)
+    True
+    """
     lr: float | None
     slots: tuple[str, ...]
     counts: bool
@@ -136,6 +146,7 @@ def adam(
 ) -> Optimizer:
     """Steps by the means of the gradient and of its square, as torch.optim.Adam has it.
 
+    >>> from onnxsmith.grad import adam
     >>> adam(1e-3).slots
     ('mean', 'square')
     """
@@ -146,6 +157,7 @@ def sgd(lr: float | None, *, momentum: float = 0.0, nesterov: bool = False, weig
     `momentum` is how much of the last step is kept; `nesterov` looks ahead by it. `weight_decay` times the weight is
     added to the gradient. All is as torch.optim.SGD has it.
 
+    >>> from onnxsmith.grad import sgd
     >>> sgd(0.1, momentum=0.9).slots
     ('momentum',)
     """
@@ -159,6 +171,7 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
     the algorithm, then what a step updates, with its first value as the default; outputs are theirs, then `NAME_next`
     for all that is updated. `stage` says which entry of the information is meant.
 
+    >>> from onnxsmith.grad import expand_training
     >>> import onnx.parser
     >>> given = onnx.parser.parse_model('''
     ... <ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>
@@ -180,7 +193,7 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> from onnxsmith.grad import losses, sgd
+    >>> from onnxsmith.grad import initial_state, losses, sgd, training_step
     >>> weight = np.ones((2, 1), np.float32)
     >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
     >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))
@@ -217,7 +230,7 @@ def training_step(
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
-    >>> from onnxsmith.grad import losses, sgd
+    >>> from onnxsmith.grad import initial_state, losses, sgd, training_step
     >>> weight = np.zeros((2, 1), np.float32)
     >>> model = trace(lambda x: op.MatMul(x, weight), FLOAT["N", 2])
     >>> step = training_step(model, losses.squared, sgd(lr=0.1))

@@ -54,7 +54,13 @@ GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
-    """A node as the records name it."""
+    """A node as the records name it.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.edits[0].before[0].operator
+    'Neg'
+    """
     operator: str
     name: str
     outputs: tuple[str, ...]
@@ -71,6 +77,11 @@ class Edit:
     `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
     place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
     place, if anything is. Of a node that stays, and changed, both have a note.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.edits[0].operator
+    'Neg'
     """
     pass_name: str
     rule: str
@@ -90,7 +101,13 @@ class Edit:
 
 @dataclass(slots=True)
 class Report:
-    """What one run of passes did."""
+    """What one run of passes did.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.nodes_before, better.report.nodes_after
+    (3, 1)
+    """
     nodes_before: int = ...
     nodes_after: int = ...
     opset_before: int = ...
@@ -112,7 +129,13 @@ class Report:
         """How often each rule changed something, the most frequent first."""
 
 class PassedModel(Model):
-    """A model that passes have made of another one; `report` says what they did."""
+    """A model that passes have made of another one; `report` says what they did.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.nodes_after
+    1
+    """
     report: Report
     def __init__(self, model: IrModel, report: Report) -> None: ...
 
@@ -125,7 +148,13 @@ WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether two models are equal: true or false, and the first difference in words."""
+    """Whether two models are equal: true or false, and the first difference in words.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> model.equals(trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"]))
+    equal
+    """
     difference: str | None = ...
     address: str = ...
 
@@ -135,7 +164,15 @@ ChangedThing: TypeAlias = Literal['model', 'opset', 'input', 'output', 'function
 
 @dataclass(frozen=True, slots=True)
 class Magnitude:
-    """How far the elements of two tensors of one type and shape are apart."""
+    """How far the elements of two tensors of one type and shape are apart.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> print(found.of("weight")[0].magnitude)
+    1 of 1 elements differ, by up to 1 where the largest is 2
+    """
     count: int
     size: int
     largest: float | None = ...
@@ -143,7 +180,15 @@ class Magnitude:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is in one model only, or is another in each."""
+    """One thing that is in one model only, or is another in each.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> [each.sign for each in found.of("node")]
+    ['~']
+    """
     kind: ChangeKind
     thing: ChangedThing
     before: str | None
@@ -162,7 +207,15 @@ RowKind: TypeAlias = Literal['added', 'removed', 'changed']
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry of the list: something that one model has alone, or that is another in each."""
+    """One entry of the list: something that one model has alone, or that is another in each.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> len(found.side_by_side().rows)
+    2
+    """
     kind: RowKind
     group: str
     text: str
@@ -174,7 +227,12 @@ NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of one node."""
+    """What is said of one node.
+
+    >>> from onnxsmith.view import Note
+    >>> Note("heat", label="90 %", share=0.9).label
+    '90 %'
+    """
     kind: NoteKind
     label: str = ...
     text: str = ...
@@ -182,7 +240,12 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a timeline: a pass that ran, an edit that it made."""
+    """One step of a timeline: a pass that ran, an edit that it made.
+
+    >>> from onnxsmith.view import Note, Overlay, Step
+    >>> Overlay("passes", steps=[Step("fold constants")]).steps[0].title
+    'fold constants'
+    """
     title: str
     notes: Mapping[str, Note] = ...
 
@@ -192,6 +255,11 @@ class Overlay:
 
     An address counts the nodes of a graph in the order of the file: `"12"` in the main graph, `"12.then_branch.3"` in
     a body, `"12.branches[1].3"` in one of several, `"domain::name/4"` in a function.
+
+    >>> from onnxsmith.view import Note, Overlay, Step
+    >>> overlay = Overlay("slow nodes", notes={"0": Note("heat", label="90 %", share=0.9)})
+    >>> overlay.title
+    'slow nodes'
     """
     title: str
     notes: Mapping[str, Note] = ...
@@ -200,7 +268,15 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is said of two models."""
+    """What is said of two models.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> found.side_by_side().called
+    ('the first model', 'the second model')
+    """
     title: str
     called: tuple[str, str]
     pairs: Mapping[str, str]
@@ -212,6 +288,13 @@ class Difference:
     """The differences between two models: false where there are none.
 
     `changes` has all of them; `pairs` says which node of the first model is which of the second, by address.
+
+    >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
+    >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
+    >>> after = trace(lambda a: op.Tanh(a) * 3.0, FLOAT["N"])
+    >>> found = diff(before, after)
+    >>> found.summary()
+    'the first model -> the second model: 1 node changed, 1 weight changed'
     """
     changes: tuple[Change, ...]
     pairs: Mapping[str, str]
@@ -276,7 +359,15 @@ Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ProfiledNode:
-    """A node of the model that was profiled."""
+    """A node of the model that was profiled.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.kernels[0].nodes[0].address
+    '0'
+    """
     address: str
     operator: str
     name: str
@@ -290,7 +381,15 @@ class ProfiledNode:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long something took in each run, in seconds."""
+    """How long something took in each run, in seconds.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.total.minimum <= profile.total.mean
+    True
+    """
     per_run: tuple[float, ...]
     @property
     def mean(self) -> float:
@@ -301,6 +400,7 @@ class Times:
     def share_of(self, whole: Times) -> str:
         """How much of a whole it is, in percent; by the mean: medians of parts do not add up to that of the whole.
 
+        >>> from onnxsmith.profiling import Times
         >>> Times((1.0, 2.0)).share_of(Times((2.0, 4.0)))
         '50.0 %'
         """
@@ -315,7 +415,15 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """A line of Python that nodes were written in."""
+    """A line of Python that nodes were written in.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> len(profile.kernels[0].lines)
+    1
+    """
     file: str
     number: int
     function: str
@@ -327,6 +435,13 @@ class Kernel:
 
     It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
     layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.kernels[0].operator, profile.kernels[0].output_bytes
+    ('Exp', 256)
     """
     operator: str
     provider: str
@@ -348,7 +463,15 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """How a profile was taken."""
+    """How a profile was taken.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.circumstances.runs
+    3
+    """
     called: str
     runtime: str
     providers: tuple[str, ...]
@@ -363,7 +486,15 @@ ProfileGrouping: TypeAlias = Literal['line', 'node', 'operator', 'call']
 
 @dataclass(frozen=True, slots=True)
 class ProfileRow:
-    """Kernels that are told together: those of a line, of a node, of an operator, or of a call of a function."""
+    """Kernels that are told together: those of a line, of a node, of an operator, or of a call of a function.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> [row.calls for row in profile.by("operator")]
+    [1.0, 1.0]
+    """
     key: Hashable
     label: str
     kernels: tuple[Kernel, ...]
@@ -385,7 +516,15 @@ class ProfileRow:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A line, a node or an operator in two profiles; None where a profile does not have it."""
+    """A line, a node or an operator in two profiles; None where a profile does not have it.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> profile.compare(profile).rows[0].ratio
+    1.0
+    """
     label: str
     before: Times | None
     after: Times | None
@@ -401,7 +540,15 @@ class ComparedRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProfileComparison:
-    """Two profiles beside each other, by line, node or operator; the largest difference comes first."""
+    """Two profiles beside each other, by line, node or operator; the largest difference comes first.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> len(profile.compare(profile).rows)
+    1
+    """
     by: ProfileGrouping
     rows: tuple[ComparedRow, ...]
     total: ComparedRow
@@ -422,6 +569,13 @@ class Profile:
 
     The time of a kernel is its own: control flow is told without the kernels in its bodies, so that all kernels add up
     to what was spent in kernels. A group of lines or nodes that ONNX Runtime fused into one kernel is told together.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> profile = model.profile([np.ones(64, np.float32)], runs=3)
+    >>> [kernel.operator for kernel in profile.kernels]
+    ['Exp', 'Relu']
     """
     kernels: tuple[Kernel, ...]
     plain: Times
@@ -500,7 +654,15 @@ TensorFunction: TypeAlias = Callable[..., object]
 Array: TypeAlias = NDArray[np.generic]
 
 class MatchedTensor:
-    """A tensor that a parameter stands for: its type, as far as the model knows it."""
+    """A tensor that a parameter stands for: its type, as far as the model knows it.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> def is_small(match):
+    ...     return match.tensor("x").shape == (4,)
+    >>> rule = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), when=is_small)
+    >>> len(trace(lambda x: op.Relu(op.Relu(x)), FLOAT[4]).rewrite(rule).nodes)
+    1
+    """
     def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None) -> None: ...
     @property
     def name(self) -> str:
@@ -528,6 +690,13 @@ class Match:
     """What the parameters of a pattern are at one place of a model.
 
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> def is_vector(match):
+    ...     return match.tensor("x").rank == 1
+    >>> rule = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), when=is_vector)
+    >>> len(trace(lambda x: op.Relu(op.Relu(x)), FLOAT["N"]).rewrite(rule).nodes)
+    1
     """
     def __init__(self, node: str, values: Mapping[str, object]) -> None: ...
     @property
@@ -568,7 +737,16 @@ class Rule:
     ) -> None: ...
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """What reports call it.
+
+        >>> from onnxsmith import Rule
+        >>> def twice(x):
+        ...     return x + x
+        >>> def times_two(x):
+        ...     return x * 2.0
+        >>> Rule(twice, times_two).name
+        'twice'
+        """
 
 Factors: TypeAlias = tuple[str, ...]
 
@@ -576,6 +754,7 @@ Factors: TypeAlias = tuple[str, ...]
 class Count:
     """A whole number, or a sum of products of dimensions that are known by name only.
 
+    >>> from onnxsmith.inspection import Count
     >>> Count.product(["N", 4, "N"]) + Count.of(3)
     4*N**2 + 3
     """
@@ -619,6 +798,11 @@ class Summary:
 
     A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
     known only when it runs.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> model.summary(N=10).nodes
+    2
     """
     nodes: int
     functions: int
@@ -652,7 +836,14 @@ class WholeModel(Protocol):
         """The type of a value, declared or inferred."""
 
 class NodeValue:
-    """A value that a node takes or gives."""
+    """A value that a node takes or gives.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> value = model.nodes[1].inputs[0]
+    >>> value.type, value.producer.op_type
+    (FLOAT['N'], 'Exp')
+    """
     ir: AnyIrPart
     def __init__(self, nodes: WholeModel, value: AnyIrPart) -> None: ...
     @property
@@ -672,7 +863,18 @@ class NodeValue:
         """The nodes that take it, those in bodies included, each once."""
 
 class Graph:
-    """A graph of a model: the outermost one, the body of a node, or the body of a function."""
+    """A graph of a model: the outermost one, the body of a node, or the body of a function.
+
+    >>> import numpy as np
+    >>> from onnxsmith import BOOL, FLOAT, script
+    >>> @script()
+    ... def sign(x: FLOAT) -> FLOAT:
+    ...     if x > 0.0:
+    ...         return x
+    ...     return -x
+    >>> [len(body.nodes) for node in sign.to_model().nodes for body in node.bodies]
+    [1, 1]
+    """
     ir: AnyIrPart
     kind: Literal['main', 'body', 'function']
     name: str
@@ -717,6 +919,12 @@ class Node:
 
     Its `address` says where it stands: the number in the outermost graph, `12`; inside a body, with the attribute that
     holds the body, `12.then_branch.3`; in a function, `domain::name/4`. Numbers are those of the file.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> node = model.nodes[1]
+    >>> node.op_type, node.name, [each.name for each in node.inputs]
+    ('Relu', 'relu', ['exp'])
     """
     ir: AnyIrPart
     graph: Graph
@@ -771,6 +979,13 @@ class Nodes(Sequence[Node]):
     Each node of the outermost graph is followed by the nodes of its bodies, and all of these by the functions of the
     model, in the order of the file. A node is found by its number in this order, by its address, by its name, or by
     the name of a value that it gives.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
+    >>> model.nodes
+    <2 nodes: Exp, Relu>
+    >>> model.nodes["relu"].op_type
+    'Relu'
     """
     called: str
     graph: Graph
@@ -810,7 +1025,15 @@ class Nodes(Sequence[Node]):
 
 @dataclass(frozen=True, slots=True)
 class WeightInfo:
-    """What is known of a weight without reading it."""
+    """What is known of a weight without reading it.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> scale = np.float32([1, 2])
+    >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+    >>> model.weights.info("scale").size
+    2
+    """
     name: str
     dtype: DType
     shape: tuple[int, ...]
@@ -827,6 +1050,13 @@ class ModelWeights(Mapping[str, Elements]):
     The names are those of the model's initializers, and of what its `Constant` nodes give: which of the two holds a
     tensor says nothing of it, and functions have no initializers. One inside a body whose name an outer one has is
     called by the body's address, `12.then_branch/w`; one of a function always so, `domain::layer/w`.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> scale = np.float32([1, 2])
+    >>> model = trace(lambda a: a * scale, FLOAT["N", 2])
+    >>> list(model.weights), model.weights.nbytes
+    (['scale'], 8)
     """
     def __init__(self, model: Model) -> None: ...
     def __getitem__(self, name: str) -> Elements: ...
@@ -868,10 +1098,25 @@ class Model:
     def __init__(self, model: IrModel) -> None: ...
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model:
-        """Read a model from a file. Weights in a file beside it are mapped into memory, not read."""
+        """Read a model from a file. Weights in a file beside it are mapped into memory, not read.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, Model, trace
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "model.onnx")
+        ...     trace(lambda x: x + 1.0, FLOAT["N"]).save(file)
+        ...     Model.load(file).inputs[0].name
+        'x'
+        """
     @staticmethod
     def from_proto(proto: onnx.ModelProto) -> Model:
-        """The model of a ModelProto."""
+        """The model of a ModelProto.
+
+        >>> from onnxsmith import FLOAT, Model, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> Model.from_proto(model.proto).inputs[0].name
+        'x'
+        """
     def save(
         self,
         path: str | os.PathLike[str],
@@ -883,27 +1128,77 @@ class Model:
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
         A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "model.onnx")
+        ...     model.save(file)
+        ...     file.exists()
+        True
         """
     @property
     def ir(self) -> AnyIrModel:
-        """The onnx-ir model behind it. After changing it, make a new Model of it."""
+        """The onnx-ir model behind it. After changing it, make a new Model of it.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> [node.op_type for node in model.ir.graph]
+        ['Add']
+        """
     @property
     def proto(self) -> onnx.ModelProto:
-        """The model as a ModelProto, weights included: a copy."""
+        """The model as a ModelProto, weights included: a copy.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.proto.graph.node[0].op_type
+        'Add'
+        """
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Names and types of the inputs that must be given."""
+        """Names and types of the inputs that must be given.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.inputs
+        (Port(name='x', type=FLOAT['N']),)
+        """
     @property
     def optional_inputs(self) -> tuple[Port, ...]:
-        """Names and types of the inputs that may be given: an initializer of the same name is their default."""
+        """Names and types of the inputs that may be given: an initializer of the same name is their default.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.optional_inputs
+        ()
+        """
     @property
     def outputs(self) -> tuple[Port, ...]:
-        """Names and types of the outputs."""
+        """Names and types of the outputs.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"], output_names=["y"])
+        >>> model.outputs
+        (Port(name='y', type=FLOAT['N']),)
+        """
     @property
     def opset_imports(self) -> Mapping[str, int]:
-        """Domain and version of the opsets it uses."""
+        """Domain and version of the opsets it uses.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"], opset_version=21)
+        >>> dict(model.opset_imports)
+        {'': 21}
+        """
     def check(self) -> None:
-        """Raise InvalidModelError where the model breaks one of ONNX's rules."""
+        """Raise InvalidModelError where the model breaks one of ONNX's rules.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.check()
+        """
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run it on arrays, by position or by name: one output comes back as it is, several as a tuple.
 
@@ -932,9 +1227,23 @@ class Model:
         array([2., 3.], dtype=float32)
         """
     def runner(self) -> Callable[[Sequence[Any]], Any]:
-        """A function of the inputs as a list of arrays, for calls that must cost little."""
+        """A function of the inputs as a list of arrays, for calls that must cost little.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> run = model.runner()
+        >>> run([np.float32([1.0, 2.0])])
+        array([2., 3.], dtype=float32)
+        """
     def handed_over(self) -> SessionModel:
-        """The model as a runtime is given it."""
+        """The model as a runtime is given it.
+
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.handed_over().proto.graph.node[0].op_type
+        'Add'
+        """
     def _repr_mimebundle_(
         self,
         include: Collection[str] | None = None,
@@ -977,7 +1286,16 @@ class Model:
         axes as input: Squeeze 'squeeze' -> Squeeze 'squeeze'
         """
     def decision_function(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """The scores of the rows of `X`."""
+        """The scores of the rows of `X`.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+        >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X, outputs="decision_function")
+        >>> model.decision_function(X).shape
+        (4,)
+        """
     def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
 
@@ -986,7 +1304,7 @@ class Model:
         `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
         With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
 
-        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
         >>> print(decompile(model).partition("model = ")[0])
         from onnxsmith import FLOAT, rebuild, script
@@ -1016,6 +1334,15 @@ class Model:
         they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
         `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
         that was edited, is left alone, unless `overwrite` is True.
+
+        >>> import pathlib, tempfile
+        >>> import onnxsmith
+        >>> from onnxsmith import FLOAT, trace
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     module = onnxsmith.decompile_to(model, folder, weights="inline")
+        ...     pathlib.Path(module).suffix
+        '.py'
         """
     def equals(self, other: Model, *, names: bool = False) -> Equality:
         """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
@@ -1100,6 +1427,7 @@ class Model:
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith.grad import gradient
         >>> model = trace(lambda x, w: op.ReduceSum((x @ w) ** 2.0, keepdims=0), FLOAT["N", 2], FLOAT[2])
         >>> step = gradient(model, wrt=["w"])
         >>> step
@@ -1141,7 +1469,7 @@ class Model:
         VerificationError then names the change that made a difference.
 
         >>> import numpy as np
-        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith import FLOAT, opset21 as op, optimize, trace
         >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
         >>> small = optimize(model)
         >>> small
@@ -1163,7 +1491,7 @@ class Model:
         says what became what. `optimize` dissolves functions.
 
         >>> import numpy as np
-        >>> from onnxsmith import FLOAT, opset21 as op, trace
+        >>> from onnxsmith import FLOAT, opset21 as op, outline, trace
         >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
         >>> def network(x):
         ...     for w in weights:
@@ -1178,9 +1506,27 @@ class Model:
         ['block', 'block', 'block']
         """
     def predict(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
+        """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+        >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+        >>> model.predict(X)
+        array([0, 0, 1, 1], dtype=int64)
+        """
     def predict_proba(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """The probability of each class for the rows of `X`."""
+        """The probability of each class for the rows of `X`.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+        >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+        >>> model.predict_proba(X).shape
+        (4, 2)
+        """
     def profile(
         self,
         inputs: ModelInputs | None = None,
@@ -1258,7 +1604,7 @@ class Model:
         `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
         rule, and its change, that made a difference.
 
-        >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+        >>> from onnxsmith import FLOAT, Rule, opset21 as op, rewrite, trace
         >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
         >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
         >>> print(rewrite(model, [twice]).report.edits[0])
@@ -1343,7 +1689,17 @@ class Model:
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
     def transform(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """What the pipeline makes of the rows of `X`."""
+        """What the pipeline makes of the rows of `X`.
+
+        >>> import numpy as np
+        >>> import onnxsmith
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> X = np.array([[0.0], [2.0]])
+        >>> model = onnxsmith.sklearn.convert(StandardScaler().fit(X), X)
+        >>> model.transform(X)
+        array([[-1.],
+               [ 1.]])
+        """
     def with_metadata(self, metadata: Mapping[str, str | None] | None = None, /, **named: str | None) -> Model:
         """The model with other metadata: a text for a key that it gets, None for one that it loses; the rest stays.
 
@@ -1428,7 +1784,17 @@ class Model:
         """
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model from a file: `onnxsmith.load("m.onnx")`."""
+    """Read a model from a file: `onnxsmith.load("m.onnx")`.
+
+    >>> import pathlib, tempfile
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, trace
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "model.onnx")
+    ...     trace(lambda x: x + 1.0, FLOAT["N"]).save(file)
+    ...     onnxsmith.load(file).inputs[0].name
+    'x'
+    """
 
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
     """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
@@ -1478,7 +1844,7 @@ def optimize(
     VerificationError then names the change that made a difference.
 
     >>> import numpy as np
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, opset21 as op, optimize, trace
     >>> model = trace(lambda x: op.Relu(op.Transpose(op.Transpose(x))) * np.float32([1, 1]), FLOAT["N", 2])
     >>> small = optimize(model)
     >>> small
@@ -1501,7 +1867,7 @@ def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
     says what became what. `optimize` dissolves functions.
 
     >>> import numpy as np
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, opset21 as op, outline, trace
     >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
     >>> def network(x):
     ...     for w in weights:
@@ -1526,7 +1892,14 @@ def either(*alternatives: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class MatchExplanation:
-    """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both."""
+    """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both.
+
+    >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
+    >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0))
+    >>> model = trace(lambda x: op.Relu(op.Abs(x)), FLOAT["N"])
+    >>> explain_match(model, "relu", rule).matches
+    False
+    """
     matches: bool
     reason: str
     text: str
@@ -1534,7 +1907,7 @@ class MatchExplanation:
 def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
 
-    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
     >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0), name="example")
     >>> model = trace(lambda x: op.Relu(op.Abs(x)), FLOAT["N"])
     >>> print(explain_match(model, "relu", rule))
@@ -1552,7 +1925,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
     `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
     rule, and its change, that made a difference.
 
-    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, rewrite, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
     >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
     >>> print(rewrite(model, [twice]).report.edits[0])
@@ -1562,7 +1935,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
 def compose(*models: Model) -> Model:
     """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, compose, opset21 as op, trace
     >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
     >>> compose(*model.split("relu"))
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 def clear_cache() -> None:
     """Forget all runners, under all settings, and free their memory.
 
+    >>> from onnxsmith.runtime import clear_cache
     >>> clear_cache()
     """
 
@@ -84,6 +85,13 @@ def load_session(
     Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
     node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
     that ONNX does not allow: `objection` is asked before it is.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, trace
+    >>> from onnxsmith.runtime import load_session
+    >>> session = load_session(trace(lambda x: x + 1.0, FLOAT["N"]).proto)
+    >>> session([np.float32([1, 2])])
+    [array([2., 3.], dtype=float32)]
     """
 
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']
@@ -94,6 +102,10 @@ class Settings:
 
     `providers` is empty for the CPU alone. `intra_op_threads` is None for "as the operator deserves": one thread
     for cheap operators, a few for those that multiply matrices. `runtime` is what to try first.
+
+    >>> from onnxsmith.runtime import Settings
+    >>> Settings(runtime="reference").runtime
+    'reference'
     """
     runtime: Runtime = ...
     providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ...

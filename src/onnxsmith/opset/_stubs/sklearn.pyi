@@ -26,7 +26,16 @@ class Check:
 
 @dataclass(slots=True)
 class ConversionReport:
-    """On what a model was compared with its pipeline, and how near it is."""
+    """On what a model was compared with its pipeline, and how near it is.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> model.report.largest < 1e-5
+    True
+    """
     checks: list[Check] = ...
     notes: list[str] = ...
     @property
@@ -34,7 +43,16 @@ class ConversionReport:
         """The largest difference of all."""
 
 class ConvertedModel(Model):
-    """A model that came from an estimator: a `Model` that knows how each step was converted, and how near it is."""
+    """A model that came from an estimator: a `Model` that knows how each step was converted, and how near it is.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> type(model).__name__
+    'ConvertedModel'
+    """
     roads: Sequence[Road]
     report: ConversionReport
 
@@ -93,7 +111,16 @@ Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model takes and gives."""
+    """What a model takes and gives.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> type(onnxsmith.sklearn.signature(model)).__name__
+    'Signature'
+    """
     layout: Layout
     columns: tuple[tuple[str | None, str], ...]
     outputs: tuple[tuple[str, str], ...] = ...
@@ -111,7 +138,16 @@ class Signature:
         """As text for the metadata of a model."""
 
 def signature(model: Model) -> Signature:
-    """Which columns a model takes, of which element types, and what its outputs are."""
+    """Which columns a model takes, of which element types, and what its outputs are.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> onnxsmith.sklearn.signature(model).outputs
+    (('predict', 'prediction'), ('predict_proba', 'probabilities'))
+    """
 
 def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     """The fitted estimator that a model was converted from.
@@ -138,7 +174,16 @@ class _OfModel(BaseEstimator):
         """Nothing is left to fit: itself."""
 
 class OnnxPredictor(_OfModel):
-    """A predictor that runs a model; it has the methods that the model has outputs for."""
+    """A predictor that runs a model; it has the methods that the model has outputs for.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> onnxsmith.sklearn.OnnxPredictor(model).predict(X)
+    array([0, 0, 1, 1], dtype=int64)
+    """
     def predict(self, X: Rows) -> Elements:
         """Labels or numbers."""
     def predict_proba(self, X: Rows) -> Elements:
@@ -167,7 +212,17 @@ Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """A row for which a model gives something else than its pipeline."""
+    """A row for which a model gives something else than its pipeline.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> wrong = LogisticRegression().fit(X, [1, 0, 0, 0])
+    >>> onnxsmith.sklearn.discrepancies(wrong, model, X)[0].row
+    2
+    """
     row: int
     method: str
     expected: Json

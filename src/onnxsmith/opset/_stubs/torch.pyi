@@ -34,7 +34,13 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class NodeNote:
-    """A node as the records name it."""
+    """A node as the records name it.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.edits[0].before[0].operator
+    'Neg'
+    """
     operator: str
     name: str
     outputs: tuple[str, ...]
@@ -51,6 +57,11 @@ class Edit:
     `before` are the nodes that went, with the outputs that they gave, and `after` those that came; both with their
     place in the source. `after` is empty where nodes were only left out, and `value` then names what is read in their
     place, if anything is. Of a node that stays, and changed, both have a note.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
+    >>> better.report.edits[0].operator
+    'Neg'
     """
     pass_name: str
     rule: str
@@ -70,7 +81,14 @@ class Edit:
 
 @dataclass
 class ExportReport:
-    """How a model came about; `print` it, or show it in a notebook."""
+    """How a model came about; `print` it, or show it in a notebook.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> model = onnxsmith.torch.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> type(model.export_report).__name__
+    'ExportReport'
+    """
     opset_version: int = ...
     stages: dict[str, float] = ...
     operators: list[OperatorRow] = ...
@@ -88,7 +106,14 @@ class ExportReport:
     def _repr_html_(self) -> str: ...
 
 class ExportedModel(Model):
-    """A model that came from PyTorch: a `Model` with a report of how it came about."""
+    """A model that came from PyTorch: a `Model` with a report of how it came about.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> model = onnxsmith.torch.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> type(model).__name__
+    'ExportedModel'
+    """
     export_report: ExportReport
 
 def export(
@@ -128,6 +153,12 @@ def export(
     - `runtime="onnxruntime"` makes a model that ONNX Runtime gets right: with casts where it has no kernel for an
       element type, and other nodes in the place of those that it computes wrongly. None leaves both out.
     - `strict` is torch.export's.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> model = onnxsmith.torch.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> [node.op_type for node in model.nodes]
+    ['Relu']
     """
 
 def for_torch_onnx(script: OnnxFunction) -> Callable[..., Any]:
@@ -135,6 +166,14 @@ def for_torch_onnx(script: OnnxFunction) -> Callable[..., Any]:
 
     What torch.onnx makes of it is a call of the ONNX function that the script is. torch.onnx records in opset 18 and
     converts to others afterwards, so a script for it is written with `opset18`.
+
+    >>> import onnxsmith
+    >>> from onnxsmith import FLOAT, opset18 as op, script
+    >>> @script()
+    ... def relu(x: FLOAT[...]) -> FLOAT[...]:
+    ...     return op.Relu(x)
+    >>> callable(onnxsmith.torch.for_torch_onnx(relu))
+    True
     """
 
 def translate(
@@ -155,4 +194,10 @@ def translate(
     """The model of an exported program. `dynamic_shapes`, as torch.export had them, name the dimensions.
 
     The other arguments are those of `export`.
+
+    >>> import torch
+    >>> import onnxsmith
+    >>> program = torch.export.export(torch.nn.ReLU().eval(), (torch.ones(2, 3),))
+    >>> [node.op_type for node in onnxsmith.torch.translate(program).nodes]
+    ['Relu']
     """

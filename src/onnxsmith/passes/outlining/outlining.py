@@ -37,7 +37,7 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     says what became what. `optimize` dissolves functions.
 
     >>> import numpy as np
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, opset21 as op, outline, trace
     >>> weights = [np.full((4, 4), k, np.float32) for k in range(3)]
     >>> def network(x):
     ...     for w in weights:

@@ -36,7 +36,14 @@ _FOUND, _MISSING, _OPEN = "✓", "✗", "·"
 
 @dataclass(frozen=True, slots=True)
 class MatchExplanation:
-    """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both."""
+    """How far a rule gets at a node: `matches` says whether it applies, `reason` why not, and its text shows both.
+
+    >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
+    >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0))
+    >>> model = trace(lambda x: op.Relu(op.Abs(x)), FLOAT["N"])
+    >>> explain_match(model, "relu", rule).matches
+    False
+    """
 
     matches: bool
     reason: str
@@ -78,7 +85,7 @@ def _copied(found: Bindings) -> Bindings:
 def explain_match(model: Model, node: str, rule: Rule) -> MatchExplanation:
     """How far a rule gets at a node of a model, by the node's name or that of an output, and why it stops there.
 
-    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, Rule, explain_match, opset21 as op, trace
     >>> rule = Rule(lambda x: op.Relu(op.Neg(x)), lambda x: op.Max(-x, 0.0), name="example")
     >>> model = trace(lambda x: op.Relu(op.Abs(x)), FLOAT["N"])
     >>> print(explain_match(model, "relu", rule))

@@ -12,7 +12,15 @@ from onnxsmith.types.value_types import AnyValueType, Shape, TensorType
 
 
 class MatchedTensor:
-    """A tensor that a parameter stands for: its type, as far as the model knows it."""
+    """A tensor that a parameter stands for: its type, as far as the model knows it.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> def is_small(match):
+    ...     return match.tensor("x").shape == (4,)
+    >>> rule = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), when=is_small)
+    >>> len(trace(lambda x: op.Relu(op.Relu(x)), FLOAT[4]).rewrite(rule).nodes)
+    1
+    """
 
     __slots__ = ("_content", "_name", "_type")
 
@@ -66,6 +74,13 @@ class Match:
     """What the parameters of a pattern are at one place of a model.
 
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
+
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> def is_vector(match):
+    ...     return match.tensor("x").rank == 1
+    >>> rule = Rule(lambda x: op.Relu(op.Relu(x)), lambda x: op.Relu(x), when=is_vector)
+    >>> len(trace(lambda x: op.Relu(op.Relu(x)), FLOAT["N"]).rewrite(rule).nodes)
+    1
     """
 
     __slots__ = ("_node", "_values")

@@ -39,7 +39,7 @@ def rewrite(model: Model, rules: Rule | Sequence[Rule], *, verify: bool | GivenI
     `verify` True runs both on inputs that are made up, or on those that it is given; VerificationError then names the
     rule, and its change, that made a difference.
 
-    >>> from onnxsmith import FLOAT, Rule, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, Rule, opset21 as op, rewrite, trace
     >>> twice = Rule(lambda x: x + x, lambda x: x * 2.0, name="twice")
     >>> model = trace(lambda x: op.Relu(x + x), FLOAT["N"])
     >>> print(rewrite(model, [twice]).report.edits[0])

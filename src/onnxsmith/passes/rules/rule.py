@@ -74,7 +74,16 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """What reports call it.
+
+        >>> from onnxsmith import Rule
+        >>> def twice(x):
+        ...     return x + x
+        >>> def times_two(x):
+        ...     return x * 2.0
+        >>> Rule(twice, times_two).name
+        'twice'
+        """
         return self._read.name
 
     def __repr__(self) -> str:

@@ -51,7 +51,7 @@ def then(model: Model, other: Model, map: Joints | None = None) -> Model:
 def compose(*models: Model) -> Model:
     """Models that run one after the other as one: `compose(a, b, c)` is `a.then(b).then(c)`.
 
-    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith import FLOAT, compose, opset21 as op, trace
     >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
     >>> compose(*model.split("relu"))
     Model(a: FLOAT['N']) -> exp: FLOAT['N'], 2 nodes, opset 21

@@ -50,7 +50,7 @@ def script(
     code asks for. `exact="unchecked"` does so where they cannot work, too, with a warning: a model is taken as it is.
 
     >>> import numpy as np
-    >>> from onnxsmith import FLOAT, opset18 as op
+    >>> from onnxsmith import FLOAT, opset18 as op, script
     >>> double = script(lambda x: x + x)
     >>> double(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
@@ -147,6 +147,17 @@ def graph(function: F | None = None) -> F | Callable[[F], F]:
     """Mark a nested function as the body of `op.Loop`, `op.Scan`, `op.If` or `op.SequenceMap`.
 
     The body sees the variables around it. `@graph` and `@graph()` mean the same.
+
+    >>> from onnxsmith import FLOAT, graph, opset21 as op, script
+    >>> @script()
+    ... def totals(x: FLOAT["N"]) -> tuple[FLOAT, FLOAT["N"]]:
+    ...     @graph
+    ...     def step(total, element):
+    ...         total = total + element
+    ...         return total, total
+    ...     return op.Scan(0.0, x, body=step, num_scan_inputs=1)
+    >>> totals([1.0, 2.0, 3.0])
+    (array(6., dtype=float32), array([1., 3., 6.], dtype=float32))
     """
     if function is not None:
         return function
@@ -164,6 +175,7 @@ def jit(function: Function) -> Jit:
     The model is made at the first call for inputs of the same element types and ranks, from what the function refers
     to then; arrays and helpers that change afterwards are not seen.
 
+    >>> from onnxsmith import jit
     >>> import numpy as np
     >>> jit(lambda x: x * 2)(np.float32([1, 2]))
     array([2., 4.], dtype=float32)

@@ -94,7 +94,15 @@ class ScriptDefinition(Script):
 
     @property
     def signature(self) -> inspect.Signature:
-        """The Python signature."""
+        """The Python signature.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> list(doubled.signature.parameters)
+        ['x']
+        """
         return self.parameters.python
 
     @property
@@ -154,7 +162,15 @@ class ScriptDefinition(Script):
 
     @property
     def source(self) -> str:
-        """The source text."""
+        """The source text.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> doubled.source.splitlines()[-1].strip()
+        'return x + x'
+        """
         node = self.places.node
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
         lines = linecache.getlines(self.function.__code__.co_filename)[first - 1 : node.end_lineno]
@@ -162,7 +178,15 @@ class ScriptDefinition(Script):
 
     @property
     def opset_version(self) -> int:
-        """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest."""
+        """The opset that Python's own operators in it use: the one named, the one its code uses, or the newest.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return op.Relu(x)
+        >>> doubled.opset_version
+        21
+        """
         return self.named_opset_version or default_opset_version()
 
     @property

@@ -84,7 +84,17 @@ def _own(function: _CallT) -> _CallT:
 
 @shown_as("script")
 class ScriptFunction(ScriptDefinition):
-    """A function made by `@script`."""
+    """A function made by `@script`.
+
+    >>> from onnxsmith import FLOAT, opset21 as op, script
+    >>> @script()
+    ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+    ...     return x + x
+    >>> doubled([1.0, 2.0])
+    array([2., 4.], dtype=float32)
+    >>> doubled.to_model()
+    Model(x: FLOAT['N']) -> add: FLOAT['N'], 1 node, opset 26
+    """
 
     def __init__(self, function: types.FunctionType, **options: Any) -> None:
         super().__init__(function, **options)
@@ -147,7 +157,14 @@ class ScriptFunction(ScriptDefinition):
     # -- checking --------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Find the mistakes that can be found now. Names that the module defines further down are left for later."""
+        """Find the mistakes that can be found now. Names that the module defines further down are left for later.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> doubled.check()
+        """
         if self.is_analyzed:
             missing = self.undefined.missing
             self.known_mistakes = self.undefined.errors(self.analysis.local_names) if missing else []
@@ -208,7 +225,15 @@ class ScriptFunction(ScriptDefinition):
 
     @functools.cached_property
     def jit(self) -> Callable[..., Any]:
-        """Run the whole function as one model, kept for inputs of the same types and ranks."""
+        """Run the whole function as one model, kept for inputs of the same types and ranks.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> doubled.jit([1.0, 2.0])
+        array([2., 4.], dtype=float32)
+        """
         from onnxsmith.scripting.functions.jit import (
             Jit,  # heavy: onnx-ir is imported when something is staged
         )
@@ -230,6 +255,13 @@ class ScriptFunction(ScriptDefinition):
         - `name`: of the graph, by default the script's. `doc_string`, `metadata`: of the model.
         - `ir_version`, `producer_name`: the model's own.
         - `functions`: further functions to carry; `inline=True` dissolves calls of functions.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> doubled.to_model()
+        Model(x: FLOAT['N']) -> add: FLOAT['N'], 1 node, opset 26
         """
         from onnxsmith.scripting.functions.export import (
             make_model,
@@ -242,6 +274,17 @@ class ScriptFunction(ScriptDefinition):
         """Show the script's model as a page, beside the lines that made it; as `Model.show` does.
 
         Where annotations leave types open, `script.to_model(...).show()` says what they are.
+
+        >>> import pathlib, tempfile
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = pathlib.Path(folder, "doubled.svg")
+        ...     shown = doubled.show(page)
+        ...     page.exists()
+        True
         """
         model: Any = self.to_model()  # its `show` is a capability, which checkers see in the stubs
         return model.show(path, source=source)
@@ -276,7 +319,15 @@ class ScriptFunction(ScriptDefinition):
     @_own
     @boundary
     def to_model_proto(self, **options: Unpack[ModelOptions]) -> onnx.ModelProto:
-        """The script as a ModelProto; the options are those of `to_model`."""
+        """The script as a ModelProto; the options are those of `to_model`.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> [node.op_type for node in doubled.to_model_proto().graph.node]
+        ['Add']
+        """
         from onnxsmith.scripting.functions.export import (
             make_model,
         )  # heavy: onnx-ir is imported when something is staged
@@ -286,7 +337,15 @@ class ScriptFunction(ScriptDefinition):
     @_own
     @boundary
     def to_function_proto(self) -> onnx.FunctionProto:
-        """The script as a FunctionProto: generic in the types that its annotations leave open."""
+        """The script as a FunctionProto: generic in the types that its annotations leave open.
+
+        >>> from onnxsmith import FLOAT, opset21 as op, script
+        >>> @script()
+        ... def doubled(x: FLOAT["N"]) -> FLOAT["N"]:
+        ...     return x + x
+        >>> doubled.to_function_proto().name
+        'doubled'
+        """
         from onnxsmith.scripting.functions.export import (
             function_proto,
         )  # heavy: onnx-ir is imported when something is staged

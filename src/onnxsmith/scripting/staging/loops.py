@@ -42,6 +42,7 @@ _MOST_BYTES = 1 << 20
 class static_range:
     """`for i in static_range(n)`: the loop runs when the model is made, and `i` is a Python int.
 
+    >>> from onnxsmith import static_range
     >>> list(static_range(3))
     [0, 1, 2]
     """

@@ -17,27 +17,73 @@ from onnxsmith.sklearn.rows import Rows
 
 
 def signature(model: Model) -> Signature:
-    """Which columns a model takes, of which element types, and what its outputs are."""
+    """Which columns a model takes, of which element types, and what its outputs are.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> onnxsmith.sklearn.signature(model).outputs
+    (('predict', 'prediction'), ('predict_proba', 'probabilities'))
+    """
     return read_signature(model)
 
 
 def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-    """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts."""
+    """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> model.predict(X)
+    array([0, 0, 1, 1], dtype=int64)
+    """
     return _result(model, "predict", X)
 
 
 def predict_proba(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-    """The probability of each class for the rows of `X`."""
+    """The probability of each class for the rows of `X`.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> model.predict_proba(X).shape
+    (4, 2)
+    """
     return _result(model, "predict_proba", X)
 
 
 def decision_function(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-    """The scores of the rows of `X`."""
+    """The scores of the rows of `X`.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X, outputs="decision_function")
+    >>> model.decision_function(X).shape
+    (4,)
+    """
     return _result(model, "decision_function", X)
 
 
 def transform(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-    """What the pipeline makes of the rows of `X`."""
+    """What the pipeline makes of the rows of `X`.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X = np.array([[0.0], [2.0]])
+    >>> model = onnxsmith.sklearn.convert(StandardScaler().fit(X), X)
+    >>> model.transform(X)
+    array([[-1.],
+           [ 1.]])
+    """
     return _result(model, "transform", X)
 
 

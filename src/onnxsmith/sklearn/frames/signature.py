@@ -34,7 +34,16 @@ _TEXT = "str"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model takes and gives."""
+    """What a model takes and gives.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> type(onnxsmith.sklearn.signature(model)).__name__
+    'Signature'
+    """
 
     #: One input for each column, one for all, one text for each row, or one array of another rank.
     layout: Layout

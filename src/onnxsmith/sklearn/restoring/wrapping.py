@@ -63,7 +63,16 @@ class OnnxTransformer(TransformerMixin, _OfModel):
 
 
 class OnnxPredictor(_OfModel):
-    """A predictor that runs a model; it has the methods that the model has outputs for."""
+    """A predictor that runs a model; it has the methods that the model has outputs for.
+
+    >>> import numpy as np
+    >>> import onnxsmith
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    >>> model = onnxsmith.sklearn.convert(LogisticRegression().fit(X, y), X)
+    >>> onnxsmith.sklearn.OnnxPredictor(model).predict(X)
+    array([0, 0, 1, 1], dtype=int64)
+    """
 
     def predict(self, X: Rows) -> Elements:
         """Labels or numbers."""

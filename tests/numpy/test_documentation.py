@@ -1,0 +1,31 @@
+"""Every function that is made of a rule has its own sentence, and an example that gives what it says."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from onnxsmith.numpy.documentation import EXAMPLES, documented
+from onnxsmith.numpy.namespace import part
+from onnxsmith.numpy.registry import UFUNCS
+
+MADE = [*UFUNCS, *(f"special.{name}" for name in part("special")), *(f"fft.{name}" for name in part("fft"))]
+#: These have a `def`, and their docstring stands there.
+WRITTEN = {"fft.fftfreq", "fft.rfftfreq", "fft.fftshift", "fft.ifftshift"}
+
+
+def test_the_table_has_all_of_them() -> None:
+    assert set(EXAMPLES) == set(MADE) - WRITTEN
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_the_example_gives_what_it_says(name: str) -> None:
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    parsed = doctest.DocTestParser().get_doctest(documented(name), {}, name, None, None)
+    assert runner.run(parsed).failed == 0
+
+
+def test_help_shows_it() -> None:
+    assert UFUNCS["add"].__doc__ == documented("add")
+    assert (type(UFUNCS["add"]).__doc__ or "").startswith("One universal function")
