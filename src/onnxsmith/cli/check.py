@@ -22,22 +22,6 @@ from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `check`."""
-    parser.epilog = (
-        "A Python file is run, as Python runs it, to find its scripts. A model file is only read.\n"
-        "  onnxsmith check net.onnx net.py\n"
-        "  onnxsmith check --runtime - < net.onnx"
-    )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="model files, or Python files; - is a model from standard input",
-    )
-    parser.add_argument("--runtime", action="store_true", help="also load models in the installed runtime")
-
-
 def run(options: argparse.Namespace, report: Report) -> int:
     """Check the files; 1 when there are findings."""
     check_words(options.files)

@@ -21,27 +21,6 @@ from onnxsmith.inspection import Count, Node, WeightInfo, nodes_of, summary, wei
 from onnxsmith.passes.surgery import with_shapes
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `info`."""
-    parser.epilog = (
-        "Models are only read:\n"
-        "  onnxsmith info net.onnx --weights\n"
-        "  onnxsmith info net.onnx --nodes --dim N=8\n"
-        "  onnxsmith info a.onnx b.onnx --json\n"
-        "  onnxsmith info - < net.onnx"
-    )
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="model files; - is standard input")
-    parser.add_argument("--weights", action="store_true", help="list every weight, the largest first")
-    parser.add_argument("--nodes", action="store_true", help="list every node, with the types of its results")
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="NAME=SIZE",
-        help="the size of a named dimension, for shapes and counts",
-    )
-
-
 def run(options: argparse.Namespace, report: Report) -> int:
     """Print what models take, give and hold."""
     check_words(options.models)
