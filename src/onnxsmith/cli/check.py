@@ -10,8 +10,9 @@ import onnx
 
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
 from onnxsmith.cli.program import load_program, scripts_of
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage, usage_entry
-from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
+from onnxsmith.cli.streams import STREAM, check_words, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
 from onnxsmith.graphs.model import checker_words

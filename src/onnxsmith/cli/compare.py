@@ -9,8 +9,9 @@ from typing import Any, cast
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.inputs import read_inputs
 from onnxsmith.cli.program import find_object, is_program, load_program, model_or_script, taken_apart
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import check_words
 from onnxsmith.cli.terminal import progress
 from onnxsmith.comparing import ComparedNode, Comparison, Difference, compare
 from onnxsmith.graphs.isolation import memory_amount

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from onnxsmith.cli.model_output import check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import check_words
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.passes.surgery import compose, then

@@ -45,7 +45,9 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument("--version", action="version", version=_version())
     used = next((word for word in words if word in COMMANDS), None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
-    for name, declared in COMMANDS.items():
+    # Where the command is known, the others need no parser: making them all takes as long as all else here.
+    known = COMMANDS if used is None or used != words[0] else {used: COMMANDS[used]}
+    for name, declared in known.items():
         command = commands.add_parser(
             name,
             help=declared.summary,

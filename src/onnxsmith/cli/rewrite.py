@@ -8,8 +8,9 @@ from typing import cast
 
 from onnxsmith.cli.model_output import beside, check_output, write_model
 from onnxsmith.cli.program import find_object, load_program, taken_apart
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.passes.rules import Rule, rewrite
 

@@ -11,8 +11,9 @@ from typing import Any, TypedDict, cast
 
 from onnxsmith.cli.arrays import OutputFolder, readable, shown
 from onnxsmith.cli.inputs import read_inputs
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import check_words
 from onnxsmith.cli.streams import shown as shown_file
 from onnxsmith.cli.terminal import progress
 from onnxsmith.diagnostics import printable
