@@ -45,15 +45,16 @@ def run(options: argparse.Namespace, report: Report) -> int:
     args, kwargs, dynamic = _arguments(program, file, options)
     from onnxsmith.torch import export  # torch takes seconds to import, and usage is checked before
 
-    model: Any = export(  # checkers see another class of models in the stubs
-        module,
-        args,
-        kwargs,
-        dynamic_shapes=dynamic,
-        opset_version=options.opset,
-        functions=tuple(options.functions) if options.functions else None,
-        verify=options.verify,
-    )
+    with progress(f"exporting {name}"):
+        model: Any = export(  # checkers see another class of models in the stubs
+            module,
+            args,
+            kwargs,
+            dynamic_shapes=dynamic,
+            opset_version=options.opset,
+            functions=tuple(options.functions) if options.functions else None,
+            verify=options.verify,
+        )
     told = str(model.export_report)
     return write_model(model, options, report, f"{name.rpartition('.')[2]}.onnx", {"report": told}, told)
 
