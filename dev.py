@@ -344,6 +344,12 @@ def check(arguments: list[str]) -> int:
     return int(any(results.values()))
 
 
+def release(arguments: list[str]) -> int:
+    """Build wheel and sdist, try them in a bare environment, write checksums and provenance; --dry-run, --output."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/release.py", *arguments)
+
+
 def hooks(arguments: list[str]) -> int:
     """Install the pre-commit hooks into this clone."""
     ensure({"dev"})
@@ -371,6 +377,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "bench": bench,
     "pictures": pictures,
     "laws": laws,
+    "release": release,
     "hooks": hooks,
 }
 

@@ -32,7 +32,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("scripting", "tracing"),
     ("algorithms",),
     (
-        *("comparing", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
+        *("comparing", "costs", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
         *("passes", "profiling", "sklearn", "testing", "torch", "view"),
     ),
     ("cli", "mypy_plugin"),

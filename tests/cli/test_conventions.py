@@ -14,13 +14,18 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxsmith.cli import COMMANDS, _make_parser, _module
+from onnxsmith.cli import COMMANDS, command_module
+from onnxsmith.cli.declared.running import MOST_THREADS
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
+from onnxsmith.cli.parsing import make_parser
+from onnxsmith.runtime import settings
 from tests.cli.conftest import RULES, Run
 
 NAMES = list(COMMANDS)
 #: Those that look something up by a word, and read no file.
 LOOKUPS = {"explain": ["C999", "C401"], "ops": ["Konv", "Conv"]}
+#: Those that need no file at all.
+WITHOUT_FILES = {*LOOKUPS, "completion"}
 #: What each command does well on, and what it finds something wrong with.
 GOOD_WORDS = {
     "build": ["net.py:forward"],
@@ -43,6 +48,7 @@ GOOD_WORDS = {
     "profile": ["m.onnx", "--dim", "N=10", "--dim", "K=2", "--runs", "1"],
     "ops": ["Conv"],
     "explain": ["C401"],
+    "completion": ["bash"],
 }
 BAD_WORDS = {
     "build": ["wrong.py:first"],
@@ -87,7 +93,7 @@ def folder(tmp_path: Path, program: Path, wrong: Path, model: Path) -> Path:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     (commands,) = [
-        each for each in _make_parser([name])._actions if isinstance(each, argparse._SubParsersAction)
+        each for each in make_parser([name])._actions if isinstance(each, argparse._SubParsersAction)
     ]
     return commands.choices[name]
 
@@ -103,7 +109,7 @@ def whole(model: Path) -> bytes:
 
 def test_the_table_is_complete() -> None:
     assert set(GOOD_WORDS) == set(COMMANDS)
-    assert set(BAD_WORDS) == set(COMMANDS) - set(LOOKUPS)
+    assert set(BAD_WORDS) == set(COMMANDS) - WITHOUT_FILES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -284,6 +290,40 @@ def test_an_array_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_quiet_says_nothing_but_does_the_same(run: Run, name: str, folder: Path) -> None:
+    before = set(folder.iterdir())
+    loud = run(name, *GOOD_WORDS[name])
+    written = {each.name for each in set(folder.iterdir()) - before}
+    seen = run(name, *GOOD_WORDS[name], "--quiet")
+    assert (seen.status, seen.out, seen.err) == (loud.status, "", "")
+    assert {each.name for each in set(folder.iterdir()) - before} == written
+
+
+@pytest.mark.parametrize("name", BAD_WORDS)
+def test_quiet_still_says_what_is_wrong(run: Run, name: str) -> None:
+    seen = run(name, *BAD_WORDS[name], "-q")
+    assert (seen.status, seen.out) == (FINDINGS, "")
+    assert seen.err.startswith("error: ")
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if COMMANDS[each].writes_stream])
+def test_quiet_does_not_hold_back_what_goes_to_standard_output(folder: Path, name: str) -> None:
+    words = [sys.executable, "-m", "onnxsmith", name, *GOOD_WORDS[name], "-o", "-", "--quiet"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (GOOD, b"")
+    assert done.stdout
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_document_and_none_are_wrong_usage(run: Run, name: str) -> None:
+    assert run(name, *GOOD_WORDS[name], "--json", "--quiet").status == USAGE
+
+
+def test_as_many_threads_as_the_runtime_allows() -> None:
+    assert MOST_THREADS == settings.MOST_THREADS
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_whoever_writes_files_has_force(name: str) -> None:
     assert ("--force" in parser_of(name).format_help()) == COMMANDS[name].writes_files
 
@@ -308,7 +348,7 @@ def test_examples_in_the_help_can_be_typed(name: str) -> None:
         unquoted = re.sub(r"'[^']*'", "", example)
         assert not re.search(r"[\[\]*?()$&;|<>]", unquoted), example
         words = shlex.split(example)
-        _make_parser(words).parse_args(words)
+        make_parser(words).parse_args(words)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -319,12 +359,12 @@ def test_every_command_has_its_place_in_the_reference(name: str) -> None:
     options = {
         word for action in parser_of(name)._actions for word in action.option_strings if word.startswith("--")
     }
-    for option in options - {"--help", "--json"}:
+    for option in options - {"--help", "--json", "--quiet"}:
         assert f"`{option}" in section or f", `{option}" in section, option
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_command_says_what_it_is(name: str) -> None:
-    assert f"onnxsmith {name}" in (_module(name).__doc__ or "")
+    assert f"onnxsmith {name}" in (command_module(name).__doc__ or "")
     assert COMMANDS[name].summary[0].islower()
     assert not COMMANDS[name].summary.endswith(".")

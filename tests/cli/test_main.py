@@ -54,10 +54,12 @@ def test_a_program_with_the_name_of_another_module(tmp_path: Path, program: Path
     assert (seen.returncode, seen.stderr) == (0, "")
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    heavy = ("numpy", "onnx", "onnx_ir", "onnxruntime", "torch", "ast", "inspect")
     code = (
-        "import sys; from onnxsmith.cli import main; main(['--help']); "
-        "print([each for each in ('numpy', 'onnx', 'onnx_ir', 'onnxruntime', 'ast') if each in sys.modules])"
+        f"import sys; from onnxsmith.cli import main; main([*{words!r}, '--help']); "
+        f"print([each for each in {heavy!r} if each in sys.modules])"
     )
     seen = python("-c", code)
     assert seen.stdout.splitlines()[-1] == "[]"

@@ -10,6 +10,7 @@ from onnx import numpy_helper, parser
 
 from onnxsmith import BOOL, FLOAT, FLOAT16, INT8, STRING, trace
 from onnxsmith import opset21 as op
+from onnxsmith.cli.arrays import OutputFolder
 from tests.cli.conftest import Run
 
 GIVEN = ["--input", "i=[0]"]
@@ -216,3 +217,9 @@ def test_inputs_with_a_default(run: Run, tmp_path: Path) -> None:
     seen = run("info", "m.onnx")
     assert "optional inputs\n  w  FLOAT[1]" in seen.out
     assert "w: FLOAT[1] = ..." in run("run", "m.onnx").err
+
+
+def test_no_output_is_called_as_a_device_of_windows(tmp_path: Path) -> None:
+    folder = OutputFolder(tmp_path, overwrite=False)
+    written = [folder.save(name, np.ones(1))[0].name for name in ("nul", "CON.x", "com1", "console")]
+    assert written == ["_nul.npy", "_CON.x.npy", "_com1.npy", "console.npy"]

@@ -221,15 +221,21 @@ def test_a_script_and_its_model() -> None:
 def test_what_is_written_runs_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = trace(lambda x: op.Exp(op.Tanh(x @ W) * 3.0), FLOAT["N", 4])
     folder = tmp_path / "found"
-    compare(good(), bad, {"x": X}, reproduce=folder)
+    written = compare(good(), bad, {"x": X}, reproduce=folder).written
+    assert set(written) == set(folder.iterdir())
     node = onnxsmith.load(folder / "node.onnx")
     assert [each.op_type for each in node.nodes] == ["Mul"]
     given = dict(np.load(folder / "inputs.npz"))
     np.testing.assert_allclose(node.run(given) * 1.5, np.load(folder / "expected.npy"), rtol=1e-6)
     runpy.run_path(str(folder / "run.py"))
     assert "largest difference" in capsys.readouterr().out
-    with pytest.raises(ModelWriteError, match="not an empty folder"):
+    with pytest.raises(ModelWriteError, match="is not empty"):
         compare(good(), bad, {"x": X}, reproduce=folder)
+    (folder / "mine.txt").write_text("mine")
+    compare(good(), bad, {"x": X}, reproduce=folder, overwrite=True)
+    assert {*written, folder / "mine.txt"} == set(folder.iterdir())
+    with pytest.raises(ModelWriteError, match="is no folder"):
+        compare(good(), bad, {"x": X}, reproduce=folder / "mine.txt", overwrite=True)
 
 
 def test_inputs_are_made_up() -> None:

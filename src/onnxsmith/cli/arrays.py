@@ -150,6 +150,12 @@ def _finite(value: Any) -> float | str:
     return float(value) if math.isfinite(value) else str(float(value))
 
 
+#: Windows opens a device instead of a file of such a name, with any ending.
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))]
+)
+
+
 class OutputFolder:
     """A folder that outputs are written to; what is there already is left alone, unless it may go."""
 
@@ -181,6 +187,8 @@ class OutputFolder:
     def _file_name(self, name: str) -> str:
         """A name in a model is data, and leads nowhere else; two that look alike in a file system stay two."""
         wish = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip(".")[:200] or "output"
+        if wish.partition(".")[0].lower() in _DEVICES:
+            wish = f"_{wish}"
         found, count = wish, 1
         while found.lower() in self._taken:
             count += 1

@@ -8,7 +8,7 @@ import re
 import warnings
 from typing import Any
 
-from onnxsmith.cli.model_output import add_output_arguments, check_output, write_model
+from onnxsmith.cli.model_output import check_output, write_model
 from onnxsmith.cli.program import find_object, load_program, taken_apart, the_one
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
@@ -17,32 +17,6 @@ from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, Mode
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.decorators import script
 from onnxsmith.scripting.functions.function import ScriptFunction
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `build`."""
-    parser.epilog = (
-        "The file is run, as Python runs it, to find the function. Types as in annotations, names without quotes:\n"
-        "  onnxsmith build net.py:forward -o net.onnx --input-types 'x=FLOAT[N, 4]' --attribute axis=1"
-    )
-    parser.add_argument(
-        "function",
-        metavar="FILE:FUNCTION",
-        help="file.py:function, or package.module:function; file.py alone takes its model, or its only script",
-    )
-    add_output_arguments(parser, "<function>.onnx")
-    parser.add_argument(
-        "--input-types", nargs="+", default=[], metavar="TYPE", help="types in order, or name=type"
-    )
-    parser.add_argument(
-        "--attribute",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="the value of an attribute parameter",
-    )
-    parser.add_argument("--opset", type=int, help="the opset version of the model")
-    parser.add_argument("--inline", action="store_true", help="dissolve the functions that it calls")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -10,8 +10,9 @@ import onnx
 
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, USAGE
 from onnxsmith.cli.program import load_program, scripts_of
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage, usage_entry
-from onnxsmith.cli.streams import STREAM, check_words, load_model, shown
+from onnxsmith.cli.streams import STREAM, check_words, shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
 from onnxsmith.graphs.model import checker_words
@@ -20,22 +21,6 @@ from onnxsmith.graphs.soundness import check_rules
 from onnxsmith.scripting.functions.decorators import collecting
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.types.value_types import TensorType
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `check`."""
-    parser.epilog = (
-        "A Python file is run, as Python runs it, to find its scripts. A model file is only read.\n"
-        "  onnxsmith check net.onnx net.py\n"
-        "  onnxsmith check --runtime - < net.onnx"
-    )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="model files, or Python files; - is a model from standard input",
-    )
-    parser.add_argument("--runtime", action="store_true", help="also load models in the installed runtime")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
-from onnxsmith.cli.inputs import add_input_arguments, read_inputs
-from onnxsmith.cli.numbers import tolerance
+from onnxsmith.cli.inputs import read_inputs
 from onnxsmith.cli.program import find_object, is_program, load_program, model_or_script, taken_apart
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import check_words
 from onnxsmith.cli.terminal import progress
 from onnxsmith.comparing import ComparedNode, Comparison, Difference, compare
 from onnxsmith.graphs.isolation import memory_amount
@@ -20,39 +20,6 @@ from onnxsmith.scripting.functions.function import ScriptFunction
 
 _TORCH = "torch:"
 _WAYS = ("reference", "unoptimized")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `compare`."""
-    parser.epilog = (
-        "Exit code 1 where they part. Inputs are made up unless some are given. Of file.py:script and of\n"
-        "torch:package.module:factory the code is run; a factory gives a module, or a module and its arguments.\n"
-        "  onnxsmith compare net.onnx --against small.onnx --input x=x.npy\n"
-        "  onnxsmith compare net.onnx --against reference --reproduce found\n"
-        "  onnxsmith compare net.py:forward --against net.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
-    parser.add_argument(
-        "--against",
-        metavar="OTHER",
-        help="a model file, reference, unoptimized, file.py:script, or torch:package.module:factory",
-    )
-    parser.add_argument(
-        "--levels", action="store_true", help="the same as --against unoptimized: the runtime's optimisations"
-    )
-    parser.add_argument(
-        "--provider",
-        action="append",
-        metavar="NAME",
-        help="an execution provider for the second run; with no --against, of the same model",
-    )
-    add_input_arguments(parser)
-    parser.add_argument("--rtol", type=tolerance, help="how far results may be apart, as a part of them")
-    parser.add_argument("--atol", type=tolerance, help="how far results may be apart")
-    parser.add_argument("--memory", metavar="AMOUNT", help="how much of the values is held, such as 500MB")
-    parser.add_argument(
-        "--reproduce", metavar="FOLDER", help="write the node there, with its inputs and results"
-    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
@@ -78,8 +45,10 @@ def run(options: argparse.Namespace, report: Report) -> int:
             providers=options.provider,
             memory=memory,
             reproduce=options.reproduce,
+            overwrite=options.force,
         )
-    report.result(content_of(found, options.model, against), str(found))
+    text = "\n".join([str(found), *(f"wrote {each}" for each in found.written)])
+    report.result(content_of(found, options.model, against), text)
     return GOOD if found else FINDINGS
 
 
@@ -134,6 +103,7 @@ def content_of(found: Comparison, model: str, against: str) -> dict[str, Any]:
         "held": list(found.held),
         "outputs": {name: _difference(each) for name, each in found.outputs.items()},
         "notes": list(found.notes),
+        "written": [str(each) for each in found.written],
     }
 
 

@@ -4,33 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.model_output import beside, check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.passes.versions.convert import GivenVersion, convert_version
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `convert`."""
-    parser.epilog = (
-        "Up and down. A model that cannot be said in the version that is wanted is an error that names the nodes.\n"
-        "  onnxsmith convert net.onnx --opset 21 -o newer.onnx --verify\n"
-        "  onnxsmith convert net.onnx --opset 17 --opset ai.onnx.ml=3 -o older.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument(
-        "--opset",
-        action="append",
-        required=True,
-        metavar="VERSION",
-        help="the version that is wanted: a number, newest (that onnx has) or runtime (the newest that ONNX Runtime "
-        "loads); DOMAIN=VERSION for another domain; may be repeated",
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
-    )
-    add_output_arguments(parser, "<model>_opset<version>.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -13,43 +13,16 @@ from onnxsmith.cli.terminal import progress
 from onnxsmith.decompiling import decompile, decompile_to
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `decompile`."""
-    parser.epilog = (
-        "The model is only read. The module gives it back: read it, change it, and make a model of it again.\n"
-        "  onnxsmith decompile net.onnx -o net\n"
-        "  onnxsmith build net/net.py -o changed.onnx"
-    )
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="model files; - is standard input")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        help="where the module goes; a folder with the name of the model by default; - prints it, and writes no files",
-    )
-    parser.add_argument(
-        "--weights",
-        choices=["safetensors", "inline", "external"],
-        help="in a file beside the module, in its text, or where the model has them; "
-        "safetensors by default, with -o - inline",
-    )
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="replace a module or weights that are there already and say something else",
-    )
-    parser.add_argument(
-        "--group", action="store_true", help="write what repeats, such as equal layers, once, as a function"
-    )
-
-
 def run(options: argparse.Namespace, report: Report) -> int:
     """Write the modules, or print them."""
     check_words(options.models)
     if options.output == STREAM and options.weights == "safetensors":
         raise Usage("-o - writes no files: the weights can be inline or external, not safetensors")
-    work = _print if options.output == STREAM else _write
-    return report.each(options.models, lambda word: work(word, options))
+    is_output = options.output == STREAM
+    work = _print if is_output else _write
+    return report.each(
+        options.models, lambda word: work(word, options), is_output=is_output and not report.as_json
+    )
 
 
 def _given(word: str) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD
-from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.picture_output import check_picture
 from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
@@ -19,37 +18,6 @@ from onnxsmith.diffing import diff as find_difference
 from onnxsmith.graphs.model import Model
 
 _STYLES: dict[str, terminal.Style] = {"+": "green", "-": "red", "~": "blue"}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `diff`."""
-    parser.epilog = (
-        "Models are only read, Python files are run. The exit code is 1 where they differ:\n"
-        "  onnxsmith diff a.onnx b.onnx\n"
-        "  onnxsmith diff a.onnx b.onnx -o page.html\n"
-        "  onnxsmith diff net.onnx net.py:forward\n"
-        "  onnxsmith diff - b.onnx < a.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
-    parser.add_argument("other", metavar="OTHER", help="another one")
-    parser.add_argument(
-        "--names", action="store_true", help="names of nodes, weights and values inside count, too"
-    )
-    parser.add_argument(
-        "--limit",
-        type=whole(0),
-        default=40,
-        help="how many changes of each kind are shown; 40 by default, 0 for all",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="also write a page (.html) or a picture (.svg, .png) with both models side by side",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="replace a file that is no page or picture of a model"
-    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -6,23 +6,13 @@ import argparse
 import sys
 import textwrap
 from dataclasses import asdict
-from typing import Any
 
 from onnxsmith.cli import terminal
-from onnxsmith.cli.exit_codes import GOOD, USAGE
-from onnxsmith.cli.report import Report, usage_entry
+from onnxsmith.cli.exit_codes import GOOD
+from onnxsmith.cli.lookup import look_up
+from onnxsmith.cli.report import Report
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors.pages import AREAS, PRELUDE, Page, find_page, pages
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `explain`."""
-    parser.epilog = (
-        "By code or by class:\n  onnxsmith explain C401\n  onnxsmith explain MixedDTypesError C402"
-    )
-    parser.add_argument(
-        "codes", nargs="*", metavar="CODE", help="codes, C401, or classes, MixedDTypesError; none lists all"
-    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
@@ -30,23 +20,14 @@ def run(options: argparse.Namespace, report: Report) -> int:
     if not options.codes:
         report.result([asdict(page) for page in pages()], _index())
         return GOOD
-    entries: list[dict[str, Any]] = []
-    texts: list[str] = []
-    status = GOOD
-    for code in options.codes:
-        page = find_page(code)
-        if page is not None:
-            entries.append(asdict(page))
-            texts.append(_page(page))
-            continue
-        status = USAGE
-        message = f"there is no error {code!r}; {_suggestion(code)}"
-        entries.append({"error": usage_entry(message)})
-        if not report.as_json:
-            report.usage_words(message)
-    if texts or report.as_json:
-        report.result(entries, "\n\n\n".join(texts))
-    return status
+    return look_up(
+        options.codes,
+        report,
+        find=lambda code: [page for page in [find_page(code)] if page is not None],
+        entry=asdict,
+        text=_page,
+        missing=lambda code: f"there is no error {code!r}; {_suggestion(code)}",
+    )
 
 
 def _suggestion(wrong: str) -> str:

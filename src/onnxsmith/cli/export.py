@@ -11,8 +11,9 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.cli.arrays import make_input
+from onnxsmith.cli.declared.making import EXAMPLE_NAME
 from onnxsmith.cli.inputs import read_sizes
-from onnxsmith.cli.model_output import add_output_arguments, check_output, write_model
+from onnxsmith.cli.model_output import check_output, write_model
 from onnxsmith.cli.program import find_object, load_program, taken_apart
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
@@ -21,56 +22,9 @@ from onnxsmith.errors import MissingDependencyError
 from onnxsmith.graphs.model import Port
 from onnxsmith.types.value_types import TensorType
 
-#: What a file may call the arguments that its module is traced on.
-_EXAMPLE = "example_inputs"
 #: Open dimensions of made-up inputs begin here, each with a size of its own: torch takes 0 and 1, and equal sizes, for
 #: what they will always be.
 _FIRST_SIZE = 2
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `export`."""
-    parser.epilog = (
-        "The file is run, as Python runs it, to find the module, which is exported as it is in use (eval).\n"
-        "A dimension that has a name stays open:\n"
-        "  onnxsmith export net.py:model -o net.onnx --input-types 'FLOAT[N, 3, 32, 32]' --verify"
-    )
-    parser.add_argument(
-        "module",
-        metavar="FILE:MODULE",
-        help="file.py:module, or package.module:name: a torch.nn.Module, or what makes one without arguments",
-    )
-    parser.add_argument(
-        "--input-types",
-        nargs="+",
-        default=[],
-        metavar="TYPE",
-        help="types of the inputs, in order or as name=type; the module is traced on made-up inputs",
-    )
-    parser.add_argument(
-        "--example",
-        metavar="NAME",
-        help=f"what the file calls the arguments to trace the module on, a tuple or a dict; {_EXAMPLE} by default",
-    )
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="NAME=SIZE",
-        help="the size of an open dimension while the module is traced",
-    )
-    parser.add_argument("--opset", type=int, help="the opset version of the model")
-    parser.add_argument(
-        "--functions",
-        choices=("modules", "algorithms"),
-        action="append",
-        help="make each class of modules, or each algorithm, an ONNX function",
-    )
-    parser.add_argument("--training", action="store_true", help="export it as it is in training")
-    parser.add_argument(
-        "--verify", action="store_true", help="run model and module, and compare what they give"
-    )
-    add_output_arguments(parser, "<module>.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
@@ -91,15 +45,16 @@ def run(options: argparse.Namespace, report: Report) -> int:
     args, kwargs, dynamic = _arguments(program, file, options)
     from onnxsmith.torch import export  # torch takes seconds to import, and usage is checked before
 
-    model: Any = export(  # checkers see another class of models in the stubs
-        module,
-        args,
-        kwargs,
-        dynamic_shapes=dynamic,
-        opset_version=options.opset,
-        functions=tuple(options.functions) if options.functions else None,
-        verify=options.verify,
-    )
+    with progress(f"exporting {name}"):
+        model: Any = export(  # checkers see another class of models in the stubs
+            module,
+            args,
+            kwargs,
+            dynamic_shapes=dynamic,
+            opset_version=options.opset,
+            functions=tuple(options.functions) if options.functions else None,
+            verify=options.verify,
+        )
     told = str(model.export_report)
     return write_model(model, options, report, f"{name.rpartition('.')[2]}.onnx", {"report": told}, told)
 
@@ -132,7 +87,7 @@ def _arguments(
         return _made_up(options)
     if options.dim:
         raise Usage("--dim gives dimensions of --input-types a size, and there are none")
-    wanted = options.example or _EXAMPLE
+    wanted = options.example or EXAMPLE_NAME
     if not hasattr(program, wanted):
         if options.example is not None:
             raise Usage(f"{file} has no {wanted!r}")

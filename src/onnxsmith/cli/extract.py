@@ -5,36 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.model_output import beside, check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type
 from onnxsmith.passes.surgery import extract
 from onnxsmith.types.value_types import AnyValueType
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `extract`."""
-    parser.epilog = (
-        "Values are called what the model calls them; onnxsmith decompile shows it.\n"
-        "  onnxsmith extract net.onnx --outputs hidden -o encoder.onnx\n"
-        "  onnxsmith extract net.onnx --inputs 'hidden=FLOAT[N, 8]' mask -o head.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument(
-        "--inputs",
-        nargs="+",
-        metavar="NAME",
-        help="values that are given, name or name=type; by default the model's inputs that are needed",
-    )
-    parser.add_argument(
-        "--outputs",
-        nargs="+",
-        metavar="NAME",
-        help="values that are computed; by default the model's outputs",
-    )
-    add_output_arguments(parser, "<model>_part.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

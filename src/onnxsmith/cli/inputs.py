@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.cli.arrays import make_input
-from onnxsmith.cli.numbers import whole
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.diagnostics import did_you_mean
@@ -17,21 +16,6 @@ from onnxsmith.errors import ModelInputError
 from onnxsmith.graphs.model import Port
 from onnxsmith.graphs.model_inputs import described
 from onnxsmith.types.value_types import TensorType
-
-
-def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said of inputs."""
-    parser.add_argument(
-        "--input", action="append", default=[], metavar="NAME=VALUE", help="a value for an input"
-    )
-    parser.add_argument(
-        "--dim",
-        action="append",
-        default=[],
-        metavar="NAME=SIZE",
-        help="the size of a dimension of made-up inputs",
-    )
-    parser.add_argument("--seed", type=whole(0), default=0, help="for random inputs; 0 by default")
 
 
 def read_inputs(

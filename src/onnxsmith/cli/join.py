@@ -4,32 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from onnxsmith.cli.model_output import add_output_arguments, check_output, write_model
+from onnxsmith.cli.model_output import check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import check_words
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.passes.surgery import compose, then
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `join`."""
-    parser.epilog = (
-        "What a model gives goes to the inputs of the next that have the same names, else in order.\n"
-        "  onnxsmith join encoder.onnx head.onnx -o net.onnx\n"
-        "  onnxsmith join resize.onnx net.onnx --map small=image -o whole.onnx"
-    )
-    parser.add_argument(
-        "models", nargs="+", metavar="MODEL", help="model files, in order; - is standard input"
-    )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="OUTPUT=INPUT",
-        help="what goes where, between two models; may be repeated",
-    )
-    add_output_arguments(parser, "joined.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

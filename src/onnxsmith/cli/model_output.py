@@ -1,4 +1,4 @@
-"""Where a command that makes a model writes it: `-o`, `--external-data`, `--force`, and what is said afterwards."""
+"""Writes the model that a command makes, as `-o`, `--external-data` and `--force` say, and says so."""
 
 from __future__ import annotations
 
@@ -12,22 +12,6 @@ from onnxsmith.cli.streams import STREAM, write_output
 from onnxsmith.cli.terminal import progress
 from onnxsmith.graphs.existing_files import is_model, refuse
 from onnxsmith.graphs.model import Model
-
-
-def add_output_arguments(parser: argparse.ArgumentParser, default: str) -> None:
-    """The options of every command that writes one model."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"the model's file; {default} by default; - is standard output",
-    )
-    parser.add_argument(
-        "--external-data", action="store_true", help="put the weights in a file beside the model"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="replace a file that is there already and is not the model's"
-    )
 
 
 def check_output(options: argparse.Namespace, report: Report) -> None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from onnxsmith.cli import terminal
-from onnxsmith.cli.exit_codes import GOOD, USAGE
-from onnxsmith.cli.numbers import whole
-from onnxsmith.cli.report import Report, Usage, usage_entry
+from onnxsmith.cli.exit_codes import GOOD
+from onnxsmith.cli.lookup import look_up
+from onnxsmith.cli.report import Report, Usage
 from onnxsmith.core.operator import signature
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.schema import registry
@@ -28,31 +28,6 @@ _PATTERN_LETTERS = frozenset("*?[")
 _WIDEST = 100
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `ops`."""
-    parser.epilog = (
-        "Names are those of ONNX; * stands for any letters:\n"
-        "  onnxsmith ops Conv\n"
-        "  onnxsmith ops '*Pool*' --opset 21\n"
-        "  onnxsmith ops --domain com.microsoft"
-    )
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="operators, Conv, or patterns, 'Reduce*'; none lists all",
-    )
-    parser.add_argument(
-        "--domain", metavar="NAME", help="of this domain alone, ai.onnx for ONNX's own; all by default"
-    )
-    parser.add_argument(
-        "--opset",
-        metavar="N",
-        type=whole(1),
-        help="the version of the domain; by default what scripts use, and the newest of other domains",
-    )
-
-
 def run(options: argparse.Namespace, report: Report) -> int:
     """Print operators, or the list of all."""
     domains = _domains(options)
@@ -61,22 +36,14 @@ def run(options: argparse.Namespace, report: Report) -> int:
         entries = [{"name": name, "domain": domain} for domain, names in known.items() for name in names]
         report.result(entries, _index(known, options))
         return GOOD
-    entries: list[dict[str, Any]] = []
-    texts: list[str] = []
-    status = GOOD
-    for word in options.names:
-        found = list(_found(word, domains, options))
-        entries += [_entry(each) for each in found]
-        texts += [_text(each) for each in found]
-        if not found:
-            status = USAGE
-            message = f"there is no operator {word!r}{_where(word, domains, options)}"
-            entries.append({"error": usage_entry(message)})
-            if not report.as_json:
-                report.usage_words(message)
-    if texts or report.as_json:
-        report.result(entries, "\n\n\n".join(texts))
-    return status
+    return look_up(
+        options.names,
+        report,
+        find=lambda word: list(_found(word, domains, options)),
+        entry=_entry,
+        text=_text,
+        missing=lambda word: f"there is no operator {word!r}{_where(word, domains, options)}",
+    )
 
 
 def _domains(options: argparse.Namespace) -> Sequence[str]:
@@ -84,13 +51,18 @@ def _domains(options: argparse.Namespace) -> Sequence[str]:
     if options.domain is None:
         if options.opset is not None:
             return [""]  # versions of one domain say nothing of another
-        return [each for each in known if each not in _INSIDE]
+        return shown_domains()
     domain = "" if options.domain == _STANDARD else options.domain
     if domain not in known:
         names = [_called(each) for each in known]
         hint = did_you_mean(options.domain, names) or f"there are {', '.join(names)}"
         raise Usage(f"nothing is known of a domain {options.domain!r}; {hint}")
     return [domain]
+
+
+def shown_domains() -> Sequence[str]:
+    """The domains whose operators are listed unless one is asked for."""
+    return [each for each in registry.domains() if each not in _INSIDE]
 
 
 def _version(domain: str, options: argparse.Namespace) -> int:

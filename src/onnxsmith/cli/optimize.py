@@ -5,45 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Literal
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
-from onnxsmith.cli.numbers import whole
+from onnxsmith.cli.model_output import beside, check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.passes import optimize
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `optimize`."""
-    parser.epilog = (
-        "The model is only read; the new one computes the same.\n"
-        "  onnxsmith optimize net.onnx -o small.onnx --verify"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument("--keep-functions", action="store_true", help="do not dissolve the model's functions")
-    parser.add_argument(
-        "--opset",
-        metavar="N",
-        help="runtime, keep, or a version; runtime, which raises it where that is of use, by default",
-    )
-    parser.add_argument(
-        "--unroll",
-        metavar="N",
-        type=whole(0),
-        default=0,
-        help="write out the turns of loops that have at most N, if their number is known",
-    )
-    parser.add_argument(
-        "--domain",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="let fusions use operators of com.microsoft, for a model that ONNX Runtime alone runs",
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
-    )
-    add_output_arguments(parser, "<model>_optimized.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

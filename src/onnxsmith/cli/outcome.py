@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import argparse
 import logging
+from contextlib import nullcontext
 from typing import Protocol
 
-from onnxsmith.cli import standard_output
+from onnxsmith.cli import standard_output, terminal
 from onnxsmith.cli.exit_codes import FINDINGS, GOOD, INTERRUPTED, USAGE
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.standard_output import LostOutputError
 from onnxsmith.errors import OnnxsmithError
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """The module of a command."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Say what can stand after the command's name."""
-        ...
 
     def run(self, options: argparse.Namespace, report: Report) -> int:
         """Do it; the result is the exit code."""
         ...
 
 
-def run_command(command: Command, options: argparse.Namespace, launcher: str) -> int:
+def run_command(command: CommandModule, options: argparse.Namespace, launcher: str) -> int:
     """Run a command and return the exit code; `launcher` is the file that started us."""
-    report = Report(launcher, bool(options.json))
+    report = Report(launcher, bool(options.json), bool(options.quiet))
     # A stranger's model may be odd; what is wrong with it we say ourselves.
     logging.getLogger("onnx_ir").setLevel(logging.ERROR)
     status = GOOD
     try:
-        status = _status(command, options, report)
+        with terminal.silence() if report.is_quiet else nullcontext():
+            status = _status(command, options, report)
         standard_output.flush()
     except BrokenPipeError:  # whoever read our output has seen enough
         standard_output.give_up()
@@ -43,7 +41,7 @@ def run_command(command: Command, options: argparse.Namespace, launcher: str) ->
     return status
 
 
-def _status(command: Command, options: argparse.Namespace, report: Report) -> int:
+def _status(command: CommandModule, options: argparse.Namespace, report: Report) -> int:
     """The exit code; what stopped the command is said."""
     try:
         return command.run(options, report)

@@ -4,27 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.model_output import beside, check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.passes.outlining.outlining import outline
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `outline`."""
-    parser.epilog = (
-        "The model is only read; the new one computes the same.\n"
-        "  onnxsmith outline net.onnx -o layered.onnx --by scopes"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument(
-        "--by",
-        choices=("repeats", "scopes"),
-        default="repeats",
-        help="what becomes a function: what repeats, or each module that names tell of; repeats by default",
-    )
-    add_output_arguments(parser, "<model>_outlined.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

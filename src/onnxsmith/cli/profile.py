@@ -6,8 +6,7 @@ import argparse
 from typing import Any
 
 from onnxsmith.cli import terminal
-from onnxsmith.cli.inputs import add_input_arguments, read_inputs
-from onnxsmith.cli.numbers import whole
+from onnxsmith.cli.inputs import read_inputs
 from onnxsmith.cli.picture_output import check_picture
 from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
@@ -16,44 +15,7 @@ from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.model import Model
 from onnxsmith.profiling import Profile
 from onnxsmith.profiling import profile as take_profile
-from onnxsmith.runtime.settings import MOST_THREADS
 from onnxsmith.view import show
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `profile`."""
-    parser.epilog = (
-        "Inputs that are not given are made up; say how large open dimensions are:\n"
-        "  onnxsmith profile net.onnx --dim N=8 --runs 20\n"
-        "  onnxsmith profile net.onnx --input x=x.npy --by node\n"
-        "  onnxsmith profile net.py:forward --dim N=8 --listing\n"
-        "  onnxsmith profile old.onnx --dim N=8 --against new.onnx\n"
-        "  onnxsmith profile net.onnx --dim N=8 -o page.html"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file, or file.py:script; - is standard input")
-    add_input_arguments(parser)
-    parser.add_argument("--runs", type=whole(1), default=10, help="how many runs are measured; 10 by default")
-    parser.add_argument("--warm-up", type=whole(0), default=3, help="how many runs come before; 3 by default")
-    parser.add_argument("--threads", type=whole(1, MOST_THREADS), help="how many threads a kernel may use")
-    parser.add_argument(
-        "--provider", action="append", metavar="NAME", help="an execution provider; the CPU by default"
-    )
-    parser.add_argument("--by", choices=["line", "node", "operator", "call"], help="what times are told by")
-    parser.add_argument(
-        "--limit", type=whole(0), default=20, help="how many rows are shown; 20 by default, 0 for all"
-    )
-    parser.add_argument("--listing", action="store_true", help="show the source with the time of each line")
-    parser.add_argument(
-        "--against",
-        metavar="OTHER",
-        help="profile another model, or file.py:script, on the same inputs, and compare",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="also write a page, or picture, of the model coloured by time"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="replace a file that is no page or picture of a model"
-    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Usage
-from onnxsmith.cli.streams import load_model
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.functions.jit import Jit

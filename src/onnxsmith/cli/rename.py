@@ -5,41 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.declared.changing import RENAMED
+from onnxsmith.cli.model_output import beside, check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.passes.surgery import rename
-
-_KINDS = {
-    "values": "values, which may be weights, inputs or outputs",
-    "inputs": "inputs",
-    "outputs": "outputs",
-    "nodes": "nodes",
-}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `rename`."""
-    parser.epilog = (
-        "A star stands for any text, in quotes so that the shell leaves it alone.\n"
-        "  onnxsmith rename net.onnx --inputs input.1=image --outputs 495=scores -o net2.onnx\n"
-        "  onnxsmith rename net.onnx --values 'encoder.*=enc.*' -o net2.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    for kind, what in _KINDS.items():
-        parser.add_argument(
-            f"--{kind}", nargs="+", default=[], metavar="OLD=NEW", help=f"other names for {what}"
-        )
-    parser.add_argument("--prefix", metavar="TEXT", help="goes in front of all names that get no other")
-    add_output_arguments(parser, "<model>_renamed.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
     """Rename and write."""
     check_output(options, report)
-    values, inputs, outputs, nodes = (_pairs(getattr(options, kind), f"--{kind}") for kind in _KINDS)
+    values, inputs, outputs, nodes = (_pairs(getattr(options, kind), f"--{kind}") for kind in RENAMED)
     model = load_model(options.model)
     with progress(f"renaming {shown(options.model)}"):
         renamed = rename(model, values, inputs=inputs, outputs=outputs, nodes=nodes, prefix=options.prefix)

@@ -34,15 +34,25 @@ class Report:
     #: The file that started us; nobody's mistake stands there.
     launcher: str
     as_json: bool
+    #: Results are not printed; the exit code says how it went, and errors are said.
+    is_quiet: bool = False
 
     def result(self, content: Any, text: str) -> None:
         """Print the result of a command."""
-        say(_as_json(content) if self.as_json else text)
+        if not self.is_quiet:
+            say(_as_json(content) if self.as_json else text)
 
-    def each(self, files: Sequence[str], work: Callable[[str], tuple[dict[str, Any], str]]) -> int:
+    def each(
+        self,
+        files: Sequence[str],
+        work: Callable[[str], tuple[dict[str, Any], str]],
+        *,
+        is_output: bool = False,
+    ) -> int:
         """Do something with several files: one that fails does not keep the others from their turn.
 
-        `work` gives what is said of a file, for JSON and for people. The result is the exit code.
+        `work` gives what is said of a file, for JSON and for people; `is_output` says that the text was asked for with
+        `-o -`, and is printed even where results are not. The result is the exit code.
         """
         entries: list[dict[str, Any]] = []
         status = GOOD
@@ -56,7 +66,7 @@ class Report:
                     self.findings([error])
                 continue
             entries.append({"file": file, **content})
-            if not self.as_json:
+            if is_output or not (self.as_json or self.is_quiet):
                 say(text if len(entries) == 1 or "\n" not in text else f"\n{text}")
         if self.as_json:
             say(_as_json(entries))

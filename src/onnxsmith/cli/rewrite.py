@@ -6,33 +6,13 @@ import argparse
 from types import ModuleType
 from typing import cast
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.model_output import beside, check_output, write_model
 from onnxsmith.cli.program import find_object, load_program, taken_apart
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.passes.rules import Rule, rewrite
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `rewrite`."""
-    parser.epilog = (
-        "The file of rules is run, as Python runs it. It has a list called rules, or else every Rule in it counts.\n"
-        "  onnxsmith rewrite net.onnx --rules rules.py -o fewer.onnx\n"
-        "  onnxsmith rewrite net.onnx --rules rules.py:gelu fusions.py -o fewer.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument(
-        "--rules",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="Python files with rules, or file.py:name for one rule or list; in the order that they are tried in",
-    )
-    parser.add_argument(
-        "--verify", action="store_true", help="run both models on made-up inputs and compare what they give"
-    )
-    add_output_arguments(parser, "<model>_rewritten.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -10,42 +10,15 @@ from pathlib import Path
 from typing import Any, TypedDict, cast
 
 from onnxsmith.cli.arrays import OutputFolder, readable, shown
-from onnxsmith.cli.inputs import add_input_arguments, read_inputs
+from onnxsmith.cli.inputs import read_inputs
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage
-from onnxsmith.cli.streams import check_words, load_model
+from onnxsmith.cli.streams import check_words
 from onnxsmith.cli.streams import shown as shown_file
 from onnxsmith.cli.terminal import progress
 from onnxsmith.diagnostics import printable
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.runtime.settings import using
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `run`."""
-    parser.epilog = (
-        "An input is a file, x=x.npy or x=data.npz:key, x=- is an .npy file from standard input; made up, x=random,\n"
-        "x=zeros, x=ones; or a literal, 'x=[1,2]':\n"
-        "  onnxsmith run net.onnx --input x=x.npy --input mask=ones --dim N=4"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    add_input_arguments(parser)
-    parser.add_argument("--random", action="store_true", help="make up the inputs that are not given")
-    parser.add_argument("--output-dir", metavar="FOLDER", help="write each output there, as <name>.npy")
-    parser.add_argument(
-        "--force", action="store_true", help="replace files in that folder that hold something else"
-    )
-    parser.add_argument("--runtime", choices=["onnxruntime", "reference"], help="what runs the model")
-    parser.add_argument(
-        "--isolated",
-        action="store_true",
-        help="run it in a process of its own, for a model that you do not trust",
-    )
-    parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="with --isolated: how long it may take"
-    )
-    parser.add_argument(
-        "--memory", metavar="AMOUNT", help="with --isolated: how much memory it may take, such as 2GB (Linux)"
-    )
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -5,29 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from onnxsmith.cli.model_output import add_output_arguments, beside, check_output, write_model
+from onnxsmith.cli.model_output import beside, check_output, write_model
+from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report
-from onnxsmith.cli.streams import load_model, shown
+from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import split_assignment
 from onnxsmith.passes.surgery import with_shapes
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be said after `set-shapes`."""
-    parser.epilog = (
-        "A dimension gets a size or a name; an input or output a shape, with commas, where _ leaves one as it is.\n"
-        "  onnxsmith set-shapes net.onnx batch=1 -o fixed.onnx\n"
-        "  onnxsmith set-shapes net.onnx image=N,3,_,_ mask=N, -o open.onnx"
-    )
-    parser.add_argument("model", metavar="MODEL", help="a model file; - is standard input")
-    parser.add_argument(
-        "shapes",
-        nargs="*",
-        metavar="NAME=SHAPE",
-        help="batch=1, batch=N, or image=1,3,H,W; one size as mask=N,",
-    )
-    add_output_arguments(parser, "<model>_shaped.onnx")
 
 
 def run(options: argparse.Namespace, report: Report) -> int:

@@ -9,7 +9,6 @@ import onnx
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.standard_output import writing
 from onnxsmith.graphs import files
-from onnxsmith.graphs.model import Model
 
 #: The word for standard input or output, and what messages call the former.
 STREAM = "-"
@@ -35,11 +34,6 @@ def read_input() -> bytes:
 def read_proto(content: bytes) -> onnx.ModelProto:
     """The model in what was piped in."""
     return files.parse(content, STANDARD_INPUT)
-
-
-def load_model(word: str) -> Model:
-    """The model of a file, or of standard input; one that comes that way has no files beside it."""
-    return Model.from_proto(read_proto(read_input())) if word == STREAM else Model.load(word)
 
 
 def write_output(content: bytes) -> None:

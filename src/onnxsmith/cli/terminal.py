@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator
+from contextvars import ContextVar
 from typing import TextIO
 
 from onnxsmith.errors.colours import Style, coloured, coloured_error
@@ -34,6 +35,24 @@ def styled_error(text: str, stream: TextIO | None) -> str:
     return coloured_error(text) if wants_colour(stream) else text
 
 
+#: Progress is not told: `--quiet`.
+_IS_SILENT: ContextVar[bool] = ContextVar("is_silent", default=False)
+
+
+@contextlib.contextmanager
+def silence() -> Generator[None]:
+    """Tell no progress inside the block."""
+    token = _IS_SILENT.set(True)
+    try:
+        yield
+    finally:
+        _IS_SILENT.reset(token)
+
+
+def _shows_progress() -> bool:
+    return is_terminal(sys.stderr) and not _IS_SILENT.get()
+
+
 #: What is done sooner than this needs no word.
 _PATIENCE_SECONDS = 0.5
 
@@ -42,7 +61,7 @@ _PATIENCE_SECONDS = 0.5
 def progress(doing: str) -> Generator[None]:
     """Say on a terminal what takes its time, and take the word away when it is done."""
     stream = sys.stderr
-    if not is_terminal(stream):
+    if not _shows_progress():
         yield
         return
     begun = time.monotonic()
@@ -73,7 +92,7 @@ def counted(doing: str) -> Generator[Callable[[int, int], None]]:
             stream.flush()
 
     with progress(doing):
-        yield tell if is_terminal(stream) else lambda done, whole: None
+        yield tell if _shows_progress() else lambda done, whole: None
 
 
 #: Steps that follow each other faster are not told one by one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
@@ -58,6 +59,7 @@ def compare(
     providers: Sequence[Provider] | None = None,
     memory: int | str = _DEFAULT_MEMORY,
     reproduce: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Comparison:
     """Run two models on the same inputs, and name the first node where they part.
 
@@ -72,7 +74,8 @@ def compare(
     equals NaN, infinities equal themselves, and of whole numbers only `atol` counts.
 
     No more than about `memory` bytes of values are held at a time ("500 MB"); the rest is computed again. `reproduce`
-    names a folder for the node as a model of its own with its inputs and both results.
+    names a folder for the node as a model of its own with its inputs and both results; one that holds something is
+    refused unless `overwrite` is True.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
@@ -121,7 +124,8 @@ def compare(
         notes=notes,
     )
     if folder is not None and parting.local is not None:
-        write_reproduction(folder, *sides, parting, parting.local, result)
+        written = write_reproduction(folder, *sides, parting, parting.local, result, overwrite=overwrite)
+        return replace(result, written=written)
     return result
 
 

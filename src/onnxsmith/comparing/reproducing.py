@@ -11,6 +11,7 @@ from onnxsmith.comparing.result import Comparison
 from onnxsmith.comparing.search import Parting
 from onnxsmith.comparing.sides import Side
 from onnxsmith.errors import ModelWriteError
+from onnxsmith.graphs.existing_files import refuse
 from onnxsmith.graphs.run_values import Array
 
 _SCRIPT = '''"""Runs the node that two models part at, on its own. Needs numpy and onnxruntime."""
@@ -33,6 +34,9 @@ if found.dtype.kind in "fc" and found.size == expected.size:
 '''
 
 
+_FILES = ("node.onnx", "other.onnx", "inputs.npz", "expected.npy", "run.py", "report.txt")
+
+
 def write_reproduction(
     place: Path,
     left: Side,
@@ -40,15 +44,17 @@ def write_reproduction(
     parting: Parting,
     expected: Array,
     result: Comparison,
-) -> None:
-    """Write the node of the first model with its inputs, and what the second gives on the same.
+    *,
+    overwrite: bool,
+) -> tuple[Path, ...]:
+    """Write the node of the first model with its inputs, and what the second gives on the same; return the files.
 
-    The folder is made; one that holds something is refused, and left as it is.
+    The folder is made. One that holds something is refused, and left as it is, unless `overwrite` is True.
     """
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise ModelWriteError(
-            f"cannot write to {str(place)!r}: it is there, and not an empty folder", help="name a new folder"
-        )
+    if place.exists() and not place.is_dir():
+        raise ModelWriteError(f"cannot write to {str(place)!r}: it is no folder", help="name a new folder")
+    if not overwrite and place.is_dir() and any(place.iterdir()):
+        raise refuse(place, "is not empty", "name a new folder")
     region = parting.left_region
     made = {id(each) for each in region}
     outside = {
@@ -69,7 +75,7 @@ def write_reproduction(
         (place / "report.txt").write_text(f"{result}\n", encoding="utf-8")
     except OSError as error:
         raise ModelWriteError(f"cannot write to {str(place)!r}: {error.strerror or error}") from None
-    model.save(place / "node.onnx")
+    model.save(place / "node.onnx", overwrite=overwrite)
     others = {
         actual
         for step in parting.right_region
@@ -78,4 +84,5 @@ def write_reproduction(
     }
     inside = {value for step in parting.right_region for value in step.run.outputs}
     held = {each: right.array(each) for each in others - inside}
-    right.part([parting.right], held)[0].save(place / "other.onnx")
+    right.part([parting.right], held)[0].save(place / "other.onnx", overwrite=overwrite)
+    return tuple(place / each for each in _FILES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.tolerance import Difference
@@ -103,6 +104,8 @@ class Comparison:
     inputs: str = ""
     #: What is worth a word besides.
     notes: tuple[str, ...] = ()
+    #: The files that were written to reproduce it.
+    written: tuple[Path, ...] = ()
 
     @property
     def is_equal(self) -> bool:

@@ -19,6 +19,7 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.bind import check_node
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef
 from onnxsmith.schema.inference import infer
+from onnxsmith.schema.inference.completing import completed_type
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.schema.inference.signature import without_shape
@@ -306,7 +307,7 @@ class Walk:
         """What is known of a value, with what the model declares of it where that is more."""
         if value.type is None and value.shape is None:
             return known
-        kind = _completed(known.type, type_from_ir(value.type, value.shape), self.sizes)
+        kind = completed_type(known.type, type_from_ir(value.type, value.shape), self.sizes)
         return known if kind is known.type else Known(kind, known.data)
 
 
@@ -321,24 +322,6 @@ def text_attributes(node: ir.Node) -> frozenset[str]:
 
 #: An attribute that inference has no use for: sparse tensors, lists of graphs.
 _UNREADABLE = object()
-
-
-def _completed(known: AnyValueType, declared: AnyValueType, sizes: Mapping[str, Dimension]) -> AnyValueType:
-    if not isinstance(known, TensorType):
-        return known
-    if not isinstance(declared, TensorType):
-        return declared if known.dtype is None and known.shape is None else known
-    dtype = known.dtype or declared.dtype
-    shape = known.shape
-    if declared.shape is not None and (shape is None or len(shape) == len(declared.shape)):
-        theirs = [each if isinstance(each, int) else sizes.get(each or "") for each in declared.shape]
-        ours = shape or (None,) * len(theirs)
-        # A size is more than a name, and what the caller calls it is more than what the model does.
-        shape = tuple(
-            b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a
-            for a, b in zip(ours, theirs, strict=True)
-        )
-    return known if (dtype, shape) == (known.dtype, known.shape) else TensorType(dtype, shape)
 
 
 def _check_states(before: Sequence[Known], after: Sequence[Known]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import Any, cast
 
 import onnx
@@ -61,7 +61,7 @@ def _ir_texts(model: ir.Model) -> list[object]:
 
 def check_proto(proto: onnx.ModelProto, called: str) -> None:
     """The same for a model that stays a proto."""
-    for text in _texts(proto):
+    for text in raw.texts_of(proto):
         if isinstance(text, bytes):
             raise _no_text(text, called)
     for tensor in raw.tensors_of(proto):
@@ -88,39 +88,6 @@ def _no_type(name: str | None, code: int, called: str) -> UnreadableModelError:
 @functools.cache
 def _known_types() -> frozenset[int]:
     return frozenset(int(each) for each in ir.DataType) - {0}
-
-
-def _texts(proto: onnx.ModelProto) -> Iterator[str | bytes]:
-    """The names in a model; where one is no text, the bytes."""
-    yield from (proto.producer_name, proto.producer_version, proto.domain, proto.doc_string)
-    yield from (each.domain for each in proto.opset_import)
-    yield from _pairs(proto.metadata_props)
-    for graph in raw.graphs_of(proto):
-        yield from (graph.name, graph.doc_string)
-        yield from _pairs(graph.metadata_props)
-        if isinstance(graph, onnx.GraphProto):
-            for value in (*graph.input, *graph.output, *graph.value_info):
-                yield from (value.name, value.doc_string)
-                yield from _pairs(value.metadata_props)
-                yield from (each.dim_param for each in value.type.tensor_type.shape.dim)
-            for tensor in graph.initializer:
-                yield from (tensor.name, tensor.doc_string)
-        else:
-            yield from (graph.domain, graph.overload, *graph.input, *graph.output, *graph.attribute)
-            yield from (each.domain for each in graph.opset_import)
-            yield from (each.name for each in graph.attribute_proto)
-        for node in graph.node:
-            yield from (node.name, node.op_type, node.domain, node.overload, node.doc_string)
-            yield from node.input
-            yield from node.output
-            yield from _pairs(node.metadata_props)
-            for attribute in node.attribute:
-                yield from (attribute.name, attribute.ref_attr_name, attribute.doc_string)
-
-
-def _pairs(entries: Any) -> Iterator[str | bytes]:
-    for each in entries:
-        yield from (each.key, each.value)
 
 
 def check_rules(model: onnx.ModelProto, file: str | None = None) -> None:

@@ -3,10 +3,10 @@
 All of it only reads: a model is never changed by looking at it, and no weight is read before it is asked for.
 """
 
+from onnxsmith.costs import Count as Count
 from onnxsmith.inspection.attributes import plain_attribute as plain_attribute
 from onnxsmith.inspection.attributes import read_only as read_only
 from onnxsmith.inspection.attributes import shown_attribute as shown_attribute
-from onnxsmith.inspection.counts import Count as Count
 from onnxsmith.inspection.elements import differing as differing
 from onnxsmith.inspection.equality import Equality as Equality
 from onnxsmith.inspection.equality import equals as equals

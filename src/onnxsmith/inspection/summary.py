@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from onnxsmith.costs import Count, Counting, is_control_flow, weight_of
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.errors import boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.graphs.size_conditions import read as read_conditions
 from onnxsmith.inspection.activations import peak_activation_bytes
-from onnxsmith.inspection.counts import Count
-from onnxsmith.inspection.flops import flops_of, has_formula, is_control_flow
-from onnxsmith.inspection.node import Graph, Node
-from onnxsmith.inspection.nodes import Nodes, nodes_of
+from onnxsmith.inspection.nodes import nodes_of
 from onnxsmith.inspection.weights import weights_of
 from onnxsmith.passes import with_shapes
 
@@ -135,7 +133,7 @@ def summary(model: Model, **sizes: int) -> Summary:
     """
     nodes = nodes_of(with_shapes(model, sizes) if sizes else model)
     held = weights_of(model)
-    count = _Counting(nodes)
+    count = Counting()
     total = count.graph(nodes.graph)
     by_operator = Counter(each.operator for each in nodes)
     flops = count.by_operator
@@ -143,7 +141,7 @@ def summary(model: Model, **sizes: int) -> Summary:
         OperatorSummary(name, number, flops.get(name, Count()), count.uncounted.get(name, 0))
         for name, number in by_operator.items()
     ]
-    operators.sort(key=lambda each: (-_weight(each.flops), -each.nodes, each.operator))
+    operators.sort(key=lambda each: (-weight_of(each.flops), -each.nodes, each.operator))
     peak = peak_activation_bytes(nodes.graph)
     return Summary(
         nodes=len(nodes),
@@ -158,60 +156,6 @@ def summary(model: Model, **sizes: int) -> Summary:
         activation_unknown=peak if isinstance(peak, str) else "",
         sizes=read_conditions(model.ir.metadata_props),
     )
-
-
-class _Counting:
-    """Counts operations through bodies and calls; what a function takes is found once."""
-
-    def __init__(self, nodes: Nodes) -> None:
-        self._nodes = nodes
-        self._functions: dict[str, dict[str, Count]] = {}
-        self.by_operator: dict[str, Count] = {}
-        self.uncounted: Counter[str] = Counter()
-
-    def graph(self, graph: Graph) -> Count:
-        """What one run of a graph takes."""
-        self.by_operator = self._of(graph)
-        return _total(self.by_operator.values())
-
-    def _of(self, graph: Graph) -> dict[str, Count]:
-        found: dict[str, Count] = {}
-        for node in graph.nodes:
-            _add(found, self._node(node))
-        return found
-
-    def _node(self, node: Node) -> dict[str, Count]:
-        if is_control_flow(node):
-            bodies = [self._of(each) for each in node.bodies]
-            return max(bodies, key=lambda each: _weight(_total(each.values()))) if bodies else {}
-        function = node.function
-        if function is not None:
-            if function.name not in self._functions:
-                self._functions[function.name] = {}  # a function that calls itself has no count
-                self._functions[function.name] = self._of(function)
-            return self._functions[function.name]
-        flops = flops_of(node) if has_formula(node) else None
-        if flops is None:
-            self.uncounted[node.operator] += 1
-            return {}
-        return {node.operator: flops}
-
-
-def _add(found: dict[str, Count], more: Mapping[str, Count]) -> None:
-    for name, count in more.items():
-        found[name] = found[name] + count if name in found else count
-
-
-def _total(counts: Iterable[Count]) -> Count:
-    result = Count()
-    for each in counts:
-        result += each
-    return result
-
-
-def _weight(count: Count) -> int:
-    """How large a count is among others: names stand for some size."""
-    return sum(number * 16 ** len(factors) for factors, number in count.terms.items())
 
 
 def _rows(operators: Iterable[OperatorSummary]) -> list[tuple[str, str, str]]:

@@ -7,7 +7,6 @@ values of a function have the types that all its calls agree on.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
 
 import onnx_ir as ir
 
@@ -16,9 +15,10 @@ from onnxsmith.graphs.graph_inference import State, Walk
 from onnxsmith.graphs.held_model import Held
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
+from onnxsmith.schema.inference.completing import OwnNames
 from onnxsmith.schema.inference.known import NOTHING
 from onnxsmith.schema.inference.merging import Different, merge_types
-from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
+from onnxsmith.types.value_types import AnyValueType, TensorType
 
 
 class ValueTypes:
@@ -52,7 +52,7 @@ class ValueTypes:
 def _inferred(model: ir.Model) -> dict[ir.Value, AnyValueType]:
     state = State([])
     state.inside = []
-    walk = Walk(model.functions, model.opset_imports, _OwnNames(), {}, state)
+    walk = Walk(model.functions, model.opset_imports, OwnNames(), {}, state)
     for value in model.graph.inputs:
         walk.known[value] = walk.completed(NOTHING, value)
     for value in model.graph.initializers.values():
@@ -74,18 +74,3 @@ def _merged(before: AnyValueType | None, now: AnyValueType) -> AnyValueType:
         return now if before is None else merge_types(before, now)
     except Different:
         return NOTHING.type
-
-
-class _OwnNames(Mapping[str, Dimension]):
-    """Every name of a dimension stands for itself."""
-
-    def __getitem__(self, name: str) -> Dimension:
-        if not name:
-            raise KeyError(name)
-        return name
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0

@@ -11,6 +11,7 @@ from onnxsmith.opset._stubs.functions import OnnxFunction
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.source import Span
 from onnxsmith.types.value_types import AnyValueType
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 Way: TypeAlias = Literal['reference', 'unoptimized']
@@ -249,6 +250,7 @@ class Comparison:
     outputs: Mapping[str, Difference] = ...
     inputs: str = ...
     notes: tuple[str, ...] = ...
+    written: tuple[Path, ...] = ...
     @property
     def is_equal(self) -> bool:
         """Whether both runs agree."""
@@ -264,6 +266,7 @@ def compare(
     providers: Sequence[Provider] | None = None,
     memory: int | str = ...,
     reproduce: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Comparison:
     """Run two models on the same inputs, and name the first node where they part.
 
@@ -278,7 +281,8 @@ def compare(
     equals NaN, infinities equal themselves, and of whole numbers only `atol` counts.
 
     No more than about `memory` bytes of values are held at a time ("500 MB"); the rest is computed again. `reproduce`
-    names a folder for the node as a model of its own with its inputs and both results.
+    names a folder for the node as a model of its own with its inputs and both results; one that holds something is
+    refused unless `overwrite` is True.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, compare, opset21 as op, trace

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from onnxsmith.inspection.counts import Count
-from onnxsmith.inspection.node import Node
+from onnxsmith.costs.counts import Count
+from onnxsmith.costs.nodes import CostlyNode
 from onnxsmith.types.value_types import Shape, TensorType
 
-Formula: TypeAlias = Callable[[Node], "Count | None"]
+Formula: TypeAlias = Callable[[CostlyNode], "Count | None"]
 
 #: One operation for each element of the result.
 _ELEMENTWISE = """
@@ -56,29 +56,29 @@ _MOVERS = """
 _CONTROL = frozenset({"If", "Loop", "Scan"})
 
 
-def is_control_flow(node: Node) -> bool:
+def is_control_flow(node: CostlyNode) -> bool:
     """Whether what a node takes is what its bodies take."""
     return not node.domain and node.op_type in _CONTROL
 
 
-def flops_of(node: Node) -> Count | None:
+def flops_of(node: CostlyNode) -> Count | None:
     """How many operations a node takes; None where no formula says so, or where its shapes are not known."""
     formula = FORMULAS.get(node.operator)
     return None if formula is None else formula(node)
 
 
-def has_formula(node: Node) -> bool:
+def has_formula(node: CostlyNode) -> bool:
     """Whether an operator is in the table."""
     return node.operator in FORMULAS
 
 
-def _shape(node: Node, position: int) -> Shape | None:
+def _shape(node: CostlyNode, position: int) -> Shape | None:
     value = node.inputs[position] if position < len(node.inputs) else None
     kind = None if value is None else value.type
     return kind.shape if isinstance(kind, TensorType) else None
 
 
-def _result_shape(node: Node, position: int = 0) -> Shape | None:
+def _result_shape(node: CostlyNode, position: int = 0) -> Shape | None:
     kind = node.outputs[position].type if position < len(node.outputs) else None
     return kind.shape if isinstance(kind, TensorType) else None
 
@@ -88,25 +88,25 @@ def _elements(shape: Shape | None) -> Count | None:
 
 
 def _per_result(factor: int) -> Formula:
-    def formula(node: Node) -> Count | None:
+    def formula(node: CostlyNode) -> Count | None:
         size = _elements(_result_shape(node))
         return None if size is None else size * factor
 
     return formula
 
 
-def _per_operand(node: Node) -> Count | None:
+def _per_operand(node: CostlyNode) -> Count | None:
     return _elements(_shape(node, 0))
 
 
-def _nothing(node: Node) -> Count:
+def _nothing(node: CostlyNode) -> Count:
     return Count()
 
 
 def _matmul(left: int) -> Formula:
     """The product of two matrices, the first of which is the input number `left`."""
 
-    def formula(node: Node) -> Count | None:
+    def formula(node: CostlyNode) -> Count | None:
         result, shape = _result_shape(node), _shape(node, left)
         return _scaled(result, shape[-1:], 2) if result is not None and shape else None
 
@@ -118,7 +118,7 @@ def _scaled(shape: Shape, further: Shape, factor: int) -> Count | None:
     return None if size is None else size * factor
 
 
-def _gemm(node: Node) -> Count | None:
+def _gemm(node: CostlyNode) -> Count | None:
     result, left = _result_shape(node), _shape(node, 0)
     if result is None or left is None or len(left) != 2:
         return None
@@ -129,7 +129,7 @@ def _gemm(node: Node) -> Count | None:
 
 
 def _conv(weight: int, bias: int) -> Formula:
-    def formula(node: Node) -> Count | None:
+    def formula(node: CostlyNode) -> Count | None:
         result, kernel = _result_shape(node), _shape(node, weight)
         if result is None or not kernel:
             return None
@@ -140,19 +140,20 @@ def _conv(weight: int, bias: int) -> Formula:
     return formula
 
 
-def _conv_transpose(node: Node) -> Count | None:
+def _conv_transpose(node: CostlyNode) -> Count | None:
     given, kernel = _shape(node, 0), _shape(node, 1)
     return None if given is None or not kernel else _scaled(given, kernel[1:], 2)
 
 
-def _pool(node: Node) -> Count | None:
+def _pool(node: CostlyNode) -> Count | None:
     result, kernel = _result_shape(node), node.attributes.get("kernel_shape")
     if result is None or not isinstance(kernel, tuple):
         return None
-    return _scaled(result, (math.prod(int(each) for each in kernel if isinstance(each, int)),), 1)
+    sizes = (each for each in cast("tuple[object, ...]", kernel) if isinstance(each, int))
+    return _scaled(result, (math.prod(sizes),), 1)
 
 
-def _einsum(node: Node) -> Count | None:
+def _einsum(node: CostlyNode) -> Count | None:
     equation = str(node.attributes.get("equation", "")).replace(" ", "")
     terms = equation.partition("->")[0].split(",")
     sizes: dict[str, int | str | None] = {}
@@ -168,7 +169,7 @@ def _einsum(node: Node) -> Count | None:
 def _recurrent(gates: int, per_cell: int) -> Formula:
     """A recurrent layer: two matrix products for each gate, and some operations for each element of the state."""
 
-    def formula(node: Node) -> Count | None:
+    def formula(node: CostlyNode) -> Count | None:
         given, weight, recurrence = _shape(node, 0), _shape(node, 1), _shape(node, 2)
         if given is None or weight is None or recurrence is None or len(given) != 3 or len(recurrence) != 3:
             return None
@@ -185,7 +186,7 @@ def _recurrent(gates: int, per_cell: int) -> Formula:
     return formula
 
 
-def _attention(node: Node) -> Count | None:
+def _attention(node: CostlyNode) -> Count | None:
     """Scores and their product with the values: for queries (B, H, S, D) or (B, S, H*D), keys of length T."""
     query, key, value = (_shape(node, position) for position in range(3))
     if not query or not key or not value or len(query) not in (3, 4):
@@ -199,7 +200,7 @@ def _attention(node: Node) -> Count | None:
     return None if scores is None or mixed is None else scores + mixed
 
 
-def _resize(node: Node) -> Count | None:
+def _resize(node: CostlyNode) -> Count | None:
     size = _elements(_result_shape(node))
     mode = node.attributes.get("mode", "nearest")
     return None if size is None else size * {"nearest": 0, "linear": 7, "cubic": 31}.get(str(mode), 0)

@@ -1,0 +1,65 @@
+"""The parser of the command line, made of the table of commands. It imports nothing that commands work with."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from onnxsmith.cli.declaration import add_arguments
+from onnxsmith.cli.declared import COMMANDS
+
+_EPILOG = """\
+exit codes: 0 good, 1 findings or an error, 2 wrong usage, 130 interrupted
+a file called - is standard input, -o - is standard output, except for pages and pictures
+colour is for terminals only; NO_COLOR turns it off
+"""
+
+
+class WrongWordsError(Exception):
+    """What argparse does not understand; `program` is the command whose words they are."""
+
+    def __init__(self, message: str, program: str) -> None:
+        super().__init__(message)
+        self.program = program
+
+
+class Parser(argparse.ArgumentParser):
+    """Leaves it to the caller to say what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would end the program with."""
+        self.print_usage(sys.stderr)
+        raise WrongWordsError(message, self.prog)
+
+
+def make_parser(words: Sequence[str]) -> Parser:
+    """The parser; only the command that is used adds its own arguments."""
+    parser = Parser(
+        prog="onnxsmith",
+        description="Write, run, read and ship ONNX from Python.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    used = next((word for word in words if word in COMMANDS), None)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    # Where the command is known, the others need no parser: making them all takes as long as all else here.
+    known = COMMANDS if used is None or used != words[0] else {used: COMMANDS[used]}
+    for name, declared in known.items():
+        command = commands.add_parser(
+            name,
+            help=declared.summary,
+            description=declared.summary[:1].upper() + declared.summary[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        if name == used:
+            add_arguments(command, declared)
+    return parser
+
+
+def _version() -> str:
+    import onnxsmith  # the package around us: whole only now
+
+    return f"onnxsmith {onnxsmith.__version__}"
