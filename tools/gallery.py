@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,19 +84,23 @@ def main() -> int:
         if arguments.names and page.stem not in arguments.names:
             continue
         began, wanted, last = time.process_time(), None, None
-        for number, (picture, chosen) in enumerate(pictures(page)):
-            last = picture
-            wanted = picture if chosen else wanted
-            if arguments.pictures:
-                arguments.pictures.mkdir(exist_ok=True)
-                (arguments.pictures / f"{page.stem}-{number}.png").write_bytes(picture)
+        try:
+            for number, (picture, chosen) in enumerate(pictures(page)):
+                last = picture
+                wanted = picture if chosen else wanted
+                if arguments.pictures:
+                    arguments.pictures.mkdir(exist_ok=True)
+                    (arguments.pictures / f"{page.stem}-{number}.png").write_bytes(picture)
+        except Exception:
+            traceback.print_exc()
+            last = None
         print(f"{page.stem}: {time.process_time() - began:.1f} s", flush=True)
         if last is None:
             without.append(page.stem)
         else:
             thumbnail(wanted or last).save(THUMBNAILS / f"{page.stem}.png", optimize=True)
     if without:
-        print("no picture:", *without, file=sys.stderr)
+        print("failed, or without a picture:", *without, file=sys.stderr)
     return bool(without)
 
 
