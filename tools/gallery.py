@@ -48,6 +48,7 @@ def pictures(page: Path) -> Iterator[tuple[bytes, bool]]:
                 plt.close("all")
         finally:
             os.chdir(before)
+            plt.close("all")
 
 
 def drawn(picture: object) -> bytes:
@@ -64,6 +65,8 @@ def drawn(picture: object) -> bytes:
 def thumbnail(picture: bytes) -> Image.Image:
     """The picture as small as the index shows it, on white."""
     image = Image.open(io.BytesIO(picture)).convert("RGBA")
+    # Graphs are much taller than wide: their upper part is enough to know them by.
+    image = image.crop((0, 0, image.width, min(image.height, round(image.width * 0.9))))
     image.thumbnail(SIZE, Image.Resampling.LANCZOS)
     canvas = Image.new("RGB", SIZE, "white")
     canvas.paste(image, ((SIZE[0] - image.width) // 2, (SIZE[1] - image.height) // 2), image)
