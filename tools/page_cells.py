@@ -19,40 +19,52 @@ _OPTION = re.compile(r"^:(\w+): *(.*)\n", re.MULTILINE)
 
 
 class Cell(NamedTuple):
-    """The code of a cell, and whether the page says that it raises."""
+    """The code of a cell, and what the page says of it."""
 
     code: str
-    raises: bool
+    tags: str
+
+    @property
+    def raises(self) -> bool:
+        """Whether the page says that it raises."""
+        return "raises-exception" in self.tags
 
 
 def cells(page: str) -> Iterator[Cell]:
     """The cells of a page's text, in order."""
     for found in _CELL.finditer(page):
         options = dict(_OPTION.findall(found[1]))
-        yield Cell(_OPTION.sub("", found[1]).strip("\n") + "\n", "raises-exception" in options.get("tags", ""))
+        yield Cell(_OPTION.sub("", found[1]).strip("\n") + "\n", options.get("tags", ""))
 
 
-def run(page: Path, folder: Path) -> None:
-    """Run the cells of a page in one namespace; their text is kept in `folder`, for scripts that read it."""
+def steps(page: Path, folder: Path) -> Iterator[tuple[Cell, object]]:
+    """Run the cells of a page in one namespace; what each gives. Their text is kept in `folder`, for scripts that read it."""
     names: dict[str, object] = {"__name__": "__main__"}
     for number, cell in enumerate(cells(page.read_text(encoding="utf-8"))):
         file = folder / f"{page.stem}_{number}.py"
         file.write_text(cell.code, encoding="utf-8")
+        # The cells are no part of this module: its `from __future__` is not theirs.
         tree = ast.parse(cell.code, str(file))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        value = None
         try:
-            exec(compile(tree, file, "exec"), names)
+            exec(compile(tree, file, "exec", dont_inherit=True), names)
             if isinstance(last, ast.Expr):
-                # What a notebook shows below the cell is made, too: it is part of what the reader sees.
-                shown = eval(compile(ast.Expression(last.value), file, "eval"), names)
-                if shown is not None:
-                    print(repr(shown))
+                value = eval(compile(ast.Expression(last.value), file, "eval", dont_inherit=True), names)
         except Exception:
             if not cell.raises:
                 raise
         else:
             if cell.raises:
                 raise SystemExit(f"{page}: cell {number} should raise, and does not:\n{cell.code}")
+        yield cell, value
+
+
+def run(page: Path, folder: Path) -> None:
+    """Run the cells of a page, and print what a notebook shows below them: it is part of what the reader sees."""
+    for _, value in steps(page, folder):
+        if value is not None:
+            print(repr(value))
 
 
 if __name__ == "__main__":

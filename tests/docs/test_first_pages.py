@@ -1,4 +1,4 @@
-"""The first pages for each kind of reader run from an empty folder with the wheel, as they do for someone who just installed it."""
+"""The first pages run from an empty folder with the wheel, as they do for someone who just installed it."""
 
 from __future__ import annotations
 

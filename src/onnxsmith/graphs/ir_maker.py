@@ -39,6 +39,7 @@ class IrMaker:
             self.graph(record.graph),
             ir_version=record.ir_version,
             producer_name=record.producer_name,
+            producer_version=record.producer_version or None,
             doc_string=record.doc_string,
             functions=[function_to_ir(each) for each in record.functions],
         )

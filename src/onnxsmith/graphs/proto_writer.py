@@ -73,6 +73,8 @@ class _Writer:
         proto.ir_version = record.ir_version
         if record.producer_name:
             proto.producer_name = record.producer_name
+        if record.producer_version:
+            proto.producer_version = record.producer_version
         if record.doc_string:
             proto.doc_string = record.doc_string
         for domain, version in record.opset_imports.items():

@@ -176,6 +176,7 @@ class ModelRecord:
     graph: GraphRecord
     functions: list[AnyFunction]
     producer_name: str
+    producer_version: str = ""
     ir_version: int = 10
     doc_string: str | None = None
     metadata_props: dict[str, str] = field(default_factory=dict[str, str])

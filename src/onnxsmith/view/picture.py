@@ -132,11 +132,13 @@ class _Picture:
         self._open_first()
         self._compute(self.root)
         self.parts: list[str] = []
+        #: How far to the right the types beside the lines reach: they stand beyond the nodes.
+        self._reach = self._left = 0.0
 
     @property
     def width(self) -> float:
-        """How wide the model is."""
-        return _placed(self.root).width
+        """How wide the model is; with the types beside its lines once it is drawn."""
+        return max(_placed(self.root).width, self._reach)
 
     @property
     def height(self) -> float:
@@ -264,6 +266,7 @@ class _Picture:
 
     def draw(self, left: float, top: float) -> list[str]:
         """The elements of the model, from a corner on."""
+        self._left = left
         self._draw(self.root, left, top, 0)
         return self.parts
 
@@ -372,6 +375,7 @@ class _Picture:
             text = self.description.values[value].short
             if a < count and value not in labels and text and frame.box.items[a].kind != "input":
                 labels[value] = text_element(x1 + 7, y1 + 14, text, 10.5, "#778294", mono=True)
+                self._reach = max(self._reach, x1 + 7 + text_width(text, 10.5, mono=True) - self._left)
         yield f'<path d="{"".join(path)}" fill="none" stroke="#a5adbb" stroke-width="1.25"/>'
         yield from labels.values()
 

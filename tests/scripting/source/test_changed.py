@@ -94,3 +94,32 @@ def test_notebook_cells(folder: Path) -> None:
     )
     (folder / "cells.py").write_text(program)
     assert "[3.0, 5.0]" in _run(folder, "cells.py")
+
+
+_NESTED = """import numpy as np
+from onnxsmith import FLOAT, graph, opset21 as op, script
+from collections.abc import Sequence
+
+@script
+def f(parts: Sequence[FLOAT["N"]]):
+    @graph()
+    def body(part: FLOAT["N"]):
+        return part * 2.0
+
+    return op.SequenceMap(parts, body=body)
+
+print([each.tolist() for each in f.to_model()([np.float32([1, 2])])])
+"""
+
+
+@pytest.mark.parametrize("how", ["compile(open('nested.py').read(), 'nested.py', 'exec')", "nested"])
+def test_features_of_the_future_that_the_text_does_not_name(folder: Path, how: str) -> None:
+    """`exec` inherits them from its caller, and a notebook's cell from the cells before it."""
+    (folder / "nested.py").write_text(_NESTED)
+    (folder / "program.py").write_text(
+        "from __future__ import annotations\nnested = open('nested.py').read()\n"
+        f"exec({how}, {{'__name__': '__main__'}})\n"
+    )
+    later = time.time() + 1000
+    os.utime(folder / "nested.py", (later, later))
+    assert "[[2.0, 4.0]]" in _run(folder, "program.py")

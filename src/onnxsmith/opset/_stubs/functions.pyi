@@ -65,6 +65,7 @@ class OnnxFunction(ScriptCall[_P, _R]):
         metadata: Mapping[str, str] | None = None,
         ir_version: int | None = None,
         producer_name: str = "onnxsmith",
+        producer_version: str = "",
         functions: Sequence[OnnxFunction[..., Any] | onnx.FunctionProto] = (),
         inline: bool = False,
     ) -> Model:
@@ -76,7 +77,7 @@ class OnnxFunction(ScriptCall[_P, _R]):
           type for all inputs that have none; `value_infos`: types of values in between, by their name.
         - `input_names`, `output_names`: names in order, or new names by the ones that there are.
         - `name`: of the graph, by default the script's. `doc_string`, `metadata`: of the model.
-        - `ir_version`, `producer_name`: the model's own.
+        - `ir_version`, `producer_name`, `producer_version`: the model's own.
         - `functions`: further functions to carry; `inline=True` dissolves calls of functions.
         """
 
@@ -96,6 +97,7 @@ class OnnxFunction(ScriptCall[_P, _R]):
         metadata: Mapping[str, str] | None = None,
         ir_version: int | None = None,
         producer_name: str = "onnxsmith",
+        producer_version: str = "",
         functions: Sequence[OnnxFunction[..., Any] | onnx.FunctionProto] = (),
         inline: bool = False,
     ) -> onnx.ModelProto:

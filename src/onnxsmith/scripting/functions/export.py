@@ -135,8 +135,8 @@ def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
     for each in options.get("functions", ()):
         function = _as_function(each)
         held.setdefault(function.identifier(), function)
-    producer = options.get("producer_name", PRODUCER)
-    model = ModelRecord(graph, list(held.values()), producer)
+    producer, version = options.get("producer_name", PRODUCER), options.get("producer_version", "")
+    model = ModelRecord(graph, list(held.values()), producer, version)
     sizes = declared_in(types.values())
     carry(staged.scope.shared, conditions_of(sizes, staged.ranges), {each.name: each.name for each in sizes})
     put_into(model, staged.scope.shared)

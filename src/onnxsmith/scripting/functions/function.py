@@ -253,7 +253,7 @@ class ScriptFunction(ScriptDefinition):
           type for all inputs that have none; `value_infos`: types of values in between, by their name.
         - `input_names`, `output_names`: names in order, or new names by the ones that there are.
         - `name`: of the graph, by default the script's. `doc_string`, `metadata`: of the model.
-        - `ir_version`, `producer_name`: the model's own.
+        - `ir_version`, `producer_name`, `producer_version`: the model's own.
         - `functions`: further functions to carry; `inline=True` dissolves calls of functions.
 
         >>> from onnxsmith import FLOAT, opset21 as op, script

@@ -25,6 +25,7 @@ class ModelOptions(TypedDict, total=False):
     metadata: Mapping[str, str] | None
     ir_version: int | None
     producer_name: str
+    producer_version: str
     functions: Sequence[Any]
     inline: bool
 

@@ -13,7 +13,7 @@ import time
 import types
 
 from onnxsmith.errors import SourceNotFoundError
-from onnxsmith.scripting.source.function_source import FunctionNode, inner_code, is_same_code
+from onnxsmith.scripting.source.function_source import FunctionNode, future_flags, inner_code, is_same_code
 
 #: What was last written before is what was imported.
 _STARTED = time.time()
@@ -27,7 +27,8 @@ def refuse_if_changed(function: types.FunctionType, node: FunctionNode) -> None:
     if not isinstance(written, float) or written <= _STARTED or _is_rewritten(function, node):
         return
     text = "".join(linecache.getlines(code.co_filename))
-    if any(is_same_code(each, code) for each in _compiled(text, code.co_filename).get(code.co_name, ())):
+    compiled = _compiled(text, code.co_filename, future_flags(code))
+    if any(is_same_code(each, code) for each in compiled.get(code.co_name, ())):
         return
     raise SourceNotFoundError(
         f"'{function.__name__}' was edited after it was imported: what runs is not what its file says",
@@ -36,11 +37,11 @@ def refuse_if_changed(function: types.FunctionType, node: FunctionNode) -> None:
 
 
 @functools.lru_cache(maxsize=8)  # a file has many functions, and they are decorated one after the other
-def _compiled(text: str, file: str) -> dict[str, list[types.CodeType]]:
+def _compiled(text: str, file: str, flags: int) -> dict[str, list[types.CodeType]]:
     """The code of all functions of a file, by name; none of a text that is no Python any more."""
     found: dict[str, list[types.CodeType]] = {}
     try:
-        module = compile(text, file, "exec", dont_inherit=True)
+        module = compile(text, file, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError):
         return found
     for each in inner_code(module):

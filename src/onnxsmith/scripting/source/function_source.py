@@ -5,6 +5,7 @@ one parse.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import inspect
@@ -26,6 +27,8 @@ FunctionNode: TypeAlias = ast.FunctionDef | ast.Lambda
 #: Characters of source whose trees are kept: a tree takes a hundred times the memory of its text, and is walked by
 #: every full collection of garbage.
 _KEPT_CHARACTERS = 200_000
+
+_FUTURE_FLAGS = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,18 @@ def _defines(text: str, code: types.CodeType) -> bool:
     if code.co_name not in text and code.co_name != "<lambda>":
         return False
     try:
-        module = compile(text, code.co_filename, "exec", dont_inherit=True)
+        module = compile(text, code.co_filename, "exec", future_flags(code), dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
     return any(is_same_code(each, code) for each in inner_code(module))
+
+
+def future_flags(code: types.CodeType) -> int:
+    """The `__future__` features that the code was compiled with.
+
+    Its own text need not name them: a notebook has them from an earlier cell, `exec` from the module that calls it.
+    """
+    return code.co_flags & _FUTURE_FLAGS
 
 
 def inner_code(code: types.CodeType) -> Iterator[types.CodeType]:
