@@ -57,7 +57,9 @@ class Analysis:
 
     def features(self, texts: Tensor, vocabulary: Mapping[str, int]) -> Array:
         """For each text the features that it has, -1 in between; as often as it has them."""
-        taken = {parts: feature for text, feature in vocabulary.items() if (parts := self._taken_apart(text))}
+        # In the order of features: of words alone, each then has its feature for its number.
+        ordered = sorted(vocabulary.items(), key=lambda each: each[1])
+        taken = {parts: feature for text, feature in ordered if (parts := self._taken_apart(text))}
         grams = grams_of(taken, self.longest)
         pieces, numbers = self._numbers(texts, grams.pieces)
         found: list[Array] = []
@@ -66,10 +68,10 @@ class Analysis:
             if length > 1:
                 prefix = grams.longer(length, prefix[:, :-1], numbers[:, length - 1 :])
             found += self._of_length(grams, length, prefix, pieces)
-        return concatenate(found, axis=1)
+        return found[0] if len(found) == 1 else concatenate(found, axis=1)
 
     def _numbers(self, texts: Tensor, known: Mapping[str, int]) -> tuple[Pieces | None, Array]:
-        """The numbers of the words or characters of texts, -1 for those that have none; and the pieces, if they are made."""
+        """The numbers of words or characters, -1 for those that have none; and these themselves, if they are made."""
         estimator, pattern = self._estimator, self._pattern
         if pattern is not None and is_looked_up(pattern, strip_accents=estimator.strip_accents):
             numbers = numbers_of_words(

@@ -21,7 +21,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import Array
-from onnxsmith.sklearn.arrays import any_is, where
+from onnxsmith.sklearn.arrays import any_is
 from onnxsmith.sklearn.control_flow import control_flow
 from onnxsmith.sklearn.string_operators import numbers_of_text, of_rank
 from onnxsmith.sklearn.text.characters import (
@@ -63,19 +63,21 @@ def numbers_of_words(
     else:
         table = known
     tokens = padded_tokens(texts, pattern)
-    rows = op.Slice(numbers_of_text(tokens, {**table, "": _NONE}, _UNKNOWN), [0], [-1], [0])
-    found = _looked_up_again(tokens, cast(Tensor, rows), known) if lowercase else cast(Tensor, rows)
+    found = cast(Tensor, op.Slice(numbers_of_text(tokens, {**table, "": _NONE}, _UNKNOWN), [0], [-1], [0]))
+    if lowercase:
+        found = _looked_up_again(tokens, found, known)
     if is_aligned and stop_words:
         is_there = array_of(cast(Tensor, op.Or(op.Equal(found, _UNKNOWN), op.GreaterOrEqual(found, 0))))
         found, _ = aligned(found, is_there, np.array(_NONE))
-    # Nothing but the numbers of words is asked from here on.
-    return where(array_of(found) < 0, -1, array_of(found))
+    return array_of(
+        cast(Tensor, op.Max(found, np.array(-1)))
+    )  # which says no more than that there is no number
 
 
 def spellings(word: str) -> Iterator[str]:
     """How a word of a vocabulary is written in texts: those ways that are looked up at once."""
     for each in {word: None, word.capitalize(): None, word.upper(): None}:
-        if each.lower() == word and _WORD.fullmatch(each) and not _is_lowered_before(each):
+        if each.lower() == word and _WORD.fullmatch(each):
             yield each
 
 
@@ -86,17 +88,20 @@ def _looked_up_again(tokens: Tensor, rows: Tensor, known: Mapping[str, int]) -> 
     words = op.Gather(op.Reshape(tokens, [-1]), place)
     changing = class_text(ranges_of(sorted(map(ord, changes(lowercase=True, strip_accents=None)))))
     is_changing = op.RegexFullMatch(words, pattern=f"(?s).*{changing}.*")
+    written = cast(Tensor, op.Compress(words, is_changing, axis=0))
+    of_word = {word: number for word, number in known.items() if word.lower() == word} or {"": _NONE}
 
     def again() -> TensorValue:
-        written = cast(Tensor, op.Compress(words, is_changing, axis=0))
         lowered = preprocessed(of_rank(written, 1), lowercase=True, strip_accents=None)
-        of_word = {word: number for word, number in known.items() if word.lower() == word} or {"": _NONE}
-        found = numbers_of_text(lowered, of_word, _UNKNOWN)
-        added = op.ScatterElements(flat, op.Compress(place, is_changing, axis=0), found)
-        return op.Reshape(added, op.Shape(rows), allowzero=1)
+        return numbers_of_text(lowered, of_word, _UNKNOWN)
 
-    made = control_flow().If(any_is(is_changing), then_branch=again, else_branch=lambda: op.Identity(rows))
-    return of_rank(made, 2)
+    found = control_flow().If(
+        any_is(is_changing),
+        then_branch=again,
+        else_branch=lambda: op.ConstantOfShape([0], value=np.zeros(1, np.int64)),
+    )
+    added = op.ScatterElements(flat, op.Compress(place, is_changing, axis=0), of_rank(found, 1))
+    return cast(Tensor, op.Reshape(added, op.Shape(rows), allowzero=1))
 
 
 # -- the characters for which a word is not enough -------------------------------------------------------
@@ -115,8 +120,8 @@ def _becoming_more() -> frozenset[str]:
 
 @functools.cache
 def _cased() -> frozenset[str]:
-    """Characters behind which a sigma is not the last letter of its word."""
-    return frozenset(each for each, kind in sigma_classes().items() if kind)
+    """Characters of words behind which a sigma is not the last letter: the word alone says so."""
+    return frozenset(each for each, kind in sigma_classes().items() if kind and _WORD.match(each))
 
 
 @functools.cache
@@ -125,11 +130,3 @@ def _lowered_before() -> str:
     more = class_text(ranges_of(sorted(map(ord, _becoming_more()))))
     other = class_text(ranges_of(sorted(map(ord, _cased()))), is_negated=True)
     return f"(?s).*(?:{more}|{SIGMA}(?:{other}|$)).*"
-
-
-def _is_lowered_before(text: str) -> bool:
-    """The same of a text that is at hand."""
-    return any(
-        each in _becoming_more() or (each == SIGMA and behind not in _cased())
-        for each, behind in zip(text, [*text[1:], ""], strict=True)
-    )
