@@ -14,15 +14,14 @@ from numpy.typing import DTypeLike
 
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
+from onnxsmith.core.value import TensorValue
 from onnxsmith.numpy import (
     Array,
     asarray,
     concatenate,
-    cumsum,
     ones_like,
     sqrt,
     take,
-    take_along_axis,
 )
 from onnxsmith.numpy import (
     abs as magnitude,
@@ -50,6 +49,8 @@ class Bag(Structured):
     width: int
     #: Whether no feature comes twice in a row.
     is_merged: bool = False
+    #: Whether all numbers are 1, but where there is no feature.
+    is_counted_singly: bool = False
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -79,6 +80,10 @@ class Bag(Structured):
         """With numbers of another element type."""
         return replace(self, numbers=self.numbers.astype(dtype))
 
+    def with_numbers(self, numbers: Array) -> Bag:
+        """With other numbers for the same features."""
+        return replace(self, numbers=numbers, is_counted_singly=False)
+
     def dense(self) -> Array:
         """The matrix."""
         rows = op.Shape(self.features.tensor, start=0, end=1)
@@ -95,27 +100,35 @@ class Bag(Structured):
         count = op.Shape(self.features.tensor, start=1, end=2)
         ranked, order = cast("tuple[Tensor, Tensor]", op.TopK(self.features.tensor, count, axis=1))
         features = array_of(ranked)
-        # Runs of one feature, one row after the other: what is added up to the end of a run, less what was before it.
-        is_last = ~is_equal(features, _with_column(features[:, 1:], -2, is_first=False))
+        # Runs of one feature, one row after the other.
+        is_last = ~is_equal(features, array_of(_without_first_column(ranked)))
         ends = cast(Tensor, op.Squeeze(op.NonZero(op.Reshape(is_last.tensor, [-1])), [0]))
-        wide = self.numbers.astype(np.float64) if self.dtype.kind == "f" else self.numbers
-        every = take_along_axis(wide, array_of(order), axis=1).reshape(-1)
-        at_ends = cast(Tensor, op.Gather(cumsum(every).tensor, ends))
-        before = op.Slice(op.Pad(at_ends, np.array([1, 0]), np.zeros((), wide.dtype)), [0], [-1])
-        flat = op.ScatterElements((every * 0).tensor, ends, op.Sub(at_ends, before))
-        sums = array_of(cast(Tensor, op.Reshape(flat, op.Shape(ranked), allowzero=1)))
+        if self.is_counted_singly:
+            # Every number is 1, and their sum the length of the run.
+            sums = _differences(op.Add(ends, 1))
+            kind = np.dtype(np.int64)
+        else:
+            # What is added up to the end of a run, less what was before it.
+            wide = self.numbers.astype(np.float64) if self.dtype.kind == "f" else self.numbers
+            every = op.Reshape(op.GatherElements(wide.tensor, order, axis=1), [-1])
+            sums, kind = _differences(op.Gather(op.CumSum(every, 0), ends)), wide.dtype
+        shape = op.Shape(ranked)
+        blank = op.ConstantOfShape(op.ReduceProd(shape), value=np.zeros(1, kind))
+        flat = op.ScatterElements(blank, ends, sums)
+        added = array_of(cast(Tensor, op.Reshape(flat, shape, allowzero=1)))
         kept = where(is_last, features, -1)
-        return Bag(kept, where(kept < 0, 0, sums).astype(self.dtype), self.width, True)
+        numbers = where(kept < 0, 0, added).astype(self.dtype)
+        return replace(self, features=kept, numbers=numbers, is_merged=True, is_counted_singly=False)
 
     def times(self, factors: np.ndarray[Any, Any]) -> Bag:
         """With the numbers of each feature times a number of its own."""
         padded = np.append(factors, 0).astype(factors.dtype)
-        return replace(self, numbers=self.numbers * take(asarray(padded), self.features))
+        return self.with_numbers(self.numbers * take(asarray(padded), self.features))
 
     def present(self) -> Bag:
         """With 1 for every feature that a row has."""
         bag = self.merged()
-        return replace(bag, numbers=where(bag.features < 0, 0, ones_like(bag.numbers)).astype(self.dtype))
+        return bag.with_numbers(where(bag.features < 0, 0, ones_like(bag.numbers)).astype(self.dtype))
 
     def normalized(self, norm: str) -> Bag:
         """With rows of length one; rows of zeros stay so."""
@@ -129,7 +142,7 @@ class Bag(Structured):
                 [magnitude(bag.numbers), bag.numbers[:, :0].sum(axis=1, keepdims=True)], axis=1
             )
             length = largest(padded, axis=1, keepdims=True)
-        return replace(bag, numbers=bag.numbers / where(is_equal(length, 0), 1, length).astype(self.dtype))
+        return bag.with_numbers(bag.numbers / where(is_equal(length, 0), 1, length).astype(self.dtype))
 
     def chosen(self, kept: np.ndarray[Any, Any]) -> Bag:
         """Of the features those at some places alone, in that order."""
@@ -142,30 +155,39 @@ class Bag(Structured):
     def __mul__(self, number: float) -> Bag:
         """With every number times another."""
         bag = self if self.dtype.kind == "f" else self.astype(np.float64)
-        return replace(bag, numbers=bag.numbers * number)
+        return bag.with_numbers(bag.numbers * number)
 
     def __matmul__(self, weights: Array) -> Array:
         """The product with a matrix of one row for each feature, or with one number for each: gathered and added."""
         bag = self if weights.dtype.kind == "f" else self.astype(weights.dtype)
         if weights.ndim == 1:
             return (bag @ weights[:, None])[:, 0]
-        place = where(bag.features < 0, 0, bag.features)
         count = int(weights.shape[1])
+        # Where there is no feature the last weight is read, by -1, and counts 0 times.
         if count == 1:
-            return total(bag.numbers * take(weights[:, 0], place), axis=1)[:, None]
+            read = array_of(cast(Tensor, op.Gather(weights[:, 0].tensor, bag.features.tensor)))
+            return total(bag.numbers * read, axis=1)[:, None]
         # Some columns at a time: what is gathered is as large as the features of all rows times the columns.
+        kind = np.result_type(bag.dtype, weights.dtype)
+        numbers = op.Unsqueeze(bag.astype(kind).numbers.tensor, [1])
         made: list[Array] = []
         for begin in range(0, count, _COLUMNS):
-            rows = take(weights[:, begin : begin + _COLUMNS], place, axis=0)
-            made.append((bag.numbers[:, None, :] @ rows)[:, 0, :])
-        return concatenate(made, axis=1)
+            some = weights[:, begin : begin + _COLUMNS] if count > _COLUMNS else weights
+            read = op.Gather(some.astype(kind).tensor, bag.features.tensor)
+            made.append(array_of(cast(Tensor, op.Squeeze(op.MatMul(numbers, read), [1]))))
+        return made[0] if len(made) == 1 else concatenate(made, axis=1)
 
 
-def _with_column(values: Array, value: int, *, is_first: bool) -> Array:
-    """One more column, of one value, first or last."""
-    blank = values[:, :0].sum(axis=1, keepdims=True) + value
-    pair = [blank, values] if is_first else [values, blank]
-    return concatenate([each.astype(values.dtype) for each in pair], axis=1)
+def _without_first_column(values: TensorValue) -> Tensor:
+    """The values each one column further to the left, and -2 in the last."""
+    wide = op.Pad(values, np.array([0, 0, 0, 1]), np.array(-2))
+    return cast(Tensor, op.Slice(wide, [1], [np.iinfo(np.int64).max], [1]))
+
+
+def _differences(sums: TensorValue) -> TensorValue:
+    """What each of some sums adds to the one before."""
+    before = op.Slice(op.Concat(op.CastLike([0], sums), sums, axis=0), [0], [-1])
+    return op.Sub(sums, before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ from onnxsmith.core.target import ACTIVE, RecordingTarget, current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.errors import UnconvertedStepError
+from onnxsmith.graphs.function import body_of
+from onnxsmith.graphs.records import FunctionRecord
+from onnxsmith.graphs.unread_sizes import leave_out_unread_sizes
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
@@ -218,6 +221,9 @@ class _Call:
             ACTIVE.reset(active)
         name = unused(type(self.estimator).__name__.strip("_"), scope.shared.setdefault(_NAMES, set[str]()))
         made = body.finish_function(outputs, FunctionHead(DOMAIN, name))
+        record = body_of(made).function
+        assert isinstance(record, FunctionRecord)  # what a graph has recorded
+        leave_out_unread_sizes(record.graph)  # which ONNX Runtime would compute for every row
         values = scope.call_function(made, given, {}, tuple(each.known for each in outputs))
         node = cast(SymbolicTensor, values[0]).record.producer
         assert node is not None  # a node was just made

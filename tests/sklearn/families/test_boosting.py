@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     AdaBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -93,3 +94,23 @@ def test_ada_boost_of_text():
 def test_ada_boost_of_numbers(member: Any):
     estimator = AdaBoostRegressor(member, n_estimators=10, random_state=0).fit(_ROWS, _NUMBERS)
     np.testing.assert_allclose(convert(estimator, _ASKED)(_ASKED), estimator.predict(_ASKED), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "targets", "method"),
+    [
+        (GradientBoostingClassifier(n_estimators=16, random_state=0), _CLASSES % 2, "decision_function"),
+        (GradientBoostingClassifier(n_estimators=16, random_state=0), _CLASSES, "decision_function"),
+        (GradientBoostingRegressor(init=DecisionTreeRegressor(max_depth=2)), _NUMBERS, "predict"),
+        (HistGradientBoostingClassifier(max_iter=16, min_samples_leaf=3), _CLASSES, "decision_function"),
+    ],
+    ids=["two classes", "three classes", "start by an estimator", "histograms"],
+)
+def test_few_rows_and_many_have_the_same_sums_to_the_last_bit(estimator: Any, targets: Any, method: str):
+    estimator.fit(_ROWS, targets)
+    model = convert(estimator, _ASKED, outputs=[method], verify=False)
+    assert "If" in {node.op_type for function in model.proto.functions for node in function.node}
+    every = model(_ASKED)
+    np.testing.assert_array_equal(every, getattr(estimator, method)(_ASKED))
+    for rows in (0, 1, 31, 32, 33):
+        np.testing.assert_array_equal(model(_ASKED[:rows]), every[:rows])

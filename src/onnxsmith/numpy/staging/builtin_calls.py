@@ -1,28 +1,24 @@
-"""Python's own functions on arrays: `len(x)`, `float(x)`, `isinstance(x, np.ndarray)`, `max(a, b)`, `math.sqrt(x)`.
+"""Python's own functions on arrays: `len(x)`, `max(a, b)`, `sum(x)`, `sorted(x)`, `set(x.shape)`, `range(n)`.
 
-On all else they do what a script does. What Python gives as a number of its own is one here: with its weak meaning.
+On all else they do what a script does. Functions of single numbers and questions what a value is have modules of their
+own; here is the table of all.
 """
 
 from __future__ import annotations
 
 import builtins
 import collections.abc
-import functools
 import math
-import operator
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number, number
-from onnxsmith.core.semantics.number_errors import demand_whole
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import Opaque, UserValue
-from onnxsmith.errors import ConditionError, InputTypeError, TracedValueError, UnsupportedSyntaxError
-from onnxsmith.numpy import dtypes
+from onnxsmith.errors import ConditionError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.growing import list_of_elements
@@ -31,15 +27,11 @@ from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
-from onnxsmith.scripting.staging.caught import SPEAKING
+from onnxsmith.numpy.staging.kinds_of_values import OF_KINDS
+from onnxsmith.numpy.staging.single_numbers import OF_SINGLE_NUMBERS, Maker, is_open
 from onnxsmith.scripting.staging.iteration import Iteration, dynamic_range
 from onnxsmith.scripting.staging.script_values import Function
 from onnxsmith.scripting.staging.truth import settled
-
-#: Makes what is called in the place of a function, of what is called there otherwise.
-Maker: TypeAlias = Callable[[Function], Function]
-
-_Kinds: TypeAlias = "type | tuple[_Kinds, ...]"
 
 
 def in_place_of(function: Function, usual: Function | None) -> Function | None:
@@ -51,11 +43,7 @@ def in_place_of(function: Function, usual: Function | None) -> Function | None:
     return None if make is None else checked(function, make(function if usual is None else usual))
 
 
-def _is_open(value: UserValue) -> bool:
-    return isinstance(value, Array) and value.is_symbolic
-
-
-# -- sizes and numbers -------------------------------------------------------------------------------------
+# -- many elements ----------------------------------------------------------------------------------------
 
 
 def _length(usual: Function) -> Function:
@@ -69,64 +57,6 @@ def _length(usual: Function) -> Function:
         return value.shape[0]
 
     return length
-
-
-def _single(value: Array, what: str) -> Tensor:
-    """The tensor of an array with one element."""
-    if value.dtype.kind == "c":
-        raise InputTypeError(f"{what} is a complex number", help="take its real part, x.real")
-    if value.ndim and any(isinstance(each, int) and each != 1 for each in value.shape):
-        raise ConditionError(f"{what} has shape {value.shape}; it must be one number")
-    return value.tensor
-
-
-@functools.cache
-def _converts_vectors() -> bool:
-    """Whether the installed numpy makes a number of a vector of one element, as older ones do."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            float(np.ones(1))  # pyright: ignore[reportArgumentType]  # which is the question
-        except TypeError:
-            return False
-    return True
-
-
-def _of_tensors(usual: Function) -> Function:
-    """A function of single numbers, which scripts have for tensors."""
-    name = getattr(usual, "__name__", "the function")
-
-    def call(*args: UserValue, **kwargs: UserValue) -> UserValue:
-        given = [
-            _single(each, f"an operand of {name}()") if isinstance(each, Array) and each.is_symbolic else each
-            for each in args
-        ]
-        return usual(*given, **kwargs)
-
-    return call
-
-
-def _number_of(usual: Function) -> Function:
-    """`float(x)`, `int(x)`"""
-    convert = _of_tensors(usual)
-
-    def number_of(*args: UserValue, **kwargs: UserValue) -> UserValue:
-        if args and isinstance(args[0], Array) and args[0].ndim and not _converts_vectors():
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return convert(*args, **kwargs)
-
-    SPEAKING.add(number_of.__code__)  # says what numpy says
-    return number_of
-
-
-def _textual(usual: Function) -> Function:
-    """Only the model knows the elements, which scripts say of tensors."""
-
-    def text(*args: UserValue, **kwargs: UserValue) -> UserValue:
-        given = [each.tensor if isinstance(each, Array) and each.is_symbolic else each for each in args]
-        return usual(*given, **kwargs)
-
-    return text
 
 
 def _truths(usual: Function) -> Function:
@@ -144,19 +74,6 @@ def _truths(usual: Function) -> Function:
     return truths
 
 
-def _rounded(usual: Function) -> Function:
-    def rounded(value: UserValue, digits: int | None = None) -> UserValue:
-        if not _is_open(value):
-            return usual(value) if digits is None else usual(value, digits)
-        made = cast(Array, FUNCTIONS["round"](value, digits or 0))
-        if digits is not None or made.dtype.kind in "iu":
-            return made
-        demand_whole(made.tensor)
-        return number(cast(Array, FUNCTIONS["astype"](made, np.int64)).tensor)
-
-    return rounded
-
-
 def _extreme(is_greater: bool) -> Maker:
     """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
 
@@ -164,12 +81,12 @@ def _extreme(is_greater: bool) -> Maker:
         def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
             is_python = len(args) == 1 and isinstance(args[0], GrownList) and args[0].kind == "python"
             args = tuple(_of_list(each) for each in args)
-            if len(args) == 1 and _is_open(args[0]) and not kwargs:
+            if len(args) == 1 and is_open(args[0]) and not kwargs:
                 if is_python:
                     return number(cast(Tensor, usual(cast(Array, args[0]).tensor)))
                 return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
             values = _items(args[0]) if len(args) == 1 else list(args)
-            if kwargs or not any(map(_is_open, values)):
+            if kwargs or not any(map(is_open, values)):
                 return usual(*([values] if len(args) == 1 else args), **kwargs)
             found = values[0]
             for each in values[1:]:
@@ -223,7 +140,7 @@ def _total(usual: Function) -> Function:
     def total(values: UserValue, start: UserValue = 0) -> UserValue:
         is_python = isinstance(values, GrownList) and values.kind == "python"
         values = _of_list(values)
-        if not _is_open(values):
+        if not is_open(values):
             return usual(values, start)
         array = cast(Array, values)
         dtype = None if array.dtype.kind == "b" else array.dtype
@@ -237,7 +154,7 @@ def _total(usual: Function) -> Function:
 
 def _sorted(usual: Function) -> Function:
     def in_order(values: UserValue, *, key: UserValue = None, reverse: bool = False) -> UserValue:
-        if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
+        if not is_open(values) or key is not None or cast(Array, values).ndim != 1:
             return usual(values, key=key, reverse=reverse)
         found = cast(Array, FUNCTIONS["sort"](values))
         return listed(found[::-1] if reverse else found)
@@ -247,7 +164,7 @@ def _sorted(usual: Function) -> Function:
 
 def _range(usual: Function) -> Function:
     def make(*bounds: UserValue) -> UserValue:
-        if not any(_is_open(each) or isinstance(each, Number) for each in bounds):
+        if not any(is_open(each) or isinstance(each, Number) for each in bounds):
             return usual(*bounds)
         return cast(Opaque, dynamic_range(*bounds))
 
@@ -258,7 +175,7 @@ def _list(usual: Function) -> Function:
     def make(*args: UserValue) -> UserValue:
         if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
             return args[0].copy()
-        return listed(cast(Array, args[0])) if len(args) == 1 and _is_open(args[0]) else usual(*args)
+        return listed(cast(Array, args[0])) if len(args) == 1 and is_open(args[0]) else usual(*args)
 
     return make
 
@@ -305,167 +222,6 @@ def _numbered(usual: Function) -> Function:
         return cast(Opaque, every)
 
     return numbered
-
-
-# -- what a value is ---------------------------------------------------------------------------------------
-
-
-def class_of(value: Array) -> type:
-    """The class of what numpy has in the place of an array of ours."""
-    return value.dtype.type if value.is_number else np.ndarray
-
-
-def _is_instance(usual: Function) -> Function:
-    def is_instance(value: UserValue, kinds: _Kinds) -> bool:
-        if isinstance(value, GrownList | GrownRows):
-            return issubclass(list, kinds)
-        if not isinstance(value, Array):
-            return usual(value, kinds)
-        return issubclass(class_of(value), kinds) or isinstance(value, kinds)
-
-    return is_instance
-
-
-def _type(usual: Function) -> Function:
-    def type_of(*args: UserValue, **kwargs: UserValue) -> type:
-        if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
-            return list
-        is_asked = len(args) == 1 and isinstance(args[0], Array)
-        return class_of(cast(Array, args[0])) if is_asked else usual(*args, **kwargs)
-
-    return type_of
-
-
-def _has_attribute(usual: Function) -> Function:
-    def has_attribute(value: UserValue, name: str) -> bool:
-        return hasattr(class_of(value), name) if isinstance(value, Array) else usual(value, name)
-
-    return has_attribute
-
-
-def _attribute(usual: Function) -> Function:
-    def attribute(value: UserValue, name: str, *default: UserValue) -> UserValue:
-        if isinstance(value, Array) and default and not hasattr(class_of(value), name):
-            return default[0]
-        if isinstance(value, Array) and not hasattr(value, name) and hasattr(class_of(value), name):
-            raise missing_attribute(name)
-        return usual(value, name, *default)
-
-    return attribute
-
-
-def missing_attribute(name: str) -> TracedValueError:
-    """The error for what arrays of numpy have and ours have not."""
-    return TracedValueError(
-        f"'{name}' of an array is not there when a model is made",
-        help="the methods of arrays that are stand in onnxsmith.numpy.Array",
-    ).locate_at_caller()
-
-
-def _is_scalar(usual: Function) -> Function:
-    def is_scalar(value: UserValue) -> bool:
-        return value.is_number if isinstance(value, Array) else usual(value)
-
-    return is_scalar
-
-
-def _is_iterable(usual: Function) -> Function:
-    def is_iterable(value: UserValue) -> bool:
-        return bool(value.ndim) if isinstance(value, Array) else usual(value)
-
-    return is_iterable
-
-
-def _may_share(usual: Function) -> Function:
-    def may_share(a: UserValue, b: UserValue, *options: UserValue) -> bool:
-        if isinstance(a, Array) and isinstance(b, Array):
-            return _owner(a) is _owner(b)
-        if isinstance(a, Array) or isinstance(b, Array):
-            return False
-        return usual(a, b, *options)
-
-    return may_share
-
-
-def _owner(array: Array) -> Array:
-    """The array whose elements a view shows."""
-    while array._view is not None:  # pyright: ignore[reportPrivateUsage]  # of this package
-        array = cast(Array, getattr(array._view, "base"))  # noqa: B009  # pyright: ignore[reportPrivateUsage]
-    return array
-
-
-# -- mathematics -------------------------------------------------------------------------------------------
-
-#: Functions of `math` that scripts have no operator for, and numpy's of the same meaning.
-_MATHEMATICS: dict[str, str] = {
-    **{name: name for name in ("log2", "log10", "log1p", "expm1", "exp2", "hypot", "degrees", "radians")},
-    **{name: name for name in ("copysign", "fmod", "isfinite", "gcd", "lcm", "cbrt", "nextafter", "ldexp")},
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh")},
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "erf": "special.erf",
-    "atan2": "arctan2",
-    "acosh": "arccosh",
-    "asinh": "arcsinh",
-    "atanh": "arctanh",
-}
-
-
-def _computed(name: str) -> Maker:
-    def make(usual: Function) -> Function:
-        def compute(*args: UserValue) -> UserValue:
-            if not any(_is_open(each) or isinstance(each, Number) for each in args):
-                return usual(*args)
-            given = [_as_python(each) for each in args]
-            ours = _MATHEMATICS[name]
-            compute = FUNCTIONS[ours] if "." in ours else UFUNCS[ours]
-            return number(cast(Array, compute(*given)).tensor)
-
-        return compute
-
-    return make
-
-
-def _as_python(value: UserValue) -> UserValue:
-    """An operand as `math` takes it: floats are Python's, of 64 bits."""
-    if isinstance(value, Number):
-        return array_of(value)
-    if not isinstance(value, Array) or value.dtype.kind in "iub":
-        return value
-    return cast(Array, FUNCTIONS["astype"](value, dtypes.FLOAT64))
-
-
-_SCRIPTED = ("sqrt", "exp", "log", "tanh")
-_SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
-
-
-def _index(usual: Function) -> Function:
-    def index(value: UserValue) -> UserValue:
-        if not _is_open(value):
-            return usual(value)
-        array = cast(Array, value)
-        if array.dtype.kind not in "iu" or array.ndim:
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return number(cast(Array, FUNCTIONS["astype"](array, np.int64)).tensor)
-
-    return index
-
-
-def _of_floats(name: str) -> Maker:
-    """`math.isnan` and the like: of whole numbers it is known what they give."""
-
-    def make(usual: Function) -> Function:
-        scripted = _of_tensors(usual)
-
-        def ask(value: UserValue) -> UserValue:
-            if isinstance(value, Number) and value.kind != "float":
-                return name == "isfinite"
-            return scripted(value)
-
-        return ask
-
-    return make
 
 
 def _floating_errors(usual: Function) -> Function:
@@ -527,32 +283,18 @@ def _set(usual: Function) -> Function:
 
 
 _MAKERS: dict[Function, Maker] = {
+    **OF_SINGLE_NUMBERS,
+    **OF_KINDS,
     builtins.set: _set,
     builtins.list: _list,
     builtins.range: _range,
     np.ndindex: _positions,
     np.ndenumerate: _numbered,
     builtins.len: _length,
-    **dict.fromkeys(cast("Sequence[Function]", (int, float)), _number_of),
-    builtins.bool: _of_tensors,
-    **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
     **dict.fromkeys(cast("Sequence[Function]", (any, all)), _truths),
-    builtins.round: _rounded,
     builtins.max: _extreme(True),
     builtins.min: _extreme(False),
     builtins.sum: _total,
     builtins.sorted: _sorted,
-    builtins.isinstance: _is_instance,
-    builtins.type: _type,
-    builtins.hasattr: _has_attribute,
-    builtins.getattr: _attribute,
     np.errstate: _floating_errors,
-    np.isscalar: _is_scalar,
-    np.iterable: _is_iterable,
-    np.may_share_memory: _may_share,
-    np.shares_memory: _may_share,
-    operator.index: _index,
-    **{getattr(math, name): _of_tensors for name in (*_SCRIPTED, *_SCRIPTED_TOO)},
-    **{getattr(math, name): _computed(name) for name in _MATHEMATICS if hasattr(math, name)},
-    **{getattr(math, name): _of_floats(name) for name in ("isnan", "isinf")},
 }

@@ -5,7 +5,6 @@ These are given a `Bag`, or bags and arrays side by side. Any other estimator is
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,7 +133,7 @@ def _joint(estimator: Fitted, x: Sparse) -> Array:
     bag = only_bag(x)
     if estimator.binarize is not None:
         bag = bag.merged()
-        bag = replace(bag, numbers=(bag.numbers > estimator.binarize).astype(bag.dtype))
+        bag = bag.with_numbers((bag.numbers > estimator.binarize).astype(bag.dtype))
         if estimator.binarize < 0:
             raise NotCovered("binarize is below 0, so that features which are not there count")
     absent = np.log(1 - np.exp(known))

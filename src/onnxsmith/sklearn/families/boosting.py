@@ -13,6 +13,7 @@ from onnxsmith.numpy import (
     argsort,
     asarray,
     clip,
+    concatenate,
     cumsum,
     exp,
     log,
@@ -25,8 +26,10 @@ from onnxsmith.sklearn.calling import call
 from onnxsmith.sklearn.families.tree_tables import (
     Numbers,
     TreeTable,
+    by_row_count,
     leaf_rows,
     leaf_values,
+    leaves_of_trees,
     sum_in_order,
     sum_of_leaves,
     table_of,
@@ -49,13 +52,23 @@ def boosted(stages: list[list[tuple[TreeTable, Numbers]]], start: Numbers | Arra
     if not isinstance(start, Array):
         # The first sum is rounded once, whoever adds it.
         values = [start[k] + value if k < width else value for k, value in enumerate(values)]
-    columns = [
-        sum_of_leaves(
-            tables[k::width], values[k::width], x, start[:, k] if isinstance(start, Array) else None
-        )
-        for k in range(width)
-    ]
-    return stack(columns, axis=1)
+    stages_start = start[:, None, :] if isinstance(start, Array) else None
+
+    def few() -> Array:
+        found = leaves_of_trees(tables, values, x).reshape(-1, len(stages), width)
+        terms = found if stages_start is None else concatenate([stages_start, found], axis=1)
+        return sum_in_order(terms, axis=1)
+
+    def many() -> Array:
+        columns = [
+            sum_of_leaves(
+                tables[k::width], values[k::width], x, start[:, k] if isinstance(start, Array) else None
+            )
+            for k in range(width)
+        ]
+        return stack(columns, axis=1)
+
+    return by_row_count(tables, x, few, many)
 
 
 def two_columns(positive: Array) -> Array:

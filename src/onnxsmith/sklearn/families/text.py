@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ def _counts(estimator: Fitted, texts: Tensor) -> Bag:
     vocabulary = {str(text): int(place) for text, place in estimator.vocabulary_.items()}
     features = Analysis(estimator).features(texts, vocabulary)
     dtype = np.dtype(estimator.dtype)
-    bag = Bag(features, where(features < 0, 0, 1).astype(dtype), len(vocabulary))
+    bag = Bag(features, where(features < 0, 0, 1).astype(dtype), len(vocabulary), is_counted_singly=True)
     return bag.present() if estimator.binary else bag
 
 
@@ -59,7 +58,7 @@ def weighted(estimator: Fitted, bag: Bag) -> Bag:
     )
     if estimator.sublinear_tf:
         bag = bag.astype(kind)
-        bag = replace(bag, numbers=where(bag.numbers > 0, log(where(bag.numbers > 0, bag.numbers, 1)) + 1, 0))
+        bag = bag.with_numbers(where(bag.numbers > 0, log(where(bag.numbers > 0, bag.numbers, 1)) + 1, 0))
     bag = bag.astype(kind)
     if estimator.use_idf:
         bag = bag.times(np.asarray(estimator.idf_).astype(kind))

@@ -18,6 +18,7 @@ from onnxsmith.sklearn.categories import places_of_text
 from onnxsmith.sklearn.string_operators import is_text
 from onnxsmith.sklearn.table import NotCovered
 from onnxsmith.sklearn.text.grams import Grams, grams_of
+from onnxsmith.sklearn.text.lookup import is_looked_up, numbers_of_words
 from onnxsmith.sklearn.text.patterns import token_pattern
 from onnxsmith.sklearn.text.preprocessing import preprocessed
 from onnxsmith.sklearn.text.tokens import Pieces, characters, spaced_words, words
@@ -56,17 +57,34 @@ class Analysis:
 
     def features(self, texts: Tensor, vocabulary: Mapping[str, int]) -> Array:
         """For each text the features that it has, -1 in between; as often as it has them."""
-        pieces = self.pieces(texts)
-        taken = {parts: feature for text, feature in vocabulary.items() if (parts := self._taken_apart(text))}
+        # In the order of features: of words alone, each then has its feature for its number.
+        ordered = sorted(vocabulary.items(), key=lambda each: each[1])
+        taken = {parts: feature for text, feature in ordered if (parts := self._taken_apart(text))}
         grams = grams_of(taken, self.longest)
-        numbers = where(pieces.is_there, places_of_text(pieces.texts, list(grams.pieces)), -1)
+        pieces, numbers = self._numbers(texts, grams.pieces)
         found: list[Array] = []
         prefix = numbers
         for length in range(1, self.longest + 1):
             if length > 1:
                 prefix = grams.longer(length, prefix[:, :-1], numbers[:, length - 1 :])
             found += self._of_length(grams, length, prefix, pieces)
-        return concatenate(found, axis=1)
+        return found[0] if len(found) == 1 else concatenate(found, axis=1)
+
+    def _numbers(self, texts: Tensor, known: Mapping[str, int]) -> tuple[Pieces | None, Array]:
+        """The numbers of words or characters, -1 for those that have none; and these themselves, if they are made."""
+        estimator, pattern = self._estimator, self._pattern
+        if pattern is not None and is_looked_up(pattern, strip_accents=estimator.strip_accents):
+            numbers = numbers_of_words(
+                texts,
+                pattern,
+                known,
+                estimator.get_stop_words() or (),
+                lowercase=bool(estimator.lowercase),
+                is_aligned=self.longest > 1,
+            )
+            return None, numbers
+        pieces = self.pieces(texts)
+        return pieces, where(pieces.is_there, places_of_text(pieces.texts, list(known)), -1)
 
     @property
     def _is_word_bound(self) -> bool:
@@ -85,12 +103,12 @@ class Analysis:
             return parts if parts and len(parts) <= self.longest else None
         return parts if parts and self.shortest <= len(parts) <= self.longest and all(parts) else None
 
-    def _of_length(self, grams: Grams, length: int, prefix: Array, pieces: Pieces) -> list[Array]:
+    def _of_length(self, grams: Grams, length: int, prefix: Array, pieces: Pieces | None) -> list[Array]:
         """The features of one length, by the place at which they begin."""
         if length < self.shortest and not self._is_word_bound:
             return []
         found = grams.found(length, prefix)
-        if not self._is_word_bound or length > 1:
+        if pieces is None or not self._is_word_bound or length > 1:
             return [found]
         if self.shortest > 1:
             return []

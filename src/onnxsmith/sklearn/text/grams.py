@@ -37,7 +37,10 @@ class Grams:
 
     def found(self, length: int, prefix: Array) -> Array:
         """The features of prefixes of a length; -1 for those that are none."""
-        return take(asarray(self.levels[length - 1].features), prefix)
+        features = self.levels[length - 1].features
+        if np.array_equal(features[:-1], np.arange(len(features) - 1)):
+            return prefix
+        return take(asarray(features), prefix)
 
     def longer(self, length: int, prefix: Array, pieces: Array) -> Array:
         """The prefixes of a length, of those one shorter and the pieces behind them; -1 where there is none."""

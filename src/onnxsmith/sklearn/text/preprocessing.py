@@ -6,7 +6,7 @@ maps, and put together again; all other texts are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
-from onnxsmith.numpy import Array, arange, cumsum, maximum, take_along_axis
+from onnxsmith.numpy import Array, arange, concatenate, cumsum, take_along_axis
 from onnxsmith.sklearn.arrays import any_is, is_equal, where
 from onnxsmith.sklearn.control_flow import control_flow
 from onnxsmith.sklearn.string_operators import (
@@ -39,6 +39,8 @@ from onnxsmith.sklearn.values import array_of
 _SAME = "\ufdd1"
 _PIECES_OF_ASCII = r"[\x00-\x7f]+|[^\x00-\x7f]"
 _LAST = np.array([-1], np.int64)
+#: For the rule of the final sigma: a character that is neither cased nor looked past.
+_ENDS_WORD = 2
 
 
 def characters_of(texts: Tensor) -> Tensor:
@@ -62,23 +64,34 @@ def preprocessed(texts: Tensor, *, lowercase: bool, strip_accents: str | None) -
     if not lowercase and strip_accents is None:
         return texts
     table = changes(lowercase=lowercase, strip_accents=strip_accents)
-    pattern = _changing(table, strip_accents)
-    is_changing = array_of(cast(Tensor, op.RegexFullMatch(texts, pattern=pattern)))
-    order = cumsum(is_changing.astype("int64"))
-    some = op.Compress(texts, is_changing.tensor, axis=0)
-    count = len_of(texts)
 
-    def mapped() -> Tensor:
-        return _mapped(cast(Tensor, some), table, lowercase=lowercase, strip_accents=strip_accents)
+    def mapped(some: Tensor) -> Tensor:
+        return _mapped(some, table, lowercase=lowercase, strip_accents=strip_accents)
 
-    changed = control_flow().If(
-        any_is(is_changing.tensor),
-        then_branch=mapped,
-        else_branch=lambda: op.Identity(some),
+    return where_matching(texts, _changing(table, strip_accents), mapped)
+
+
+def lowered_where(texts: Tensor, pattern: str) -> Tensor:
+    """Texts that a pattern matches in lower case, the others as they are."""
+    table = changes(lowercase=True, strip_accents=None)
+    return where_matching(
+        texts, pattern, lambda some: _mapped(some, table, lowercase=True, strip_accents=None)
     )
-    together = op.Concat(texts, of_rank(changed, 1), axis=0)
-    place = where(is_changing, count + order - 1, arange(count))
-    return cast(Tensor, op.Gather(together, place.tensor))
+
+
+def where_matching(texts: Tensor, pattern: str, change: Callable[[Tensor], Tensor]) -> Tensor:
+    """The texts with what a function makes of those that a pattern matches whole, if there are any."""
+    is_changing = array_of(cast(Tensor, op.RegexFullMatch(texts, pattern=pattern)))
+
+    def changed() -> TensorValue:
+        some = cast(Tensor, op.Compress(texts, is_changing.tensor, axis=0))
+        place = op.Compress(arange(len_of(texts)).tensor, is_changing.tensor, axis=0)
+        return op.ScatterElements(texts, place, of_rank(change(some), 1))
+
+    made = control_flow().If(
+        any_is(is_changing.tensor), then_branch=changed, else_branch=lambda: op.Identity(texts)
+    )
+    return of_rank(made, 1)
 
 
 def len_of(texts: Tensor) -> Array:
@@ -129,27 +142,24 @@ def _pieces(table: Mapping[str, str]) -> str:
 def _with_final_sigmas(characters: Tensor, made: Tensor) -> Tensor:
     """Puts the final form where a word ends in a sigma."""
     is_sigma = is_text(characters, SIGMA)
-    codes = array_of(numbers_of_text(characters, sigma_classes(), 2))
-    # Of each place, the nearest before and after that the rule does not look past.
-    before = _nearest_before(codes)
-    after = _nearest_before(codes[:, ::-1])[:, ::-1]
+    codes = array_of(numbers_of_text(characters, sigma_classes(), _ENDS_WORD))
+    # What the rule does not look past, side by side: of each character, the one before and the one behind it are there.
+    is_seen = ~is_equal(codes, 0)
+    count = cumsum(is_seen.astype("int64"), axis=1)
+    ends = array_of(cast(Tensor, op.Expand(np.array([[_ENDS_WORD]]), op.Shape(codes.tensor))))
+    wide = concatenate([ends[:, :1], ends, ends[:, :1]], axis=1)
+    last = ends.shape[1] + 1
+    seen = array_of(
+        cast(
+            Tensor,
+            op.ScatterElements(wide.tensor, where(is_seen, count, last).tensor, codes.tensor, axis=1),
+        )
+    )
+    seen = concatenate([seen[:, :-1], ends[:, :1]], axis=1)
+    before = take_along_axis(seen, where(is_seen, count - 1, count), axis=1)
+    after = take_along_axis(seen, count + 1, axis=1)
     is_final = is_equal(before, 1) & ~is_equal(after, 1)
     return cast(Tensor, op.Where(op.And(is_sigma, is_final.tensor), np.array(FINAL_SIGMA, object), made))
-
-
-def _nearest_before(codes: Array) -> Array:
-    """The last code before each place that is not 0; 2 where there is none."""
-    width = codes.shape[1]
-    position = arange(width)[None, :] + 1
-    counted: Any = maximum
-    last = counted.accumulate(where(~is_equal(codes, 0), position, 0), axis=1)
-    padded = _with_column_before(codes, 2)
-    return take_along_axis(padded, _with_column_before(last, 0)[:, :-1], axis=1)
-
-
-def _with_column_before(values: Array, value: int) -> Array:
-    made = op.Pad(values.tensor, np.array([0, 1, 0, 0], np.int64), np.array(value, np.int64))
-    return array_of(cast(Tensor, made))
 
 
 def _joined(pieces: Tensor) -> Tensor:

@@ -33,10 +33,7 @@ class Pieces(NamedTuple):
 
 def words(texts: Tensor, pattern: TokenPattern, stop_words: Collection[str], *, is_aligned: bool) -> Pieces:
     """The tokens of each text; without gaps where they are to be aligned, for n-grams."""
-    # One text more: the runtime has no tokens of no text.
-    more = op.Concat(texts, np.array(["a" * pattern.fewest], object), axis=0)
-    made = tokens(more, pattern=pattern.found, fewest=pattern.fewest)
-    found = cast(Tensor, op.Slice(made, np.array([0]), _LAST, np.array([0])))
+    found = cast(Tensor, op.Slice(padded_tokens(texts, pattern), np.array([0]), _LAST, np.array([0])))
     if not pattern.is_word:  # where nothing matches there is no column, and what follows counts on one
         found = cast(Tensor, op.Concat(found, _blank_column(found), axis=1))
     is_there = ~array_of(is_text(found, ""))
@@ -48,6 +45,12 @@ def words(texts: Tensor, pattern: TokenPattern, stop_words: Collection[str], *, 
     elif pattern.kept is None:
         return Pieces(found, is_there)
     return _aligned(Pieces(found, is_there)) if is_aligned else Pieces(found, is_there)
+
+
+def padded_tokens(texts: Tensor, pattern: TokenPattern) -> Tensor:
+    """The tokens of each text, and of one text more: the runtime has no tokens of no text."""
+    more = op.Concat(texts, np.array(["a" * pattern.fewest], object), axis=0)
+    return tokens(more, pattern=pattern.found, fewest=pattern.fewest)
 
 
 def _blank_column(pieces: Tensor, text: str = "") -> TensorValue:
@@ -85,21 +88,24 @@ def _shifted(flags: Array, by: int) -> Array:
 
 
 def _aligned(pieces: Pieces) -> Pieces:
-    """The pieces that are there, side by side; rows without gaps stay as they are."""
+    return Pieces(*aligned(pieces.texts, pieces.is_there, np.array("", object)))
+
+
+def aligned(values: Tensor, is_there: Array, blank: np.ndarray[Any, Any]) -> tuple[Tensor, Array]:
+    """The values that are there, side by side, with blanks behind them; rows without gaps stay as they are."""
 
     def closed() -> tuple[Any, Any]:
-        order = argsort((~pieces.is_there).astype("int64"), axis=1, kind="stable")
-        moved = take_along_axis(pieces.is_there, order, axis=1)
-        texts = op.GatherElements(pieces.texts, order.tensor, axis=1)
-        return op.Where(moved.tensor, texts, np.array("", object)), op.Identity(moved.tensor)
+        order = argsort((~is_there).astype("int64"), axis=1, kind="stable")
+        return op.GatherElements(values, order.tensor, axis=1), take_along_axis(
+            is_there, order, axis=1
+        ).tensor
 
     def same() -> tuple[Any, Any]:
-        return op.Identity(pieces.texts), op.Identity(pieces.is_there.tensor)
+        return op.Identity(values), op.Identity(is_there.tensor)
 
-    has_gap = any_of(~pieces.is_there[:, :-1] & pieces.is_there[:, 1:])
-    texts, is_there = _either(has_gap, closed, same)
-    blank = op.Where(is_there, texts, np.array("", object))
-    return Pieces(cast(Tensor, blank), array_of(cast(Tensor, is_there)))
+    has_gap = any_of(~is_there[:, :-1] & is_there[:, 1:])
+    moved, flags = _either(has_gap, closed, same)
+    return cast(Tensor, op.Where(flags, moved, blank)), array_of(cast(Tensor, flags))
 
 
 def _either(condition: Array, then: Callable[[], Any], otherwise: Callable[[], Any]) -> tuple[Any, Any]:
