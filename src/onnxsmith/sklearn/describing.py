@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.metadata import version
 from typing import cast
 
@@ -29,10 +30,19 @@ def described(estimator: Fitted, method: str) -> str:
             if hasattr(estimator, "get_params")
             else {},
             "scikit-learn": version("scikit-learn"),
+            **_version_of_other(kind),
         },
         sort_keys=True,
         allow_nan=True,
     )
+
+
+def _version_of_other(kind: type) -> dict[str, Json]:
+    """The version of the library that a class is from, where that is another that we know."""
+    library = kind.__module__.partition(".")[0]
+    if library not in ("catboost", "lightgbm", "xgboost"):
+        return {}
+    return {library: str(getattr(sys.modules.get(library), "__version__", ""))}
 
 
 def plain(value: UserValue) -> Json:

@@ -73,7 +73,26 @@ HOMES: dict[str, str] = {
     ),
 }
 
-_HOME_OF = {f"sklearn.{name}": family for family, names in HOMES.items() for name in names.split()}
+#: The same for classes of other libraries, by their whole names.
+OTHER_HOMES: dict[str, str] = {
+    "catboost_trees": (
+        "catboost.core.CatBoost catboost.core.CatBoostClassifier catboost.core.CatBoostRanker "
+        "catboost.core.CatBoostRegressor"
+    ),
+    "lightgbm_trees": (
+        "lightgbm.sklearn.LGBMClassifier lightgbm.sklearn.LGBMModel lightgbm.sklearn.LGBMRanker "
+        "lightgbm.sklearn.LGBMRegressor"
+    ),
+    "xgboost_trees": (
+        "xgboost.sklearn.XGBClassifier xgboost.sklearn.XGBModel xgboost.sklearn.XGBRFClassifier "
+        "xgboost.sklearn.XGBRFRegressor xgboost.sklearn.XGBRanker xgboost.sklearn.XGBRegressor"
+    ),
+}
+
+_HOME_OF = {
+    **{f"sklearn.{name}": family for family, names in HOMES.items() for name in names.split()},
+    **{name: family for family, names in OTHER_HOMES.items() for name in names.split()},
+}
 
 
 def load_home(name: str) -> None:
@@ -90,5 +109,5 @@ def load_family(family: str) -> None:
 
 def load_all() -> None:
     """Import every family."""
-    for family in HOMES:
+    for family in (*HOMES, *OTHER_HOMES):
         load_family(family)

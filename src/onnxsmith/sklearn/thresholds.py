@@ -1,12 +1,19 @@
-"""Rows that hit the thresholds of trees exactly, and the numbers next to them."""
+"""Rows that hit the thresholds of trees exactly, and the numbers next to them.
+
+Thresholds are those of scikit-learn's trees, and those that the model compares with, whatever library they are from.
+Where columns are changed before a tree sees them, the rows are only rows like others.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 import numpy as np
+import onnx
 
+from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.rows import Elements, Rows, array_in
 from onnxsmith.sklearn.values import Fitted, Inner
 
@@ -14,25 +21,46 @@ from onnxsmith.sklearn.values import Fitted, Inner
 _MOST = 64
 
 
-def rows_at_thresholds(estimator: Fitted, data: Rows) -> Elements | None:
+def rows_at_thresholds(estimator: Fitted, model: Model, data: Rows) -> Elements | None:
     """Rows like the first whose columns are at, below and above the thresholds of trees; None without trees."""
     matrix = array_in(data)
     if matrix is None or matrix.ndim != 2 or matrix.dtype.kind != "f" or not len(matrix):
         return None
     made: list[np.ndarray[Any, Any]] = []
-    for column, threshold in _thresholds(estimator):
-        at = matrix.dtype.type(threshold)
-        for value in (
-            at,
-            np.nextafter(at, matrix.dtype.type(-np.inf)),
-            np.nextafter(at, matrix.dtype.type(np.inf)),
-        ):
+    found = [
+        *itertools.islice(_thresholds(estimator), _MOST),
+        *itertools.islice(_compared_with(model, matrix.shape[1]), _MOST),
+    ]
+    for column, threshold in dict.fromkeys(found):
+        for value in _around(threshold, matrix.dtype):
             row = matrix[0].copy()
             row[column] = value
             made.append(row)
-        if len(made) >= 3 * _MOST:
-            break
     return np.stack(made) if made else None
+
+
+def _around(threshold: float, dtype: np.dtype[Any]) -> list[float]:
+    """A number and those next to it, in an element type and in single precision, which some trees compare in."""
+    with np.errstate(over="ignore"):
+        values = [
+            float(np.nextafter(kind(threshold), kind(side)))
+            for kind in dict.fromkeys([dtype.type, np.float32])
+            for side in (-np.inf, threshold, np.inf)
+        ]
+    return [each for each in dict.fromkeys(values) if np.isfinite(each)]
+
+
+def _compared_with(model: Model, width: int) -> Iterator[tuple[int, float]]:
+    """Columns and thresholds of the trees that stand in a model."""
+    proto = model.proto
+    for node in itertools.chain(proto.graph.node, *(each.node for each in proto.functions)):
+        if node.op_type != "TreeEnsemble":
+            continue
+        attributes = {each.name: each for each in node.attribute}
+        splits = onnx.numpy_helper.to_array(attributes["nodes_splits"].t)
+        for column, split in zip(attributes["nodes_featureids"].ints, splits.tolist(), strict=True):
+            if column < width and np.isfinite(split):
+                yield column, split
 
 
 def _thresholds(estimator: Fitted) -> Iterator[tuple[int, float]]:
