@@ -33,6 +33,7 @@ from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight
@@ -195,7 +196,9 @@ class Replay:
     ) -> tuple[Value, ...]:
         """Enter the outputs of a node, with the model's names and with types where inference knows less."""
         nodes, names = self.target.nodes, self.target.program
-        if frame.is_named and node.name and len(nodes) == before + 1:
+        # One that fails on purpose says by its name why, wherever it stands.
+        keeps_name = frame.is_named or (node.name or "").startswith(RAISED)
+        if keeps_name and node.name and len(nodes) == before + 1:
             names.node_names.release(nodes[-1].name)
             nodes[-1].name = node.name
         entered: list[Value] = []
