@@ -253,11 +253,11 @@ def test_a_gradient_is_that_of_the_function_as_it_is_now(monkeypatch: pytest.Mon
         "a gradient inside": grad(lambda x: (grad(lambda y: (y * y * FACTOR).sum())(x) * 0.5).sum()),
     }
     x = np.float32([1, 2])
-    assert {name: each(x).tolist() for name, each in gradients.items()} == dict.fromkeys(gradients, [2, 2])
+    assert [name for name, each in gradients.items() if each(x).tolist() != [2, 2]] == []
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
     layer.weight = np.float32([5, 5])
     array[:] = 5
-    assert {name: each(x).tolist() for name, each in gradients.items()} == dict.fromkeys(gradients, [5, 5])
+    assert [name for name, each in gradients.items() if each(x).tolist() != [5, 5]] == []
 
 
 def test_models_of_plain_functions_are_kept_while_nothing_around_them_changes() -> None:

@@ -307,12 +307,15 @@ class Replay:
     def _named_algorithm(self, node: ir.Node, function: ir.Function, frame: Frame) -> bool:
         """Record a function that has a rule by its name: its nodes are no steps. Returns whether it has one."""
         name = algorithm_of(function.domain, function.name)
-        if name is None or (rule_of(function.domain, name) is None):
+        rule = None if name is None else rule_of(function.domain, name)
+        if name is None or rule is None:
             return False
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
         active = tuple([each is not None and self.is_active(each) for each in inputs])
         if not any(active) or any((each.name or "").endswith("_im") for each in function.inputs):
             return False  # rules are for real numbers; complex ones go through the body
+        if rule.only is not None and not rule.only(inputs, {"form": function.name}, len(node.outputs)):
+            return False
         body = InnerGraph(self, Frame(called=frame.called or node), function.graph, ())
         outputs = tuple(body.record([each for each in inputs if each is not None]))
         frame.values.update(zip(node.outputs, outputs, strict=False))
