@@ -10,8 +10,8 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import FLOAT, Model, load, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeTypeError, CallError, LossError, ModelWarning
-from onnxsmith.grad import grad, jvp, value_and_grad, vjp
+from onnxsmith.errors import AttributeTypeError, CallError, LossError, ModelWarning, OperatorFailedError
+from onnxsmith.grad import checkpoint, custom_gradient, grad, jvp, value_and_grad, vjp
 
 X = np.float32([1.0, 2.0, 3.0])
 
@@ -216,3 +216,70 @@ def test_options_of_numpy_code_by_partial() -> None:
         return (x * (how * 2)[1]).sum() if isinstance(how, list) else x.sum()
 
     np.testing.assert_allclose(grad(xp.jit(functools.partial(scaled, how=[3.0, 5.0])))(X), [5, 5, 5])
+
+
+FACTOR = 2.0
+
+
+def _scaled(x):
+    return x * FACTOR
+
+
+@script
+def _scaled_sum(x: FLOAT["N"]):
+    return op.ReduceSum(x * FACTOR, keepdims=0)
+
+
+class _Weighted:
+    def __init__(self) -> None:
+        self.weight = np.float32([2, 2])
+
+    def loss(self, x):
+        return (x * self.weight).sum()
+
+
+def test_a_gradient_is_that_of_the_function_as_it_is_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer, array = _Weighted(), np.float32([2, 2])
+    kept = checkpoint(lambda x: x * FACTOR)
+    marked = custom_gradient(lambda x: x * FACTOR)(lambda g, x: g * FACTOR)
+    gradients = {
+        "a global": grad(lambda x: (x * FACTOR).sum()),
+        "a helper": grad(lambda x: _scaled(x).sum()),
+        "a script": grad(_scaled_sum),
+        "a method": grad(layer.loss),
+        "an array": grad(lambda x: (x * array).sum()),
+        "checkpoint": grad(lambda x: kept(x).sum()),
+        "custom_gradient": grad(lambda x: marked(x).sum()),
+        "a gradient inside": grad(lambda x: (grad(lambda y: (y * y * FACTOR).sum())(x) * 0.5).sum()),
+    }
+    x = np.float32([1, 2])
+    assert [name for name, each in gradients.items() if each(x).tolist() != [2, 2]] == []
+    monkeypatch.setitem(globals(), "FACTOR", 5.0)
+    layer.weight = np.float32([5, 5])
+    array[:] = 5
+    assert [name for name, each in gradients.items() if each(x).tolist() != [5, 5]] == []
+
+
+def test_models_of_plain_functions_are_kept_while_nothing_around_them_changes() -> None:
+    made: list[int] = []
+
+    def loss(x):
+        made.append(1)
+        return (x * FACTOR).sum()
+
+    gradient = grad(loss)
+    for _ in range(3):
+        gradient(np.float32([1, 2]))
+    assert len(made) <= 2
+
+
+def test_what_raises_says_so_through_its_gradient() -> None:
+    @xp.jit
+    def checked(x):
+        if x.sum() > 0:
+            raise ValueError("too much")
+        return (x * x).sum()
+
+    assert grad(checked)(np.float32([-1])).tolist() == [-2]
+    with pytest.raises(OperatorFailedError, match="it raises ValueError: too much"):
+        grad(checked)(np.float32([1]))

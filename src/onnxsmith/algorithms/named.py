@@ -38,15 +38,20 @@ _LONGEST = 48
 
 #: Under which the shared memory of a model says that algorithms are inlined in it.
 _INLINED = "algorithms are inlined"
+#: What it says of which: all, or those whose gradient is that of their nodes.
+_ALL, _FOR_TRAINING = "all", "for training"
 #: Under which it has what was made of algorithms: functions by form, and what comes out of them by types.
 _MADE = "algorithms"
 #: Under which that has the names that are taken.
 _NAMES = "names"
 
 
-def inline_algorithms(scope: RecordingTarget) -> None:
-    """Say that a model that is being recorded shall have the nodes of algorithms in the places of their calls."""
-    scope.shared[_INLINED] = True
+def inline_algorithms(scope: RecordingTarget, *, is_training: bool = False) -> None:
+    """Say that a model that is being recorded shall have the nodes of algorithms in the places of their calls.
+
+    In a model that is to be trained, those with a gradient of their own keep their names, by which it is found.
+    """
+    scope.shared[_INLINED] = _FOR_TRAINING if is_training else _ALL
 
 
 def algorithm_of(domain: str, name: str) -> str | None:
@@ -58,28 +63,37 @@ def algorithm_of(domain: str, name: str) -> str | None:
 def algorithm(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def algorithm(
-    *, name: str | None = None, by_size: bool = False
+    *, name: str | None = None, by_size: bool = False, has_gradient: bool = False
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def algorithm(
-    function: Callable[..., Any] | None = None, /, *, name: str | None = None, by_size: bool = False
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    by_size: bool = False,
+    has_gradient: bool = False,
 ) -> Any:
     """Make a function of tensors one that is recorded by its name.
 
-    `by_size` says that its nodes depend on the sizes of its arguments where they are known. A call with an argument
-    that is neither a tensor nor has a text (a function, say) is inlined.
+    `by_size` says that its nodes depend on the sizes of its arguments where they are known. `has_gradient` says that
+    its nodes come near a result by steps, so that a gradient through them is not always that of the function: there is
+    a rule for it. A call with an argument that is neither a tensor nor has a text (a function, say) is inlined.
     """
     if function is None:
-        return functools.partial(_decorated, name=name, by_size=by_size)
-    return _decorated(function, name=name, by_size=by_size)
+        return functools.partial(_decorated, name=name, by_size=by_size, has_gradient=has_gradient)
+    return _decorated(function, name=name, by_size=by_size, has_gradient=has_gradient)
 
 
-def _decorated(function: Callable[P, R], *, name: str | None, by_size: bool) -> Callable[P, R]:
+def _decorated(
+    function: Callable[P, R], *, name: str | None, by_size: bool, has_gradient: bool
+) -> Callable[P, R]:
     made = _Algorithm(function, name or function.__name__, inspect.signature(function), by_size)
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         scope = current_graph()
-        if _INLINED in scope.shared:
+        inlined = scope.shared.get(_INLINED)
+        if inlined == _ALL or (inlined == _FOR_TRAINING and not has_gradient):
             return function(*args, **kwargs)
         return made.call(scope, args, kwargs)
 

@@ -16,6 +16,7 @@ from typing import cast
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
 from onnxsmith.core.recording import FunctionHead
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
@@ -265,7 +266,8 @@ class Forms:
             outputs = target.outputs_of(results)
         finally:
             ACTIVE.reset(token)
-        name = self.name(function.domain, function.name, is_own=True)
+        # The name of an algorithm is that of one definition: rules call it, and this one may get further outputs.
+        name = self.name(function.domain, function.name, is_own=function.domain != ALGORITHMS)
         body = body_of(target.finish_function(outputs, FunctionHead(function.domain, name)))
         return Form(
             target,

@@ -30,6 +30,7 @@ from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
+from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.annotations import type_of_example
@@ -146,6 +147,11 @@ class Gradient:
         self._numbers: dict[int, type] = {}
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
+
+    @property
+    def differentiated(self) -> Callable[..., Any]:
+        """The function that it is the gradient of."""
+        return self._function
 
     def __repr__(self) -> str:
         return f"<{self._mode} of {self._function!r}>"
@@ -309,14 +315,16 @@ class Gradient:
             found = calls[key] = self._differentiated(
                 self._model(names, given), self._chosen(names), kinds, extra
             )
+            # What tracing itself has changed, such as a list that the function appends to, makes nothing old.
+            self._kept.is_old = _watched(self._function)
         return found
 
     def _look_outside(self) -> None:
-        """Forget models where something around code for numpy is another one: it runs with that, too."""
+        """Forget models where something around the function is another one: it runs with that, too."""
         kept = self._kept
-        if isinstance(self._function, MakesModels) and (kept.is_old is None or kept.is_old()):
+        if kept.is_old is not None and kept.is_old():
             kept.calls.clear()
-            kept.is_old = self._function.watch()
+            kept.is_old = None
 
     def _model(self, names: Sequence[str], kinds: Sequence[AnyValueType]) -> Model:
         function = self._function
@@ -396,6 +404,19 @@ def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> M
         kept=len(outputs),
     )
     return forth.model
+
+
+def _watched(function: Callable[..., Any]) -> Callable[[], bool]:
+    """What tells whether something that a function finds around it is another one than now."""
+    while isinstance(function, Gradient):
+        function = function.differentiated
+    if isinstance(function, MakesModels):
+        return function.watch()
+    if isinstance(function, Model):
+        return lambda: False  # made of what was around it when it was written
+    code = function.__wrapped__ if isinstance(function, ScriptDefinition) else function
+    outside = Outside(code, is_lenient=True)
+    return lambda: outside.changed() is not None
 
 
 def _numpys(value: UserValue) -> UserValue:

@@ -33,6 +33,7 @@ from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight
@@ -195,7 +196,9 @@ class Replay:
     ) -> tuple[Value, ...]:
         """Enter the outputs of a node, with the model's names and with types where inference knows less."""
         nodes, names = self.target.nodes, self.target.program
-        if frame.is_named and node.name and len(nodes) == before + 1:
+        # One that fails on purpose says by its name why, wherever it stands.
+        keeps_name = frame.is_named or (node.name or "").startswith(RAISED)
+        if keeps_name and node.name and len(nodes) == before + 1:
             names.node_names.release(nodes[-1].name)
             nodes[-1].name = node.name
         entered: list[Value] = []
@@ -304,12 +307,15 @@ class Replay:
     def _named_algorithm(self, node: ir.Node, function: ir.Function, frame: Frame) -> bool:
         """Record a function that has a rule by its name: its nodes are no steps. Returns whether it has one."""
         name = algorithm_of(function.domain, function.name)
-        if name is None or (rule_of(function.domain, name) is None):
+        rule = None if name is None else rule_of(function.domain, name)
+        if name is None or rule is None:
             return False
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
         active = tuple([each is not None and self.is_active(each) for each in inputs])
         if not any(active) or any((each.name or "").endswith("_im") for each in function.inputs):
             return False  # rules are for real numbers; complex ones go through the body
+        if rule.only is not None and not rule.only(inputs, {"form": function.name}, len(node.outputs)):
+            return False
         body = InnerGraph(self, Frame(called=frame.called or node), function.graph, ())
         outputs = tuple(body.record([each for each in inputs if each is not None]))
         frame.values.update(zip(node.outputs, outputs, strict=False))

@@ -30,7 +30,8 @@ class GradientRule:
     outputs: int
     #: For operators with graphs inside: records the call, and keeps what the rule needs.
     forward: Callable[[Any], tuple[Value, ...]] | None
-    #: Which calls it is for, by inputs, attributes and the number of outputs; others go through ONNX's definition.
+    #: Which calls it is for, by inputs, attributes and the number of outputs; others go through ONNX's definition. Of
+    #: an algorithm, which has no attributes, "form" is the name of the function.
     only: Callable[[Sequence[Value | None], Mapping[str, object], int], bool] | None
 
 

@@ -21,6 +21,7 @@ import onnx
 from onnx import helper
 
 from onnxsmith.errors.kinds import BY_ZERO
+from onnxsmith.runtime.window_corrections import window_operators
 
 Array: TypeAlias = np.ndarray[Any, Any]
 #: Values by name: what a body sees of the graphs around it.
@@ -289,7 +290,7 @@ def operators() -> tuple[type[Any], ...]:
     plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
     sequences = SequenceAt, SequenceErase, SequenceInsert
     formerly = (*map(_aligned_as_once, _ALIGNED_ONCE), *map(_of_rows_once, _OF_ROWS_ONCE))
-    return (*plain, *sequences, Cast, CastLike, QuantizeLinear, *formerly)
+    return (*plain, *sequences, Cast, CastLike, QuantizeLinear, *formerly, *window_operators())
 
 
 @functools.cache

@@ -154,7 +154,7 @@ class Translator:
             keeps_weights=options.is_training,
         )
         if "algorithms" not in options.wanted_functions:
-            inline_algorithms(self.scope)
+            inline_algorithms(self.scope, is_training=options.is_training)
         self.sizes = Sizes({})
         self.dispatcher = Dispatcher(self.state, self.sizes, origin, by_overload(options.translations or {}))
         self.dispatcher.keeps_modules = "modules" in options.wanted_functions

@@ -93,7 +93,7 @@ def symmetric(a: Field, upper: bool) -> Field:
     return whole + Field(entries)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def eigh(a: Field) -> tuple[TensorValue, Field]:
     """Eigenvalues from the smallest and eigenvectors of Hermitian matrices."""
     shape = sizes(a)
@@ -121,7 +121,7 @@ def eigh(a: Field) -> tuple[TensorValue, Field]:
     return values, chosen_columns(vectors, order)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def svd(a: Field, full: bool, with_vectors: bool = True) -> tuple[Field | None, TensorValue, Field | None]:
     """U, the singular values from the largest, and V (not its adjoint)."""
     rows, columns = sizes(a)[-2:]

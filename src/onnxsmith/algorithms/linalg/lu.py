@@ -165,7 +165,7 @@ def _inverse_order(order: TensorValue, count: Size) -> TensorValue:
     return op.ArgMax(turned, axis=rank - 1, keepdims=1)
 
 
-@algorithm(name="solve")
+@algorithm(name="solve", has_gradient=True)
 def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValue]:
     """X of A X = B in a shape that both broadcast to, and where the first zero pivot was."""
     count = shape[-2]
@@ -179,7 +179,7 @@ def solved(a: Field, b: Field, shape: Sequence[Size]) -> tuple[Field, TensorValu
     return x, info
 
 
-@algorithm(name="inverse")
+@algorithm(name="inverse", has_gradient=True)
 def inverted(a: Field) -> tuple[Field, TensorValue]:
     """The inverse of each matrix, and where the first zero pivot was."""
     shape = sizes(a)

@@ -37,9 +37,12 @@ def eigen_parts(a: Field) -> Parts:
     return Parts(u, values, u)
 
 
-@algorithm
-def pseudoinverse(parts: Parts, limit: TensorValue) -> Field:
-    """The inverse on what has values greater than a limit, zero on the rest."""
+@algorithm(has_gradient=True)
+def pseudoinverse(a: Field, parts: Parts, limit: TensorValue) -> Field:
+    """The inverse of `a` on what has values greater than a limit, zero on the rest.
+
+    It is made of the parts alone. `a` is what its gradient is by: parts of equal values have none.
+    """
     u, values, v = parts
     is_kept = op.Greater(op.Abs(values), limit)
     inverse = op.Where(is_kept, op.Div(np.float64(1), op.Where(is_kept, values, np.float64(1))), ZERO)

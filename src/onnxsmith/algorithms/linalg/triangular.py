@@ -45,7 +45,7 @@ def solved_triangular(a: Field, b: Field, upper: bool, unit: bool = False) -> Fi
     return loop(count, [alike(b, a)], [], step).fields[0]
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def cholesky(a: Field) -> tuple[Field, TensorValue]:
     """The lower factor of Hermitian matrices of which the lower triangle is read, and where the first fault is, or 0.
 

@@ -14,6 +14,7 @@ from onnxsmith.grad.scaling import chosen
 from onnxsmith.grad.steps import Cotangents, Step, dtype_of, shape_of
 from onnxsmith.grad.table import rule
 from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import Shape
 
 
 def size_along(x: Tensor, axis: int) -> Tensor:
@@ -112,7 +113,11 @@ def scatter(step: Step, g: Tensor) -> Cotangents:
     places = _Places(step.input(1), step.integer("axis") if step.name == "ScatterElements" else None)
     how = step.text("reduction", "none")
     if how == "none":
-        return lambda: places.put(g, filled_like(updates, 0.0)), None, lambda: places.take(g)
+        return (
+            lambda: places.put(g, filled_like(updates, 0.0)),
+            None,
+            lambda: _of_last_written(step, places, places.take(g), x, updates),
+        )
     if how == "add":
         return g, None, lambda: places.take(g)
     if how == "mul":
@@ -127,6 +132,51 @@ def scatter(step: Step, g: Tensor) -> Cotangents:
     # Equal elements share, as those of a maximum do.
     share = g / op.Max(op.Cast(is_kept, to=dtype_of(g)) + hits, 1.0)
     return chosen(is_kept, share), None, lambda: chosen(is_hit, places.take(share))
+
+
+def _of_last_written(step: Step, places: _Places, taken: Tensor, x: Tensor, updates: Tensor) -> Tensor:
+    """The cotangents of updates, zero for those that another one has written over.
+
+    Which is the last one is the runtime's choice: the numbers of the updates are put in the same way, and asked for.
+    """
+    if _is_one(shape_of(places.indices), places.axis) or _are_apart(step.content(1), places.axis):
+        return taken
+    shape = _leading(places, updates)
+    count = op.ReduceProd(shape, keepdims=0)
+    numbers = op.Reshape(op.Range(np.int64(0), count, np.int64(1)), shape, allowzero=1)
+    whole = op.Shape(x)
+    if places.axis is None:
+        width = op.Squeeze(op.Shape(places.indices, start=-1), [0])
+        whole = op.Slice(whole, np.array([0]), op.Unsqueeze(width, [0]))
+    nobody = op.Expand(np.int64(-1), whole)
+    is_last = op.Equal(places.take(places.put(nobody, numbers)), numbers)
+    missing = step.rank(2) - (step.rank(1) - 1) if places.axis is None else 0
+    if missing:
+        is_last = op.Unsqueeze(is_last, np.arange(-missing, 0))
+    return as_type_of(chosen(is_last, taken), updates)
+
+
+def _leading(places: _Places, updates: Tensor) -> Tensor:
+    """The shape of what is put as a whole: single elements, or slices."""
+    return op.Shape(updates) if places.axis is not None else op.Shape(places.indices, end=-1)
+
+
+def _is_one(shape: Shape | None, axis: int | None) -> bool:
+    """Whether each place is named by one update alone, as there is no other."""
+    if not shape:
+        return False
+    return shape[axis] == 1 if axis is not None else all(each == 1 for each in shape[:-1])
+
+
+def _are_apart(indices: Array | None, axis: int | None) -> bool:
+    """Whether places are known, and none is named twice."""
+    if indices is None or not indices.size or (indices < 0).any():
+        return False
+    if axis is None:
+        rows = indices.reshape(-1, indices.shape[-1])
+        return len(np.unique(rows, axis=0)) == len(rows)
+    ordered = np.sort(indices, axis=axis)
+    return not (np.diff(ordered, axis=axis) == 0).any()
 
 
 def _product_of_others(places: _Places, x: Tensor, updates: Tensor) -> Tensor:

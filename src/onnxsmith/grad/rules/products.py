@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import string
+from typing import cast
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from onnxsmith.grad.table import rule
 
 #: Where a tensor remembers itself with the last two axes exchanged.
 _SWAPPED = "last axes swapped"
+#: Dimensions without letters in the equation of an Einsum.
+_DOTS = "..."
 
 
 def swapped(x: Tensor, rank: int) -> Tensor:
@@ -76,10 +80,13 @@ def _as_matrix(x: Tensor) -> Tensor:
     """All rows of a tensor, one below the other."""
     shape = shape_of(x)
     assert shape is not None  # its rank has been asked for
-    last = shape[-1]
+    last, rows = shape[-1], shape[:-1]
+    if all(isinstance(each, int) for each in shape):  # where one is 0, nothing says how many rows there are
+        return op.Reshape(x, [math.prod(cast("tuple[int, ...]", rows)), cast(int, last)], allowzero=1)
     if isinstance(last, int) and last > 0:
         return op.Reshape(x, [-1, last])
-    return op.Reshape(x, op.Concat(np.array([-1]), op.Shape(x, start=-1), axis=0))
+    count = op.ReduceProd(op.Shape(x, end=-1), keepdims=1)
+    return op.Reshape(x, op.Concat(count, op.Shape(x, start=-1), axis=0), allowzero=1)
 
 
 @rule("Gemm")
@@ -108,57 +115,54 @@ def general_product(step: Step, g: Tensor) -> Cotangents:
 
 @rule("Einsum")
 def einstein_sum(step: Step, g: Tensor) -> Cotangents:
-    equation = step.text("equation").replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    terms = left.split(",")
-    if not arrow:
-        letters = [each for each in left if each in string.ascii_letters]
-        right = "..." * ("..." in left) + "".join(
-            sorted(each for each in set(letters) if letters.count(each) == 1)
-        )
+    terms, right = _terms(step)
 
     def of(position: int) -> Tensor:
         x, mine = step.input(position), terms[position]
         others = [k for k in range(len(terms)) if k != position]
         found = set(right + "".join(terms[k] for k in others))
-        unique = "".join(dict.fromkeys(mine.replace("...", "")))
-        plain = "".join(each for each in unique if each in found)
-        dots = "..." * ("..." in mine)
-        made = op.Einsum(
-            g,
-            *(step.input(k) for k in others),
-            equation=",".join([right, *(terms[k] for k in others)]) + "->" + dots + plain,
-        )
+        plain = "".join(each for each in dict.fromkeys(mine) if each in found)
+        given = [right, *(terms[k] for k in others)]
+        made = op.Einsum(g, *(step.input(k) for k in others), equation=f"{','.join(given)}->{plain}")
         return _placed(made, x, mine, plain)
 
     return [(lambda k=k: of(k)) for k in range(len(terms))]
 
 
+def _terms(step: Step) -> tuple[list[str], str]:
+    """The letters of each input and of the result; dots become letters, one for each dimension that they stand for."""
+    equation = step.text("equation").replace(" ", "")
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if not arrow:
+        letters = [each for each in left if each in string.ascii_letters]
+        alone = sorted(each for each in set(letters) if letters.count(each) == 1)
+        right = _DOTS * (_DOTS in left) + "".join(alone)
+    counts = [step.rank(k) - (len(term) - len(_DOTS)) if _DOTS in term else 0 for k, term in enumerate(terms)]
+    free = [each for each in string.ascii_letters if each not in equation]
+    names = "".join(free[: max(counts)])
+    # Dots are aligned at their ends, as in broadcasting.
+    spelled = [
+        term.replace(_DOTS, names[len(names) - count :]) for term, count in zip(terms, counts, strict=True)
+    ]
+    return spelled, right.replace(_DOTS, names)
+
+
 def _placed(made: Tensor, x: Tensor, mine: str, plain: str) -> Tensor:
     """A cotangent with the axes of its input: one that was summed away is repeated, a diagonal stands in zeros."""
-    shape = shape_of(x)
-    assert shape is not None
-    dots = len(shape) - len(mine.replace("...", "")) if "..." in mine else 0
-    start = mine.index("...") if dots else 0
-    before, after = mine[:start].replace("...", ""), mine[start:].replace("...", "")
-    axes: list[str] = [*before, *(f".{k}" for k in range(dots)), *after] if dots else list(mine)
-    current: list[str] = [*(f".{k}" for k in range(dots)), *plain]
-    made_rank = shape_of(made)
-    if made_rank is not None and len(made_rank) > len(current):  # the dots of others, which were broadcast
-        made = op.ReduceSum(made, np.arange(len(made_rank) - len(current)), keepdims=0)
-    distinct = list(dict.fromkeys(axes))
-    missing = [each for each in distinct if each not in current]
+    distinct = list(dict.fromkeys(mine))
+    missing = [each for each in distinct if each not in plain]
     if missing:
         made = op.Unsqueeze(made, np.arange(len(missing)))
-        current = [*missing, *current]
+    current = [*missing, *plain]
     order = [current.index(each) for each in distinct]
     if order != list(range(len(order))):
         made = op.Transpose(made, perm=order)
-    if len(distinct) < len(axes):
-        made = _on_diagonals(made, x, axes, distinct)
-    elif missing or not have_same_shape(made, x):
-        made = op.Expand(made, op.Shape(x)) if missing else summed_to(made, x)
-    return as_type_of(made, x)
+    if len(distinct) < len(mine):
+        made = _on_diagonals(made, x, list(mine), distinct)
+    elif missing:
+        made = op.Expand(made, op.Shape(x))
+    return as_type_of(made if have_same_shape(made, x) else summed_to(made, x), x)
 
 
 def _on_diagonals(made: Tensor, x: Tensor, axes: list[str], distinct: list[str]) -> Tensor:

@@ -197,7 +197,7 @@ def _pseudoinverted(a: Array, relative: Array, hermitian: bool) -> Array:
     parts = eigen_parts(z) if hermitian else singular_parts(z)
     largest = op.ReduceMax(op.Abs(parts.values), [-1], keepdims=1)
     limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
-    return array_from(pseudoinverse(parts, limit))
+    return array_from(pseudoinverse(z, parts, limit))
 
 
 def default_tolerance(a: Array) -> Array:
@@ -296,7 +296,7 @@ def _least_squares(a: Array, b: Array, relative: Array) -> tuple[Array, Array, A
     parts = singular_parts(z)
     largest = op.ReduceMax(op.Abs(parts.values), [-1], keepdims=1)
     limit = op.Mul(largest, values.converted(tensor_of(relative), DType.DOUBLE))
-    x = pseudoinverse(parts, limit) @ right
+    x = pseudoinverse(z, parts, limit) @ right
     rank = op.ReduceSum(values.converted(op.Greater(parts.values, limit), DType.INT64), [-1], keepdims=0)
     rest = op.ReduceSum((right - z @ x).squared_size(), [-2], keepdims=0)
     # numpy gives residuals only where all columns count and there are more rows.

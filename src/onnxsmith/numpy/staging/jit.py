@@ -23,8 +23,8 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.dialect import StandsFor
 from onnxsmith.numpy.staging.models import to_model
-from onnxsmith.numpy.staging.outside import Outside
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
+from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.types.value_types import AnyValueType
 

@@ -158,7 +158,7 @@ def pinv(
     z = matrix(a)
     parts = eigen_parts(z) if hermitian else singular_parts(z)
     limit = tolerance(call, z, _largest(op.Abs(parts.values)), atol, rtol)
-    return pseudoinverse(parts, limit).as_value()
+    return pseudoinverse(z, parts, limit).as_value()
 
 
 @translates_complex("aten.linalg_pinv.default", "aten.linalg_pinv.rcond_tensor", "aten.pinverse.default")

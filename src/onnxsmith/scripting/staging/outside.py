@@ -1,7 +1,8 @@
 """What a function takes from around it: globals, variables of the functions around it, attributes of objects.
 
 A session has all of that as it was when the session was made. Before each call it is looked at again, so that a
-function that jit made gives what the function itself gives: where something is another one, sessions are made anew.
+function that jit made gives what the function itself gives, and a gradient that of the function as it is now: where
+something is another one, sessions are made anew.
 """
 
 from __future__ import annotations
@@ -26,12 +27,22 @@ from onnxsmith.scripting.staging.reach import Reach, content_of_array
 
 
 class Outside:
-    """What a function reaches, and what objects that it is given reach, as it is now."""
+    """What a function reaches, and what objects that it is given reach, as it is now.
 
-    def __init__(self, function: Callable[..., Any], given: Sequence[tuple[str, object]] = ()) -> None:
+    Data whose changes cannot be seen is refused; with `is_lenient` it counts as what does not change.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Sequence[tuple[str, object]] = (),
+        *,
+        is_lenient: bool = False,
+    ) -> None:
         reach = Reach([(getattr(function, "__name__", "function"), function), *given], ())
         self._reach = reach
-        self._refuse_unseen(given)
+        if not is_lenient:
+            self._refuse_unseen(given)
         names = frozenset(reach.names)
         # Who draws random numbers is refused when a model is made, and generators move on without the function.
         found = [_narrowed(each, names) for each in reach.pictures if not is_random(type(each.owner))]
