@@ -28,9 +28,9 @@ from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
-from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
+from onnxsmith.numpy.staging.extremes import extreme, is_open, items_of, of_list
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.iteration import Iteration, dynamic_range
 from onnxsmith.scripting.staging.script_values import Function
@@ -49,10 +49,6 @@ def in_place_of(function: Function, usual: Function | None) -> Function | None:
     except TypeError:  # no hash, so none of them
         return None
     return None if make is None else checked(function, make(function if usual is None else usual))
-
-
-def _is_open(value: UserValue) -> bool:
-    return isinstance(value, Array) and value.is_symbolic
 
 
 # -- sizes and numbers -------------------------------------------------------------------------------------
@@ -131,7 +127,7 @@ def _textual(usual: Function) -> Function:
 
 def _truths(usual: Function) -> Function:
     def truths(values: UserValue) -> UserValue:
-        values = _of_list(values)
+        values = of_list(values)
         if not isinstance(values, Array) or not values.is_symbolic:
             return usual(values)
         if values.ndim != 1:
@@ -146,7 +142,7 @@ def _truths(usual: Function) -> Function:
 
 def _rounded(usual: Function) -> Function:
     def rounded(value: UserValue, digits: int | None = None) -> UserValue:
-        if not _is_open(value):
+        if not is_open(value):
             return usual(value) if digits is None else usual(value, digits)
         made = cast(Array, FUNCTIONS["round"](value, digits or 0))
         if digits is not None or made.dtype.kind in "iu":
@@ -157,73 +153,11 @@ def _rounded(usual: Function) -> Function:
     return rounded
 
 
-def _extreme(is_greater: bool) -> Maker:
-    """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
-
-    def make(usual: Function) -> Function:
-        def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
-            is_python = len(args) == 1 and isinstance(args[0], GrownList) and args[0].kind == "python"
-            args = tuple(_of_list(each) for each in args)
-            if len(args) == 1 and _is_open(args[0]) and not kwargs:
-                if is_python:
-                    return number(cast(Tensor, usual(cast(Array, args[0]).tensor)))
-                return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
-            values = _items(args[0]) if len(args) == 1 else list(args)
-            if kwargs or not any(map(_is_open, values)):
-                return usual(*([values] if len(args) == 1 else args), **kwargs)
-            found = values[0]
-            for each in values[1:]:
-                if not isinstance(each, Array) and not isinstance(found, Array):
-                    found = usual(found, each)
-                    continue
-                if any(isinstance(one, Array) and one.ndim for one in (each, found)):
-                    raise ConditionError(
-                        f"{'max' if is_greater else 'min'}() compares single numbers, and these are arrays",
-                        help=f"np.{'maximum' if is_greater else 'minimum'}(…) compares element by element",
-                    )
-                # A number of Python's stays one until it meets one of numpy's, whose element type it takes.
-                test = UFUNCS["greater" if is_greater else "less"](each, found)
-                found = cast(Array, FUNCTIONS["where"](test, each, found))
-            made = cast(Array, found).as_number()
-            made._weak = _perhaps_python(values, made)  # pyright: ignore[reportPrivateUsage]  # of this package
-            return made
-
-        return extreme
-
-    return make
-
-
-def _perhaps_python(values: Sequence[UserValue], chosen: Array) -> Weak | None:
-    """Which Python numbers what was chosen of some values may be."""
-    if not differs_from_python(chosen.dtype):
-        return None
-    found: Weak | None = None
-    for each in values:
-        weak = (
-            each._weak  # pyright: ignore[reportPrivateUsage]  # of this package
-            if isinstance(each, Array)
-            else UNKNOWN
-            if isinstance(each, Number)
-            else Weak(frozenset([cast(int, each)]))
-        )
-        found = weak if found is None else found.joined(weak)
-    return found
-
-
-def _of_list(value: UserValue) -> UserValue:
-    """An array of the elements of a list that only the model knows the length of."""
-    return value.stacked if isinstance(value, GrownList) else value
-
-
-def _items(values: UserValue) -> list[UserValue]:
-    return list(cast("Iterable[UserValue]", values))
-
-
 def _total(usual: Function) -> Function:
     def total(values: UserValue, start: UserValue = 0) -> UserValue:
         is_python = isinstance(values, GrownList) and values.kind == "python"
-        values = _of_list(values)
-        if not _is_open(values):
+        values = of_list(values)
+        if not is_open(values):
             return usual(values, start)
         array = cast(Array, values)
         dtype = None if array.dtype.kind == "b" else array.dtype
@@ -237,7 +171,7 @@ def _total(usual: Function) -> Function:
 
 def _sorted(usual: Function) -> Function:
     def in_order(values: UserValue, *, key: UserValue = None, reverse: bool = False) -> UserValue:
-        if not _is_open(values) or key is not None or cast(Array, values).ndim != 1:
+        if not is_open(values) or key is not None or cast(Array, values).ndim != 1:
             return usual(values, key=key, reverse=reverse)
         found = cast(Array, FUNCTIONS["sort"](values))
         return listed(found[::-1] if reverse else found)
@@ -247,7 +181,7 @@ def _sorted(usual: Function) -> Function:
 
 def _range(usual: Function) -> Function:
     def make(*bounds: UserValue) -> UserValue:
-        if not any(_is_open(each) or isinstance(each, Number) for each in bounds):
+        if not any(is_open(each) or isinstance(each, Number) for each in bounds):
             return usual(*bounds)
         return cast(Opaque, dynamic_range(*bounds))
 
@@ -258,7 +192,7 @@ def _list(usual: Function) -> Function:
     def make(*args: UserValue) -> UserValue:
         if len(args) == 1 and isinstance(args[0], GrownList | GrownRows):
             return args[0].copy()
-        return listed(cast(Array, args[0])) if len(args) == 1 and _is_open(args[0]) else usual(*args)
+        return listed(cast(Array, args[0])) if len(args) == 1 and is_open(args[0]) else usual(*args)
 
     return make
 
@@ -415,7 +349,7 @@ _MATHEMATICS: dict[str, str] = {
 def _computed(name: str) -> Maker:
     def make(usual: Function) -> Function:
         def compute(*args: UserValue) -> UserValue:
-            if not any(_is_open(each) or isinstance(each, Number) for each in args):
+            if not any(is_open(each) or isinstance(each, Number) for each in args):
                 return usual(*args)
             given = [_as_python(each) for each in args]
             ours = _MATHEMATICS[name]
@@ -442,7 +376,7 @@ _SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
 
 def _index(usual: Function) -> Function:
     def index(value: UserValue) -> UserValue:
-        if not _is_open(value):
+        if not is_open(value):
             return usual(value)
         array = cast(Array, value)
         if array.dtype.kind not in "iu" or array.ndim:
@@ -519,7 +453,7 @@ def _is_surely_equal(a: UserValue, b: UserValue) -> bool:
 
 def _set(usual: Function) -> Function:
     def make(*args: UserValue) -> UserValue:
-        values = _items(args[0]) if args else []
+        values = items_of(args[0]) if args else []
         is_open = any(isinstance(each, Number | Dimensions) for each in values)
         return cast(Opaque, Distinct(values)) if is_open else usual(*([values] if args else []))
 
@@ -538,8 +472,8 @@ _MAKERS: dict[Function, Maker] = {
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
     **dict.fromkeys(cast("Sequence[Function]", (any, all)), _truths),
     builtins.round: _rounded,
-    builtins.max: _extreme(True),
-    builtins.min: _extreme(False),
+    builtins.max: extreme(is_greater=True),
+    builtins.min: extreme(is_greater=False),
     builtins.sum: _total,
     builtins.sorted: _sorted,
     builtins.isinstance: _is_instance,
