@@ -89,6 +89,8 @@ class NumberValue(Value):
     """A Python number whose value only the model knows; in a call it takes the place of a literal."""
 
     __slots__ = ()
+    #: Whether it is known to be an integer of 0 or more.
+    is_natural: bool
 
     @property
     def sample(self) -> bool | int | float:

@@ -66,6 +66,10 @@ def mean(x):
     return sum(x) / len(x)
 
 
+def places(x):
+    return np.array([i for i, v in enumerate(x) if v > 0])
+
+
 def stopped(x):
     with np.errstate(divide="raise"):
         return 1 / x
@@ -124,6 +128,12 @@ DIFFERENCES = (
         mean,
         (np.zeros(0),),
         "Python's sum of nothing is its own 0, and a variable has one type",
+    ),
+    Difference(
+        "`np.array` of an empty list of whole numbers",
+        places,
+        (np.zeros(2),),
+        "numpy takes float64 for no elements, and the model has one type for any number of them",
     ),
     Difference(
         "`np.errstate(divide='raise')`", stopped, (np.ones(2),), "a model computes on with infinity and NaN"

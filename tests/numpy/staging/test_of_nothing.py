@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE
+from onnxsmith.errors import InputTypeError, OnnxsmithError
 from tests.numpy.staging.agreeing import same
 
 
@@ -84,11 +86,35 @@ def test_nothing_raises_what_python_raises(function: Callable[..., Any], dtype: 
             same(fast(x), expected)
 
 
+def greatest_or_zero(x):
+    return max(x, default=0)
+
+
+def least_of_whole_or_none(x):
+    return min((int(v) for v in x), default=-1), max([v for v in x if v > 3], default=7)
+
+
+def powers_of_sizes(x):
+    n = len(x)
+    return 2**n, pow(2, n), n**n, (n + 1) ** n
+
+
+@pytest.mark.parametrize("function", [greatest_or_zero, least_of_whole_or_none, powers_of_sizes])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+def test_a_default_is_given_for_nothing(function: Callable[..., Any], dtype: Any):
+    fast = xp.jit(function)
+    for size in (3, 0, 1, 7):
+        x = (np.arange(size) - 2).astype(dtype)
+        same(fast(x), function(x))
+
+
+def test_a_default_of_another_kind_is_refused():
+    with pytest.raises(InputTypeError, match="element of uint8, or the default"):
+        xp.jit(lambda x: max(x, default=-1))(np.ones(2, np.uint8))
+
+
 @pytest.mark.parametrize("function", OF_NOTHING)
 def test_a_model_of_nothing_fails(function: Callable[..., Any]):
-    from onnxsmith import DOUBLE
-    from onnxsmith.errors import OnnxsmithError
-
     model = xp.to_model(function, DOUBLE["N"], verify=False)
     with pytest.raises(OnnxsmithError):
         model(np.zeros(0))

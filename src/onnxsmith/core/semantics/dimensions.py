@@ -14,7 +14,7 @@ import numpy as np
 from onnxsmith.core import portable
 from onnxsmith.core.operands import is_static, operators_for, shape_of
 from onnxsmith.core.target import target_of
-from onnxsmith.core.value import Size, TensorValue, Value
+from onnxsmith.core.value import NumberValue, Size, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import TracedValueError
 from onnxsmith.schema.inference import symbolic
@@ -69,6 +69,8 @@ class OpenDimension:
             taken.memory()[portable.TAKEN_FROM] = (whole, self.axis)
             number = taken.as_number()
             assert isinstance(number, int | TensorValue)  # a Shape holds integers
+            if isinstance(number, NumberValue):
+                number.is_natural = True
             return number
 
         return _remembered(self.source, self.axis, make)

@@ -16,7 +16,6 @@ import numpy as np
 
 from onnxsmith.core.semantics.dimensions import Dimensions
 from onnxsmith.core.semantics.number import Number, number
-from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import Opaque, UserValue
 from onnxsmith.errors import ConditionError, TracedValueError, UnsupportedSyntaxError
 from onnxsmith.numpy.array import Array
@@ -24,9 +23,9 @@ from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
-from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.staging.domains import checked
+from onnxsmith.numpy.staging.extremes import extreme, items_of, of_list
 from onnxsmith.numpy.staging.kinds_of_values import OF_KINDS
 from onnxsmith.numpy.staging.single_numbers import OF_SINGLE_NUMBERS, Maker, is_open
 from onnxsmith.scripting.staging.iteration import Iteration, dynamic_range
@@ -61,7 +60,7 @@ def _length(usual: Function) -> Function:
 
 def _truths(usual: Function) -> Function:
     def truths(values: UserValue) -> UserValue:
-        values = _of_list(values)
+        values = of_list(values)
         if not isinstance(values, Array) or not values.is_symbolic:
             return usual(values)
         if values.ndim != 1:
@@ -74,72 +73,10 @@ def _truths(usual: Function) -> Function:
     return truths
 
 
-def _extreme(is_greater: bool) -> Maker:
-    """`min` or `max`, by Python's rule: a later value counts only if it is less, or greater; NaN never is."""
-
-    def make(usual: Function) -> Function:
-        def extreme(*args: UserValue, **kwargs: UserValue) -> UserValue:
-            is_python = len(args) == 1 and isinstance(args[0], GrownList) and args[0].kind == "python"
-            args = tuple(_of_list(each) for each in args)
-            if len(args) == 1 and is_open(args[0]) and not kwargs:
-                if is_python:
-                    return number(cast(Tensor, usual(cast(Array, args[0]).tensor)))
-                return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
-            values = _items(args[0]) if len(args) == 1 else list(args)
-            if kwargs or not any(map(is_open, values)):
-                return usual(*([values] if len(args) == 1 else args), **kwargs)
-            found = values[0]
-            for each in values[1:]:
-                if not isinstance(each, Array) and not isinstance(found, Array):
-                    found = usual(found, each)
-                    continue
-                if any(isinstance(one, Array) and one.ndim for one in (each, found)):
-                    raise ConditionError(
-                        f"{'max' if is_greater else 'min'}() compares single numbers, and these are arrays",
-                        help=f"np.{'maximum' if is_greater else 'minimum'}(…) compares element by element",
-                    )
-                # A number of Python's stays one until it meets one of numpy's, whose element type it takes.
-                test = UFUNCS["greater" if is_greater else "less"](each, found)
-                found = cast(Array, FUNCTIONS["where"](test, each, found))
-            made = cast(Array, found).as_number()
-            made._weak = _perhaps_python(values, made)  # pyright: ignore[reportPrivateUsage]  # of this package
-            return made
-
-        return extreme
-
-    return make
-
-
-def _perhaps_python(values: Sequence[UserValue], chosen: Array) -> Weak | None:
-    """Which Python numbers what was chosen of some values may be."""
-    if not differs_from_python(chosen.dtype):
-        return None
-    found: Weak | None = None
-    for each in values:
-        weak = (
-            each._weak  # pyright: ignore[reportPrivateUsage]  # of this package
-            if isinstance(each, Array)
-            else UNKNOWN
-            if isinstance(each, Number)
-            else Weak(frozenset([cast(int, each)]))
-        )
-        found = weak if found is None else found.joined(weak)
-    return found
-
-
-def _of_list(value: UserValue) -> UserValue:
-    """An array of the elements of a list that only the model knows the length of."""
-    return value.stacked if isinstance(value, GrownList) else value
-
-
-def _items(values: UserValue) -> list[UserValue]:
-    return list(cast("Iterable[UserValue]", values))
-
-
 def _total(usual: Function) -> Function:
     def total(values: UserValue, start: UserValue = 0) -> UserValue:
         is_python = isinstance(values, GrownList) and values.kind == "python"
-        values = _of_list(values)
+        values = of_list(values)
         if not is_open(values):
             return usual(values, start)
         array = cast(Array, values)
@@ -275,7 +212,7 @@ def _is_surely_equal(a: UserValue, b: UserValue) -> bool:
 
 def _set(usual: Function) -> Function:
     def make(*args: UserValue) -> UserValue:
-        values = _items(args[0]) if args else []
+        values = items_of(args[0]) if args else []
         is_open = any(isinstance(each, Number | Dimensions) for each in values)
         return cast(Opaque, Distinct(values)) if is_open else usual(*([values] if args else []))
 
@@ -292,8 +229,8 @@ _MAKERS: dict[Function, Maker] = {
     np.ndenumerate: _numbered,
     builtins.len: _length,
     **dict.fromkeys(cast("Sequence[Function]", (any, all)), _truths),
-    builtins.max: _extreme(True),
-    builtins.min: _extreme(False),
+    builtins.max: extreme(is_greater=True),
+    builtins.min: extreme(is_greater=False),
     builtins.sum: _total,
     builtins.sorted: _sorted,
     np.errstate: _floating_errors,
