@@ -21,7 +21,7 @@ from onnxsmith.runtime.settings import usable_cores
 from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 
 #: Bytes of the largest input in a block: a few of them fit into the second level of a cache.
-_BLOCK_BYTES = 1 << 18
+_BLOCK_BYTES = 1 << 19
 #: Fewer nodes gain less than cutting costs.
 _FEWEST_NODES = 3
 

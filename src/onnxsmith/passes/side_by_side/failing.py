@@ -31,10 +31,20 @@ def cannot_fail(edit: Editor, node: ir.Node) -> bool:
             return True
         case kind if kind in _BY_SIZES:
             return _has_known_sizes(edit, node)
+        case "BitCast":
+            return keeps_size(node)
         case "Gather":
             return _is_there(edit, node)
         case _:
             return False
+
+
+def keeps_size(node: ir.Node) -> bool:
+    """Whether a node reads the bits of each element as those of one other: then it is elementwise."""
+    if node.domain or node.op_type != "BitCast" or node.inputs[0] is None:
+        return False
+    before, after = node.inputs[0].dtype, node.outputs[0].dtype
+    return before is not None and after is not None and before.bitwidth == after.bitwidth
 
 
 def _is_of_floats(node: ir.Node) -> bool:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt
-from onnxsmith.passes.side_by_side.failing import DIVIDING, cannot_fail
+from onnxsmith.passes.side_by_side.failing import DIVIDING, cannot_fail, keeps_size
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.values import (
     fixed_shape,
@@ -165,7 +165,7 @@ class Lifter:
         if special is not None:
             return (special,)
         rule = _RULES.get(node.op_type)
-        if node.op_type in ELEMENTWISE:
+        if node.op_type in ELEMENTWISE or keeps_size(node):
             rule = Lifter.elementwise
         elif node.op_type in _REDUCTIONS:
             rule = Lifter.reduction
@@ -212,7 +212,7 @@ class Lifter:
             return first + len(self.numbers(node.inputs[1]))
         if node.op_type == "Squeeze":
             return first - len(self.numbers(node.inputs[1]))
-        if node.op_type in ELEMENTWISE:
+        if node.op_type in ELEMENTWISE or keeps_size(node):
             return max([self.plain(each).rank for each in node.inputs if each is not None])
         if node.op_type == "Gather":
             return first - 1 + self.plain(node.inputs[1]).rank
@@ -318,6 +318,15 @@ class Lifter:
             if self.at.made is self._outermost:  # what the body of a loop makes is not seen outside of it
                 self._gathered[data.value, places.value] = found
         return found or self._guarded(node, data, places)
+
+    def has_gathered(self, node: ir.Node) -> bool:
+        """Whether all turns look at the elements that a `Gather` takes."""
+        data, places = (self.of(each) for each in node.inputs)
+        return (
+            isinstance(data, Lifted)
+            and isinstance(places, Lifted)
+            and (data.value, places.value) in self._gathered
+        )
 
     def _guarded(self, node: ir.Node, data: Lifted, places: Lifted) -> Lifted:
         """Elements at places that only some turns look at: the others look at one more, behind the last."""

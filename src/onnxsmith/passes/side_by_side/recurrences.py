@@ -3,20 +3,22 @@
 A number that turns only add to is a `CumSum`, and one that the turn before has set is shifted by a turn. A number that
 is a factor times itself plus something is a sum of powers: a block of turns is a product of matrices, and only
 the last number of each block waits for the block before. That is the same up to rounding as long as nothing is
-infinite on the way: the model asks, and goes turn by turn where it may be.
+infinite on the way: the model asks, and goes turn by turn where it may be. For all others see `settling`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.loop_turns import loop_turns
+from onnxsmith.passes.side_by_side.bodies import body_graph, body_input
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from, linear_form, rest, waiting_for
+from onnxsmith.passes.side_by_side.settling import settled
 from onnxsmith.passes.side_by_side.values import CannotLift, Lifted
 from onnxsmith.passes.values import rank
 
@@ -53,7 +55,10 @@ def lift_numbers(lifter: Lifter, body: ir.Graph, states: Mapping[ir.Value, ir.Va
             held for held in unknown if _is_lifted(lifter, body, held, updates[held], states[held], unknown)
         ]
         if not found:
-            raise CannotLift("a number that each turn makes of the one before")
+            after = settled(lifter, body, unknown, updates, states)
+            for held, numbers in after.items():
+                _know(lifter, held, updates[held], states[held], numbers)
+            found = list(after)
         unknown = [held for held in unknown if held not in found]
 
 
@@ -65,25 +70,34 @@ def _is_lifted(
     given: ir.Value,
     unknown: Collection[ir.Value],
 ) -> bool:
-    """Let one number be known in all turns; False where others have to be known first."""
-    at = lifter.at
+    """Let one number be known in all turns; False where others have to be known first, or it is no sum of powers."""
     others = waiting_for(body, [each for each in unknown if each is not held])
     of = Dependence(held, waiting_for(body, [held]), others)
-    first = at.op("Unsqueeze", given, at.constant([0], "axes"))
     if update not in of.own:
         if update in others:
             return False
         after = lifter.each(_single(lifter, update))
     else:
-        found = _recurrence(lifter, update, given, first, of)
+        found = _recurrence(lifter, update, given, of)
         if found is None:
             return False
         after = found
-    before = at.op("Concat", first, after, axis=0)
+    _know(lifter, held, update, given, after)
+    return True
+
+
+def _know(lifter: Lifter, held: ir.Value, update: ir.Value, given: ir.Value, after: ir.Value) -> None:
+    """Let a number be known in all turns, where it is known what it is after each."""
+    at = lifter.at
+    before = at.op("Concat", _first(at, given), after, axis=0)
     ends = at.constant([0], "starts"), at.constant([-1], "ends"), at.constant([0], "axes")
     lifter.known[held] = Lifted(at.op("Slice", before, *ends), True, 0)
     lifter.known[update] = Lifted(after, True, 0)
-    return True
+
+
+def _first(at: Attempt, given: ir.Value) -> ir.Value:
+    """A number as a vector."""
+    return at.op("Unsqueeze", given, at.constant([0], "axes"))
 
 
 def _single(lifter: Lifter, value: ir.Value | None) -> Lifted:
@@ -93,9 +107,7 @@ def _single(lifter: Lifter, value: ir.Value | None) -> Lifted:
     return found
 
 
-def _recurrence(
-    lifter: Lifter, update: ir.Value, given: ir.Value, first: ir.Value, of: Dependence
-) -> ir.Value | None:
+def _recurrence(lifter: Lifter, update: ir.Value, given: ir.Value, of: Dependence) -> ir.Value | None:
     """What the number is after each turn; None where it is not known how a turn makes it."""
     at, kind = lifter.at, given.dtype
     form = linear_form(at.edit, update, of)
@@ -104,7 +116,12 @@ def _recurrence(
     zero = at.like(0, given)
     # One addend: what is added to cancel again is meant to be rounded.
     if form.addends != 1 or kind is None or zero is None or kind not in ADDED_UP or rank(update):
-        raise CannotLift("a number that each turn makes of the one before")
+        return None
+    is_sum = form.factor == 1 and form.weight == 1 and not form.is_scaled
+    turns = loop_turns(at.edit, at.node)
+    is_forgotten = not form.is_chosen and _is_forgotten(form.factor, kind) and form.weight <= _MOST_WEIGHT
+    if not is_sum and (not is_forgotten or (turns is not None and turns < _BLOCK)):
+        return None
     _lift_branches(lifter, update, of)
 
     def make(op_type: str, inputs: Sequence[Lifted]) -> Lifted:
@@ -114,20 +131,13 @@ def _recurrence(
     found = rest(update, of, lambda value: _single(lifter, value), make, Lifted(zero, False, 0))
     assert found is not None
     addend = lifter.each(found)
-    if form.factor == 1 and form.weight == 1 and not form.is_scaled:
+    first = _first(at, given)
+    if is_sum:
         sums = at.op("CumSum", at.op("Concat", first, addend, axis=0), at.constant(0))
         return at.op("Slice", sums, *[at.constant([each]) for each in (1, _END, 0)])
-    turns = loop_turns(at.edit, at.node)
-    if (
-        form.is_chosen
-        or not _is_forgotten(form.factor, kind)
-        or form.weight > _MOST_WEIGHT
-        or (turns is not None and turns < _BLOCK)
-    ):
-        raise CannotLift("a number that each turn makes of the one before")
     is_harmless = _guard(lifter, at.op("Concat", first, addend, axis=0), kind)
-    in_blocks = _graph(at, "blocks", (), lambda: [_in_blocks(lifter, form.factor, addend, given)])
-    one_by_one = _graph(at, "turns", (), lambda: [_one_by_one(lifter, update, given, addend, of)])
+    in_blocks = body_graph(at, "blocks", (), lambda: [_in_blocks(lifter, form.factor, addend, given)])
+    one_by_one = body_graph(at, "turns", (), lambda: [_one_by_one(lifter, update, given, addend, of)])
     return at.op("If", is_harmless, then_branch=in_blocks, else_branch=one_by_one)
 
 
@@ -167,20 +177,6 @@ def _guard(lifter: Lifter, numbers: ir.Value, kind: ir.DataType) -> ir.Value:
     return at.op("And", is_harmless, at.op("GreaterOrEqual", count, at.constant(_BLOCK)))
 
 
-def _graph(
-    at: Attempt, name: str, inputs: Sequence[ir.Value], build: Callable[[], Sequence[ir.Value]]
-) -> ir.Graph:
-    """A graph of what `build` makes."""
-    made, at.made = at.made, []
-    outputs = build()
-    nodes, at.made = at.made, made
-    return ir.Graph(inputs, outputs, nodes=nodes, name=at.edit.fresh_name(name))
-
-
-def _input(at: Attempt, name: str, kind: ir.DataType) -> ir.Value:
-    return ir.Value(name=at.edit.fresh_name(name), type=ir.TensorType(kind), shape=ir.Shape(()))
-
-
 def _in_blocks(lifter: Lifter, factor: float, addend: ir.Value, given: ir.Value) -> ir.Value:
     """Sums of powers, computed in float64."""
     at, kind = lifter.at, given.dtype
@@ -197,13 +193,13 @@ def _in_blocks(lifter: Lifter, factor: float, addend: ir.Value, given: ir.Value)
     powers = np.where(distances >= 0, factor ** np.abs(distances).astype(np.float64), 0.0)
     inside = at.op("MatMul", rows, at.constant(powers, "powers"))
     lasts = at.op("Gather", inside, at.constant(_BLOCK - 1), axis=1)
-    state, last = _input(at, "state", ir.DataType.DOUBLE), _input(at, "last", ir.DataType.DOUBLE)
+    state, last = body_input(at, "state", ir.DataType.DOUBLE), body_input(at, "last", ir.DataType.DOUBLE)
 
     def block() -> list[ir.Value]:
         grown = at.op("Mul", at.constant(np.array(factor**_BLOCK), "power"), state)
         return [at.op("Add", grown, last), at.op("Identity", state)]
 
-    body = _graph(at, "block", (state, last), block)
+    body = body_graph(at, "block", (state, last), block)
     _, starts = at.ops("Scan", start, lasts, outputs=2, num_scan_inputs=1, body=body)
     before = at.op("Unsqueeze", starts, at.constant([1], "axes"))
     sums = at.op("Add", inside, at.op("Mul", before, at.constant(factor ** (steps + 1.0), "powers")))
@@ -218,13 +214,13 @@ def _one_by_one(
     """The same turn by turn, in the steps of the body. There is one turn more: runtimes refuse a `Scan` of none."""
     at, kind = lifter.at, given.dtype
     assert kind is not None
-    copies: dict[ir.Value, ir.Value] = {of.held: _input(at, "state", kind)}
+    copies: dict[ir.Value, ir.Value] = {of.held: body_input(at, "state", kind)}
     lines: list[ir.Value] = []
     inputs = [copies[of.held]]
 
     def gone_through(value: ir.Value) -> ir.Value:
         lines.append(at.op("Pad", value, at.constant([0, 1])))
-        inputs.append(_input(at, "each", kind))
+        inputs.append(body_input(at, "each", kind))
         return inputs[-1]
 
     for value in _apart(update, of):
@@ -241,7 +237,7 @@ def _one_by_one(
             copies[value] = at.op(node.op_type, *given_inputs, like=value)
         return copies[value]
 
-    body = _graph(at, "turn", inputs, lambda: [copied(update), at.op("Identity", copies[update])])
+    body = body_graph(at, "turn", inputs, lambda: [copied(update), at.op("Identity", copies[update])])
     _, numbers = at.ops("Scan", given, *lines, outputs=2, num_scan_inputs=len(lines), body=body)
     return at.op("Slice", numbers, at.constant([0]), lifter.count, at.constant([0]))
 
