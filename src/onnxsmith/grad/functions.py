@@ -46,22 +46,25 @@ _NO_ARRAYS = (list, tuple, dict, set, str, bytes)
 
 
 @boundary
-def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
+def grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
     """The gradient of a function that gives one number, as a function of the same arguments.
 
     `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
-    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients. `keep_nested_loops` is
+    as for `gradient`.
 
     >>> from onnxsmith.grad import grad
     >>> import numpy as np
     >>> grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     array([2., 4.], dtype=float32)
     """
-    return Gradient(function, wrt, "grad")
+    return Gradient(function, wrt, "grad", keeps_nested=keep_nested_loops)
 
 
 @boundary
-def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
+def value_and_grad(
+    function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False
+) -> Gradient:
     """What a function gives, and its gradient: computed together.
 
     >>> from onnxsmith.grad import value_and_grad
@@ -69,11 +72,11 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     >>> value_and_grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     (array(5., dtype=float32), array([2., 4.], dtype=float32))
     """
-    return Gradient(function, wrt, "value_and_grad")
+    return Gradient(function, wrt, "value_and_grad", keeps_nested=keep_nested_loops)
 
 
 @boundary
-def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
+def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
     """What a function gives, and the gradient of its results weighted with `cotangent`: a vector times the Jacobian.
 
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
@@ -84,7 +87,7 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     >>> vjp(lambda x: x * x)(np.float32([1, 2]), cotangent=np.float32([1, 10]))
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
     """
-    return Gradient(function, wrt, "vjp")
+    return Gradient(function, wrt, "vjp", keeps_nested=keep_nested_loops)
 
 
 @boundary
@@ -127,7 +130,9 @@ class _Kept:
 class Gradient:
     """A function that gives the gradient of another one; `grad` and the like make it."""
 
-    def __init__(self, function: Callable[..., Any], wrt: Wrt, mode: _Mode) -> None:
+    def __init__(
+        self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False
+    ) -> None:
         if not callable(function):
             raise CallError(
                 f"{mode} needs a function, a script or a model, not {described_type(type(function))}",
@@ -135,6 +140,7 @@ class Gradient:
             )
         self._function = function
         self._mode: _Mode = mode
+        self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
         self._wrt: tuple[int | str, ...] = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
         given = cast("tuple[object, ...]", self._wrt)
@@ -360,14 +366,17 @@ class Gradient:
                     f"{self._mode} is of a function that gives one number, and this one gives {len(outputs)} results",
                     help="return the loss alone; vjp weights several results",
                 )
-            return _Call(differentiated(model, outputs, wrt, fills=True).model, 1)
+            made = differentiated(model, outputs, wrt, fills=True, keeps_nested=self._keeps_nested)
+            return _Call(made.model, 1)
         if self._mode == "vjp":
             if extra != len(outputs):
                 raise CallError(
                     f"the function gives {len(outputs)} results, and {extra} cotangents were given"
                 )
             named = [f"{each}_cotangent" for each in outputs]
-            made = differentiated(model, outputs, wrt, fills=True, cotangents=named)
+            made = differentiated(
+                model, outputs, wrt, fills=True, cotangents=named, keeps_nested=self._keeps_nested
+            )
             return _Call(made.model, len(outputs))
         if extra != len(wrt):
             raise CallError(f"wrt names {len(wrt)} arguments, and {extra} tangents were given")

@@ -46,12 +46,15 @@ _ = _rules  # imported so that the rules enter the table
 
 
 @model_boundary
-def gradient(model: Model, *, wrt: str | Sequence[str], of: str | None = None) -> Model:
+def gradient(
+    model: Model, *, wrt: str | Sequence[str], of: str | None = None, keep_nested_loops: bool = False
+) -> Model:
     """The model of a gradient: it has the inputs and outputs of `model`, and an output `NAME_grad` for each `wrt`.
 
     `of` is the loss, a value of the outermost graph with one element; by default the only output. `wrt` are names of
     inputs and weights, or patterns such as `"*.weight"`. All of it is standard ONNX, in the opset of the model or in
-    18 where that is older.
+    18 where that is older. A loop inside a loop is computed again on the way back; with `keep_nested_loops` its turns
+    are kept on the way forward: more memory, less time.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -66,7 +69,7 @@ def gradient(model: Model, *, wrt: str | Sequence[str], of: str | None = None) -
     loss = _loss_name(model, of)
     given = in_new_opset(model)
     names, is_pattern = _chosen(given.ir.graph, wrt)
-    made = differentiated(given, [loss], names, skips=is_pattern)
+    made = differentiated(given, [loss], names, skips=is_pattern, keeps_nested=keep_nested_loops)
     return made.model
 
 
@@ -150,19 +153,21 @@ def differentiated(
     late: Sequence[tuple[str, str]] = (),
     kept: int | None = None,
     is_tidied: bool = True,
+    keeps_nested: bool = False,
 ) -> Differentiated:
     """The model with the cotangents of `wrt` as further outputs.
 
     `of` has the cotangent 1, or those that inputs named `cotangents` give. What is not reached and is in `skips` is
     left out with a warning; with `fills` it has zeros; else it is an error. `late` are inputs, and each is one
     everywhere, in the shape of the value beside it. `kept` is how many outputs of the model stay, all for None.
+    `keeps_nested` says that loops inside loops keep their turns on the way forward.
     """
     with collection_paused():
         graph = model.ir.graph
         target = new_target(model.opset_imports.get("", OLDEST_OPSET))
         token = ACTIVE.set(target)
         try:
-            record, names = _Recorder(model, target).run(
+            record, names = _Recorder(model, target, keeps_nested=keeps_nested).run(
                 of, wrt, skips, cotangents, fills=fills, late=dict(late), kept=kept
             )
         finally:
@@ -179,11 +184,11 @@ def differentiated(
 class _Recorder:
     """Records a model and its gradient in a target."""
 
-    def __init__(self, model: Model, target: GradientTarget) -> None:
+    def __init__(self, model: Model, target: GradientTarget, *, keeps_nested: bool) -> None:
         self._model = model
         self._graph = model.ir.graph
         self._target = target
-        self._replay = Replay(model.ir)
+        self._replay = Replay(model.ir, keeps_nested=keeps_nested)
         self._frame = Frame(is_named=True)
 
     def run(

@@ -25,7 +25,7 @@ from onnxsmith.grad.bit_tracking import Bits
 from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
 from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_graph, resolved
-from onnxsmith.grad.inner_graphs import ControlFlow, InnerGraph, Marked, captured
+from onnxsmith.grad.inner_graphs import ControlFlow, Held, Holding, InnerGraph, Marked, captured
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.table import rule_of
@@ -54,7 +54,11 @@ _PLAIN_CONSTANTS = {
 class Replay:
     """Records the nodes of a model in a target, and the steps that it consists of."""
 
-    def __init__(self, model: ir.Model, *, is_backward: bool = False) -> None:
+    def __init__(self, model: ir.Model, *, is_backward: bool = False, keeps_nested: bool = False) -> None:
+        #: Whether loops inside loops keep their states on the way forward.
+        self.keeps_nested = keeps_nested
+        #: What loops of this graph keep for the one around it, or have kept.
+        self._holding: Holding | None = None
         #: Whether what is recorded is a part of a gradient already.
         self.is_backward = is_backward
         self.steps: list[Step] = []
@@ -70,10 +74,11 @@ class Replay:
         self._constants: dict[ir.Value, Weight] = {}
         self._forms = Forms(model)
 
-    def inside(self, active: Iterable[Value], *, is_backward: bool) -> Replay:
+    def inside(self, active: Iterable[Value], *, is_backward: bool, holding: Holding | None = None) -> Replay:
         """Another one of the same model, for a graph inside it: with steps of its own."""
         made = copy.copy(self)
         made.is_backward = is_backward
+        made._holding = holding
         made.steps = []
         made.bits = Bits()
         made.active = {made_value(each).record for each in active}
@@ -374,13 +379,27 @@ class Replay:
         call_of = ControlFlow(operator, inputs, captures, plain, inner, len(node.outputs))
         before = len(self.target.nodes)
         if rule is not None and rule.forward is not None:
-            outputs = self._named(node, rule.forward(call_of), before, frame)
+            outputs = self._named(node, self._kept_forward(call_of, rule.forward), before, frame)
         else:
             outputs = self._named(node, call_of.record(), before, frame)
         if any(active):
             step = Step(frame.called or node, operator.definition, read, outputs, plain, active, call_of)
             self.steps.append(step)
             self.active.update(made_value(each).record for each in outputs if is_real(each))
+
+    def _kept_forward(
+        self, control: ControlFlow, forward: Callable[[ControlFlow], tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        """The outputs of a node that keeps something; what it gave and kept on the way forward, where that is there."""
+        holding = self._holding
+        held = None if holding is None else holding.taken()
+        if held is not None:
+            control.tape, control.held = held.tape, held.inside
+            return held.outputs
+        outputs = forward(control)
+        if holding is not None and not holding.is_given:
+            holding.kept.append(Held.of(outputs, control))
+        return outputs
 
 
 def _attributes(node: ir.Node, function: ir.Function, frame: Frame) -> dict[str, ir.Attr]:

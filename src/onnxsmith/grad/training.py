@@ -40,6 +40,7 @@ def training_step(
     weights: str | Sequence[str] | None = None,
     target: Annotation | None = None,
     penalty: Callable[..., Any] | None = None,
+    keep_nested_loops: bool = False,
 ) -> Model:
     """One step of training as a model of standard operators.
 
@@ -53,7 +54,7 @@ def training_step(
     models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them
     where constants are among those.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
-    to the loss.
+    to the loss. `keep_nested_loops` is as for `gradient`.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -88,7 +89,7 @@ def training_step(
     wanted: Any = target_type(loss, kind) if target is None else target
     inputs = [each.name for each in given.inputs]
     of_loss = _loss_model(free, loss, penalty, [*inputs, TARGET, *names], wanted, len(inputs), opset)
-    gradient = differentiated(of_loss, [of_loss.outputs[0].name], names).model
+    gradient = differentiated(of_loss, [of_loss.outputs[0].name], names, keeps_nested=keep_nested_loops).model
     return _with_update(gradient, optimizer, names, opset)
 
 

@@ -35,6 +35,7 @@ from onnxsmith.grad.rules import convolutions as convolutions
 from onnxsmith.grad.rules import elementwise as elementwise
 from onnxsmith.grad.rules import indexing as indexing
 from onnxsmith.grad.rules import linear_algebra as linear_algebra
+from onnxsmith.grad.rules import loops as loops
 from onnxsmith.grad.rules import losses as losses
 from onnxsmith.grad.rules import marks as marks
 from onnxsmith.grad.rules import normalisation as normalisation

@@ -48,7 +48,10 @@ _Mode: TypeAlias = Literal['grad', 'value_and_grad', 'vjp', 'jvp']
 
 class Gradient:
     """A function that gives the gradient of another one; `grad` and the like make it."""
-    def __init__(self, function: Callable[..., Any], wrt: Wrt, mode: _Mode) -> None: ...
+    def __init__(self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False) -> None: ...
+    @property
+    def differentiated(self) -> Callable[..., Any]:
+        """The function that it is the gradient of."""
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
     def to_model(self, *types: Any) -> Model:
@@ -59,11 +62,12 @@ class Gradient:
         Model(x: FLOAT['N']) -> reduce_sum: FLOAT, x_grad: FLOAT['N'], 6 nodes, opset 21
         """
 
-def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
+def grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
     """The gradient of a function that gives one number, as a function of the same arguments.
 
     `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
-    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients. `keep_nested_loops` is
+    as for `gradient`.
 
     >>> from onnxsmith.grad import grad
     >>> import numpy as np
@@ -83,7 +87,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
     """
 
-def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
+def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
     """What a function gives, and its gradient: computed together.
 
     >>> from onnxsmith.grad import value_and_grad
@@ -92,7 +96,7 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     (array(5., dtype=float32), array([2., 4.], dtype=float32))
     """
 
-def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
+def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
     """What a function gives, and the gradient of its results weighted with `cotangent`: a vector times the Jacobian.
 
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
@@ -104,12 +108,19 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     (array([1., 4.], dtype=float32), array([ 2., 40.], dtype=float32))
     """
 
-def gradient(model: Model, *, wrt: str | Sequence[str], of: str | None = None) -> Model:
+def gradient(
+    model: Model,
+    *,
+    wrt: str | Sequence[str],
+    of: str | None = None,
+    keep_nested_loops: bool = False,
+) -> Model:
     """The model of a gradient: it has the inputs and outputs of `model`, and an output `NAME_grad` for each `wrt`.
 
     `of` is the loss, a value of the outermost graph with one element; by default the only output. `wrt` are names of
     inputs and weights, or patterns such as `"*.weight"`. All of it is standard ONNX, in the opset of the model or in
-    18 where that is older.
+    18 where that is older. A loop inside a loop is computed again on the way back; with `keep_nested_loops` its turns
+    are kept on the way forward: more memory, less time.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -213,6 +224,7 @@ def training_step(
     weights: str | Sequence[str] | None = None,
     target: Annotation | None = None,
     penalty: Callable[..., Any] | None = None,
+    keep_nested_loops: bool = False,
 ) -> Model:
     """One step of training as a model of standard operators.
 
@@ -226,7 +238,7 @@ def training_step(
     models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them
     where constants are among those.
     `target` is the type of targets where the loss does not say it. `penalty` is a function of all weights that is added
-    to the loss.
+    to the loss. `keep_nested_loops` is as for `gradient`.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace

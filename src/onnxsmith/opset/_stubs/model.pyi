@@ -1418,12 +1418,13 @@ class Model:
         ONNX Runtime ...: 1 change
           Div 'div': the lowest integer divided by -1 ends the process; it wraps around, as in numpy
         """
-    def gradient(self, *, wrt: str | Sequence[str], of: str | None = None) -> Model:
+    def gradient(self, *, wrt: str | Sequence[str], of: str | None = None, keep_nested_loops: bool = False) -> Model:
         """The model of a gradient: it has the inputs and outputs of `model`, and an output `NAME_grad` for each `wrt`.
 
         `of` is the loss, a value of the outermost graph with one element; by default the only output. `wrt` are names of
         inputs and weights, or patterns such as `"*.weight"`. All of it is standard ONNX, in the opset of the model or in
-        18 where that is older.
+        18 where that is older. A loop inside a loop is computed again on the way back; with `keep_nested_loops` its turns
+        are kept on the way forward: more memory, less time.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
