@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.frames.reading import (
     Frame,
     array_elements,
+    as_array,
     column_elements,
     columns_of_frame,
     is_frame,
@@ -69,7 +69,7 @@ class Signature:
         if self.layout == "texts":
             return [self._checked(text_elements(data), "X", _TEXT)]
         if self.layout == "array":
-            array = np.asarray(data)
+            array = as_array(data)
             if array.shape[1:] != self.row_shape or not array.ndim:
                 raise PipelineError(
                     f"X has the shape {array.shape}, and the model takes rows of the shape {self.row_shape}",
@@ -105,7 +105,7 @@ class Signature:
         return np.stack([self._checked(each, "X", kind) for each, (_, kind) in pairs], axis=1)
 
     def _feeds_of_matrix(self, data: Rows) -> list[Elements]:
-        array = np.asarray(data)
+        array = as_array(data)
         if array.ndim != 2:
             raise PipelineError(
                 f"X has {array.ndim} dimensions, and the model takes rows of {len(self.columns)} columns",
@@ -209,7 +209,7 @@ def signature_of(data: Rows, inputs: str | None) -> Signature:
         if inputs != "matrix":
             return Signature("columns", tuple(kinds.items()))
         return Signature("matrix", tuple((name, _common(kinds)) for name in kinds))
-    dimensions = np.ndim(cast(ArrayLike, data))
+    dimensions = as_array(data).ndim
     if dimensions == 1:
         elements = text_elements(data)
         if elements.dtype == object:
@@ -220,14 +220,14 @@ def signature_of(data: Rows, inputs: str | None) -> Signature:
             help="give an array of two dimensions, a data frame, or a list of texts",
         ).locate_at_caller()
     if dimensions != 2:
-        elements = array_elements(np.asarray(data), "X")
+        elements = array_elements(as_array(data), "X")
         return Signature("array", ((None, _kind_of(elements)),), row_shape=elements.shape[1:])
     if inputs == "columns":
         raise PipelineError(
             "inputs='columns' takes the names of columns from a data frame, and X is an array",
             help="pandas.DataFrame(X, columns=[…])",
         ).locate_at_caller()
-    elements = array_elements(np.asarray(data), "X")
+    elements = array_elements(as_array(data), "X")
     return Signature("matrix", ((None, _kind_of(elements)),) * elements.shape[1])
 
 
