@@ -23,6 +23,7 @@ from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
 from onnxsmith.sklearn.recording import recorded
+from onnxsmith.sklearn.steps import note_step
 from onnxsmith.sklearn.table import (
     Converter,
     NotCovered,
@@ -80,7 +81,9 @@ def named_step(name: str, estimator: Fitted | str | None, method: str, x: Given)
     if estimator is None or isinstance(estimator, str):
         return x
     with step(name):
-        return call(estimator, method, x)
+        made = call(estimator, method, x)
+    note_step(estimator, method, x, made)
+    return made
 
 
 def here() -> str:

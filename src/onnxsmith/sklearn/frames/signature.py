@@ -30,6 +30,14 @@ from onnxsmith.types.value_types import TensorType
 KEY = "onnxsmith.sklearn.signature"
 Layout = Literal["columns", "matrix", "texts", "array"]
 _TEXT = "str"
+#: What outputs are called, by method.
+OUTPUT_NAMES = {
+    "predict": "prediction",
+    "predict_proba": "probabilities",
+    "predict_log_proba": "log_probabilities",
+    "decision_function": "scores",
+    "transform": "transformed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +175,11 @@ def dtype_of(kind: str) -> DType:
     return found
 
 
+def kind_of(dtype: DType) -> str:
+    """How a signature calls the element type of a model."""
+    return _TEXT if dtype is DType.STRING else str(dtype.numpy)
+
+
 def _kind_of(elements: Elements) -> str:
     return _TEXT if elements.dtype == object else str(elements.dtype)
 
@@ -255,6 +268,11 @@ def read_signature(model: Model) -> Signature:
     if _HELD not in held:
         held[_HELD] = _read_once(model)
     return held[_HELD]
+
+
+def has_signature(model: Model) -> bool:
+    """Whether a model says which columns it takes."""
+    return KEY in _metadata(model)
 
 
 def _read_once(model: Model) -> Signature:
