@@ -157,9 +157,10 @@ _HEAD = """\
 # Estimators of scikit-learn as models
 
 What `onnxsmith.sklearn.convert` does with each estimator of scikit-learn {version} that predicts or transforms, with
-default parameters. *converter* is one of ours; *recorded* means that scikit-learn's own Python code was recorded. Each
-was compared with scikit-learn on 1, 7, 40 and 81 rows that it was not fitted on. The number is the largest difference
-in double, as a part of the number where that is above 1. A dash is for methods that the estimator does not have.
+default parameters. *converter* is one of ours; *recorded* means that scikit-learn's own Python code was recorded, and
+*skl2onnx* that its model was embedded. Each was compared with scikit-learn on 1, 7, 40 and 81 rows that it was not
+fitted on. The number is the largest difference in double, as a part of the number where that is above 1. A dash is for
+methods that the estimator does not have.
 
 | estimator | predict | predict_proba | decision_function | transform | inverse_transform |
 | --- | --- | --- | --- | --- | --- |

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from onnxsmith.passes.optimizing import polish as polish
     from onnxsmith.passes.optimizing import tidy as tidy
     from onnxsmith.passes.surgery import extract as extract
+    from onnxsmith.passes.surgery import rename as rename
+    from onnxsmith.passes.surgery import with_metadata as with_metadata
     from onnxsmith.passes.surgery import with_outputs as with_outputs
     from onnxsmith.passes.surgery import with_shapes as with_shapes
     from onnxsmith.passes.versions import convert_version as convert_version
@@ -32,7 +34,9 @@ _LAZY = {
     "extract": "onnxsmith.passes.surgery",
     "optimize": "onnxsmith.passes.optimizing",
     "polish": "onnxsmith.passes.optimizing",
+    "rename": "onnxsmith.passes.surgery",
     "tidy": "onnxsmith.passes.optimizing",
+    "with_metadata": "onnxsmith.passes.surgery",
     "with_outputs": "onnxsmith.passes.surgery",
     "with_shapes": "onnxsmith.passes.surgery",
 }

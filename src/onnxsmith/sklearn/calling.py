@@ -1,6 +1,7 @@
 """`call`: the one road by which a method of an estimator is called, whoever calls it.
 
-The roads in their order: what the class says itself (`to_onnx`), our converters (`table`), the class's own Python code.
+The roads in their order: what the class says itself (`to_onnx`), our converters (`table`), the class's own Python code,
+and skl2onnx, where it is installed.
 The first that gives something is taken, and kept for the report. What a call records stands in an ONNX function that is
 named after the class; the node that calls it has the class, its parameters and its version in its metadata.
 """
@@ -25,7 +26,9 @@ from onnxsmith.graphs.unread_sizes import leave_out_unread_sizes
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.describing import described
+from onnxsmith.sklearn.last_road import by_skl2onnx
 from onnxsmith.sklearn.recording import recorded
+from onnxsmith.sklearn.steps import note_step
 from onnxsmith.sklearn.table import (
     Converter,
     NotCovered,
@@ -61,7 +64,7 @@ class Road(NamedTuple):
     path: str
     estimator: str
     method: str
-    #: "to_onnx", "converter" or "recorded".
+    #: "to_onnx", "converter", "recorded" or "skl2onnx".
     road: str
 
 
@@ -83,7 +86,9 @@ def named_step(name: str, estimator: Fitted | str | None, method: str, x: Given)
     if estimator is None or isinstance(estimator, str):
         return x
     with step(name):
-        return call(estimator, method, x)
+        made = call(estimator, method, x)
+    note_step(estimator, method, x, made)
+    return made
 
 
 def here() -> str:
@@ -152,7 +157,7 @@ class _Call:
         span: Span | None = None
         for road, function, is_inline in self._roads(is_structured=isinstance(x, Structured)):
             try:
-                made = function(x) if is_inline else self._as_function(x, given, function)
+                made = function(x) if is_inline else self._as_function(x, given, function, road)
             except NotCovered as why:
                 if str(why):
                     refusals.append(f"{why}" if road == "recorded" else f"{road}: {why}")
@@ -182,6 +187,8 @@ class _Call:
             yield "converter", lambda x: self._converted(converter, x), converter.is_inline
         if not is_structured:
             yield "recorded", self._recorded, False
+            if self.after is None:
+                yield "skl2onnx", self._by_skl2onnx, False
 
     def _converted(self, converter: Converter, x: Given) -> Result:
         if not converter.takes_columns:
@@ -193,6 +200,9 @@ class _Call:
     def _recorded(self, x: Given) -> Result:
         return recorded(self.estimator, self.method, _one_matrix(x), self.after, _call_from_code)
 
+    def _by_skl2onnx(self, x: Given) -> Result:
+        return by_skl2onnx(self.estimator, self.method, _one_matrix(x))
+
     def _by_itself(self, x: Given) -> Result:
         """What the class's own `to_onnx` gives: tensors of tensors."""
         if not isinstance(x, Array):
@@ -202,7 +212,9 @@ class _Call:
             raise NotCovered(f"it gives {type(found).__name__}, and not a tensor")
         return found if found.dtype is DType.STRING else array_of(found)
 
-    def _as_function(self, x: Given, given: Sequence[Value], function: Callable[[Given], Result]) -> Result:
+    def _as_function(
+        self, x: Given, given: Sequence[Value], function: Callable[[Given], Result], road: str
+    ) -> Result:
         """What a function gives, recorded as an ONNX function that is named after the class."""
         scope = self.scope
         choice = scope.opset
@@ -227,5 +239,5 @@ class _Call:
         values = scope.call_function(made, given, {}, tuple(each.known for each in outputs))
         node = cast(SymbolicTensor, values[0]).record.producer
         assert node is not None  # a node was just made
-        node.metadata = {METADATA_KEY: described(self.estimator, self.method)}
+        node.metadata = {METADATA_KEY: described(self.estimator, self.method, road)}
         return rebuild_like(result)(values)

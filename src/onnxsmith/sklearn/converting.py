@@ -9,26 +9,19 @@ from typing import Literal, cast
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import PipelineError, boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
 from onnxsmith.sklearn.frames.given import given_of, with_outputs
-from onnxsmith.sklearn.frames.signature import KEY, signature_of
+from onnxsmith.sklearn.frames.signature import KEY, OUTPUT_NAMES, signature_of
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
 from onnxsmith.sklearn.rows import Rows, count_of, taken
+from onnxsmith.sklearn.steps import noting_steps
 from onnxsmith.sklearn.values import Columns, Estimator, Fitted, Part, Result, Structured
 from onnxsmith.sklearn.verifying import ConversionReport
 from onnxsmith.sklearn.verifying import verify as verify_model
 from onnxsmith.tracing.trace import trace
-
-#: What outputs are called, by method.
-_OUTPUT_NAMES = {
-    "predict": "prediction",
-    "predict_proba": "probabilities",
-    "predict_log_proba": "log_probabilities",
-    "decision_function": "scores",
-    "transform": "transformed",
-}
 
 
 class ConvertedModel(Model):
@@ -92,17 +85,25 @@ def convert(
     refuse_unfitted(fitted)
     methods = _methods(fitted, outputs)
     signature = signature_of(X, inputs)
-    names = [_OUTPUT_NAMES.get(each, each) for each in methods]
+    names = [OUTPUT_NAMES.get(each, each) for each in methods]
     signature = with_outputs(signature, fitted, dict(zip(methods, names, strict=True)))
     if verify:
         _refuse_data(fitted, X, methods[0])
     found: list[Road] = []
+    notes = {**(metadata or {}), KEY: signature.to_json()}
 
     def body(*tensors: Tensor) -> tuple[Tensor, ...]:
         given = given_of(signature, tensors)
-        made = [_single(call(fitted, method, given), method) for method in methods]
+        with noting_steps() as steps:
+            made = [_single(call(fitted, method, given), method) for method in methods]
         found.extend(roads())
-        return tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
+        results = tuple(each if isinstance(each, Tensor) else each.tensor for each in made)
+        if restorable:
+            called = {
+                id(cast(SymbolicTensor, each).record): name for each, name in zip(results, names, strict=True)
+            }
+            notes.update(pipeline_metadata(fitted, steps, called))
+        return results
 
     model = trace(
         body,
@@ -112,11 +113,7 @@ def convert(
         input_names=signature.names,
         output_names=names,
         doc_string=doc_string,
-        metadata={
-            **(metadata or {}),
-            KEY: signature.to_json(),
-            **(pipeline_metadata(fitted) if restorable else {}),
-        },
+        metadata=notes,  # which is read when all is recorded
     )
     model.__class__ = ConvertedModel
     converted = cast(ConvertedModel, model)
@@ -179,7 +176,7 @@ def _methods(estimator: Fitted, outputs: str | Sequence[str] | None) -> Sequence
         asked = [outputs] if isinstance(outputs, str) else list(outputs)
         missing = [each for each in asked if not callable(getattr(estimator, each, None))]
         if missing or not asked:
-            there = [each for each in _OUTPUT_NAMES if hasattr(estimator, each)]
+            there = [each for each in OUTPUT_NAMES if hasattr(estimator, each)]
             raise PipelineError(
                 f"the {name} has no {missing[0]}" if missing else "outputs names no method",
                 help=f"there are {', '.join(there)}" if there else "outputs=['transform']",

@@ -16,8 +16,8 @@ from onnxsmith.sklearn.table import public_name
 from onnxsmith.sklearn.values import Fitted
 
 
-def described(estimator: Fitted, method: str) -> str:
-    """The class, the method, the parameters and the version of the library, as JSON.
+def described(estimator: Fitted, method: str, road: str) -> str:
+    """The class, the method, how it was converted, the parameters and the version of the library, as JSON.
 
     A parameter that JSON cannot hold (a function, another estimator) stands there as `{"repr": …}`.
     """
@@ -26,6 +26,7 @@ def described(estimator: Fitted, method: str) -> str:
         {
             "class": public_name(kind),
             "method": method,
+            "road": road,
             "parameters": {name: plain(each) for name, each in estimator.get_params(deep=False).items()}
             if hasattr(estimator, "get_params")
             else {},

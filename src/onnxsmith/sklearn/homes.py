@@ -28,7 +28,7 @@ HOMES: dict[str, str] = {
     ),
     "ensembles": (
         "calibration.CalibratedClassifierCV ensemble.StackingClassifier ensemble.StackingRegressor "
-        "ensemble.VotingClassifier"
+        "ensemble.VotingClassifier ensemble.VotingRegressor"
     ),
     "factors": "decomposition.LatentDirichletAllocation decomposition.NMF",
     "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",

@@ -44,8 +44,8 @@ def array_in(data: UserValue | Rows) -> Elements | None:
 
 
 def _pandas_in(data: Rows) -> PandasFrame | None:
-    """The data where they are a frame of pandas."""
-    return cast(PandasFrame, data) if hasattr(data, "iloc") else None
+    """The data where they are a frame of pandas; a single column of it is none."""
+    return cast(PandasFrame, data) if hasattr(data, "iloc") and hasattr(data, "columns") else None
 
 
 def count_of(data: Rows) -> int:
@@ -60,9 +60,8 @@ def taken(data: Rows, places: Sequence[int]) -> Rows:
     """The rows at places, in what the data are in."""
     if isinstance(data, Mapping):
         return {name: taken(each, places) for name, each in cast("Mapping[str, Rows]", data).items()}
-    frame = _pandas_in(data)
-    if frame is not None:
-        return frame.iloc[list(places)]
+    if hasattr(data, "iloc"):  # a frame of pandas, or one column of it
+        return cast(PandasFrame, data).iloc[list(places)]
     if isinstance(data, list | tuple):
         rows = cast("list[Any]", data)
         return [rows[each] for each in places]

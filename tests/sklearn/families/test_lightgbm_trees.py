@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import onnxsmith
 from onnxsmith.errors import UnconvertedStepError
+from onnxsmith.sklearn.calling import METADATA_KEY
 from tests.sklearn.families import boosters as data
 
 lightgbm = pytest.importorskip("lightgbm")
@@ -154,9 +155,8 @@ def test_as_the_last_step_behind_columns() -> None:
         each[1:] for each in model.roads
     ]
     assert {each.road for each in model.roads} == {"converter"}
-    said = [
-        json.loads(each.metadata_props[0].value) for each in model.proto.graph.node if each.metadata_props
-    ]
+    notes = [note for each in model.proto.graph.node for note in each.metadata_props]
+    said = [json.loads(each.value) for each in notes if each.key == METADATA_KEY]
     assert said[-1]["lightgbm"] == lightgbm.__version__
 
 

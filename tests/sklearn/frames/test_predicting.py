@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -171,3 +175,55 @@ def test_a_call_needs_neither_scikit_learn_nor_pandas(model: Any, tmp_path: Path
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == repr(model.predict(FRAME).tolist())
+
+
+@pytest.mark.parametrize("dtype", [None, object], ids=["str", "object"])
+def test_a_column_of_texts_is_taken_as_a_list_is(dtype: Any) -> None:
+    texts = pd.Series(["one two", "two three", "three"], index=[7, 3, 5], dtype=dtype)
+    model = onnxsmith.sklearn.convert(CountVectorizer().fit(texts), texts)
+    assert model.transform(texts).tolist() == model.transform(list(texts)).tolist()
+
+
+WHEN = ["2024-02-01", "2024-03-01", "2025-02-03"]
+DATES = {
+    "datetime64": (pd.to_datetime(pd.Series(WHEN)), r"df\['when'\].dt.dayofweek"),
+    "with a zone": (pd.to_datetime(pd.Series(WHEN)).dt.tz_localize("UTC"), r"df\['when'\].dt.dayofweek"),
+    "period": (pd.Series(pd.PeriodIndex(WHEN, freq="D")), r"df\['when'\].dt.dayofweek"),
+    "duration": (pd.to_timedelta(pd.Series([1, 2, 3]), unit="D"), "total_seconds"),
+    "objects": (pd.Series([datetime.date(2024, 2, day) for day in (1, 2, 3)]), "weekday"),
+}
+
+
+@pytest.mark.parametrize(("column", "words"), DATES.values(), ids=DATES)
+def test_dates_are_refused_with_what_to_write_instead(column: Any, words: str) -> None:
+    numbers = pd.DataFrame({"when": [1.0, 2.0, 3.0]})
+    fitted = StandardScaler().fit(numbers)
+    model, dates = onnxsmith.sklearn.convert(fitted, numbers), pd.DataFrame({"when": column})
+    for call in (lambda: onnxsmith.sklearn.convert(fitted, dates), lambda: model.transform(dates)):
+        with pytest.raises(PipelineError, match="column 'when' holds") as caught:
+            call()
+        assert re.search(words, str(caught.value))
+
+
+def test_dates_of_polars_and_numpy() -> None:
+    fitted = StandardScaler().fit(np.zeros((2, 1)))
+    for dates, words in [
+        (pl.DataFrame({"when": [datetime.date(2024, 2, 1)] * 2}), r"df\['when'\].dt.weekday\(\)"),
+        (np.array([WHEN], "M8[D]").T, r"X.astype\('M8\[M\]'\)"),
+    ]:
+        with pytest.raises(PipelineError, match="holds dates") as caught:
+            onnxsmith.sklearn.convert(fitted, dates)
+        assert re.search(words, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [([[1.0, 2.0], [3.0]], "inhomogeneous"), (scipy.sparse.csr_matrix(np.eye(2)), r"toarray\(\)")],
+    ids=["ragged", "sparse"],
+)
+def test_what_is_no_array_is_refused(rows: Any, words: str) -> None:
+    fitted = StandardScaler(with_mean=False).fit(np.eye(2))
+    model = onnxsmith.sklearn.convert(fitted, np.eye(2))
+    for call in (lambda: onnxsmith.sklearn.convert(fitted, rows), lambda: model.transform(rows)):
+        with pytest.raises(PipelineError, match=words):
+            call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingRegressor,
@@ -19,6 +21,7 @@ from sklearn.ensemble import (
     IsolationForest,
     RandomForestClassifier,
     RandomTreesEmbedding,
+    VotingClassifier,
 )
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import KNNImputer, SimpleImputer
@@ -49,6 +52,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeRegressor
 import onnxsmith
 from onnxsmith.errors import PipelineError
 from onnxsmith.sklearn import OnnxPredictor, OnnxTransformer, convert, from_onnx
+from onnxsmith.sklearn.restoring.estimators import KEY
 
 _RANDOM = np.random.default_rng(0)
 _ROWS = _RANDOM.normal(size=(60, 4))
@@ -211,12 +215,13 @@ def test_pipelines_of_data_frames():
     np.testing.assert_array_equal(restored.predict_proba(frame), estimator.predict_proba(frame))
 
 
-def test_other_pipelines_of_data_frames_run_their_model():
+def test_other_estimators_of_data_frames_run_their_model():
     frame, classes = _people()
     columns = ColumnTransformer(
         [("a", FunctionTransformer(np.abs), ["age"]), ("c", OneHotEncoder(), ["city"])]
     )
-    estimator = make_pipeline(columns, RandomForestClassifier(3)).fit(frame, classes)
+    pipeline = make_pipeline(columns, RandomForestClassifier(3, random_state=0))
+    estimator = VotingClassifier([("forest", pipeline)], voting="soft").fit(frame, classes)
     restored = from_onnx(convert(estimator, frame))
     assert isinstance(restored, OnnxPredictor)
     np.testing.assert_array_equal(restored.predict(frame), estimator.predict(frame))
@@ -227,3 +232,99 @@ def test_a_model_of_something_else_is_refused():
     model = onnxsmith.trace(lambda x: x + 1, onnxsmith.FLOAT["N"])
     with pytest.raises(PipelineError, match=r"was not made by onnxsmith.sklearn.convert"):
         from_onnx(model)
+
+
+# -- steps of other classes ------------------------------------------------------------------------------
+
+_FRAME = pd.DataFrame(np.abs(_ROWS), columns=list("abcd")).assign(
+    town=np.where(_WHOLE[:, 0] > 0, "Bern", "Ulm")
+)
+_WITH_OTHERS: dict[str, tuple[Any, Any, dict[str, type]]] = {
+    "in the middle": (
+        make_pipeline(StandardScaler(), PCA(2), LogisticRegression()),
+        _ROWS,
+        {"standardscaler": StandardScaler, "pca": OnnxTransformer, "logisticregression": LogisticRegression},
+    ),
+    "at the end": (
+        make_pipeline(StandardScaler(), GradientBoostingClassifier(n_estimators=3)),
+        _ROWS,
+        {"standardscaler": StandardScaler, "gradientboostingclassifier": OnnxPredictor},
+    ),
+    "beside others": (
+        make_pipeline(FeatureUnion([("pca", PCA(2)), ("scaler", StandardScaler())]), Ridge()),
+        _ROWS,
+        {"featureunion.pca": OnnxTransformer, "featureunion.scaler": StandardScaler, "ridge": Ridge},
+    ),
+    "in columns": (
+        make_pipeline(
+            ColumnTransformer(
+                [
+                    ("numbers", make_pipeline(StandardScaler(), PCA(1)), ["a", "b"]),
+                    ("own", FunctionTransformer(np.log1p), ["c"]),
+                    ("text", OneHotEncoder(), ["town"]),
+                ]
+            ),
+            SVC(),
+        ),
+        _FRAME,
+        {
+            "columntransformer.numbers.standardscaler": StandardScaler,
+            "columntransformer.numbers.pca": OnnxTransformer,
+            "columntransformer.own": OnnxTransformer,
+            "columntransformer.text": OneHotEncoder,
+            "svc": OnnxPredictor,
+        },
+    ),
+}
+
+
+def _inner(estimator: Any, path: str) -> Any:
+    for name in path.split("."):
+        parts = getattr(estimator, "named_transformers_", None) or getattr(
+            estimator, "named_transformers", None
+        )
+        estimator = (parts or estimator.named_steps)[name]
+    return estimator
+
+
+@pytest.mark.parametrize(("pipeline", "rows", "kinds"), _WITH_OTHERS.values(), ids=_WITH_OTHERS)
+def test_steps_of_other_classes_are_parts_of_the_model(
+    pipeline: Any, rows: Any, kinds: dict[str, type], tmp_path: Path
+) -> None:
+    fitted = clone(pipeline).fit(rows, _NUMBERS if "ridge" in kinds else _CLASSES)
+    convert(fitted, rows).save(tmp_path / "model.onnx")
+    restored = from_onnx(tmp_path / "model.onnx")
+    assert {path: type(_inner(restored, path)) for path in kinds} == kinds
+    for given in (rows, rows[:1], rows[5:8]):
+        wanted = fitted.predict(given)
+        if wanted.dtype.kind == "f":
+            np.testing.assert_allclose(restored.predict(given), wanted, rtol=1e-12)
+        else:
+            assert restored.predict(given).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("inputs", ["not there"]),
+        ("inputs", [3]),
+        ("inputs", []),
+        ("outputs", {"transform": "not there"}),
+        ("outputs", {"__init__": "X"}),
+        ("outputs", {"transform": "X"}),
+        ("outputs", {}),
+        ("outputs", None),
+        ("columns", ["a", "a"]),
+        ("columns", ["one too many", "b"]),
+    ],
+)
+def test_a_step_that_is_no_part_of_the_model_is_refused(name: str, value: Any) -> None:
+    fitted = make_pipeline(StandardScaler(), PCA(2), LogisticRegression()).fit(_ROWS, _CLASSES)
+    model = convert(fitted, _ROWS)
+    said = json.loads(model.metadata[KEY])
+    ((_, step),) = [
+        entry["tuple"] for entry in said["estimator"]["parameters"]["steps"] if "step" in entry["tuple"][1]
+    ]
+    step["step"][name] = value
+    with pytest.raises(PipelineError, match="damaged"):
+        from_onnx(model.with_metadata({KEY: json.dumps(said)}))

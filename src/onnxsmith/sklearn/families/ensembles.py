@@ -31,6 +31,30 @@ def vote(estimator: Fitted, x: Given) -> Part:
     return labels(classes, argmax(votes, axis=1))
 
 
+@converts("sklearn.ensemble.VotingClassifier", "predict_proba", columns=True)
+def mean_probabilities(estimator: Fitted, x: Given) -> Array:
+    """The mean of what all estimators say, by their weights."""
+    return _mean(estimator, x, "predict_proba")
+
+
+@converts("sklearn.ensemble.VotingRegressor", "predict", columns=True)
+def mean_prediction(estimator: Fitted, x: Given) -> Array:
+    """The same for numbers."""
+    return _mean(estimator, x, "predict")
+
+
+def _mean(estimator: Fitted, x: Given, method: str) -> Array:
+    named = zip(_names(estimator), estimator.estimators_, strict=True)
+    made: list[Any] = [named_step(name, each, method, x) for name, each in named]
+    if not all(isinstance(each, Array) for each in made):
+        raise NotCovered("its estimators give no numbers")
+    weights = None if estimator.weights is None else _present(estimator, estimator.weights)
+    if weights is None:
+        return sum(made[1:], made[0]) / float(len(made))
+    parts = [each * float(weight) for each, weight in zip(made, weights, strict=True)]
+    return sum(parts[1:], parts[0]) / float(sum(weights))
+
+
 def _names(estimator: Fitted) -> list[str]:
     return [name for name, each in estimator.estimators if not isinstance(each, str)]
 

@@ -61,12 +61,24 @@ class PolarsColumn(Protocol):
         ...
 
 
-_DATES = (
-    "turn dates into numbers first, such as df[column].dt.dayofweek, or seconds since a day that you choose: "
-    "(df[column] - day).dt.total_seconds()"
-)
+#: What dates are turned into: a part of them, and seconds since a day, as each library writes it of a column.
+_DATES = {
+    "pandas": ("{0}.dt.dayofweek", "({0} - day).dt.total_seconds()"),
+    "polars": ("{0}.dt.weekday()", "({0} - day).dt.total_seconds()"),
+    "": ("day.weekday() of each", "(each - day).total_seconds()"),
+    "numpy": ("{0}.astype('M8[M]').astype(int) % 12", "({0} - day) / np.timedelta64(1, 's')"),
+}
 #: Names of the element types that hold dates, as pandas and polars say them.
 _DATE_WORDS = ("datetime", "date", "timedelta", "duration", "time", "period", "interval")
+
+
+def _date_help(column: str, library: str) -> str:
+    """What to write in the place of a column of dates."""
+    part, seconds = (each.format(column) for each in _DATES[library])
+    return (
+        f"give the pipeline numbers: a part of the date, such as {part}, or the seconds since a day that you choose, "
+        f"{seconds}; both before fit and before predict"
+    )
 
 
 def library_of(data: Rows) -> str:
@@ -103,7 +115,9 @@ def column_elements(column: Rows, name: str) -> Elements:
     """A column as an array: numbers, truth values or text."""
     kind = str(getattr(column, "dtype", ""))
     if _is_date(kind):
-        raise PipelineError(f"column {name!r} holds dates ({kind})", help=_DATES).locate_at_caller()
+        raise PipelineError(
+            f"column {name!r} holds dates ({kind})", help=_date_help(f"df[{name!r}]", library_of(column))
+        ).locate_at_caller()
     library = library_of(column)
     if library == "polars":
         return _of_polars(cast(PolarsColumn, column), name, kind)
@@ -146,6 +160,21 @@ def _of_polars(column: PolarsColumn, name: str, kind: str) -> Elements:
     return array_elements(found, f"column {name!r}")
 
 
+def as_array(data: Rows) -> Elements:
+    """Rows as an array of numpy's; refused where they are none."""
+    if hasattr(data, "toarray"):
+        raise PipelineError(
+            f"X is a sparse matrix ({type(data).__name__}), and a model takes what numpy holds",
+            help="convert(pipeline, X[:1000].toarray()): the model takes dense rows, and the pipeline stays as it is",
+        ).locate_at_caller()
+    try:
+        return np.asarray(data)
+    except ValueError as error:  # rows of different lengths
+        raise PipelineError(
+            f"X is no array: {error}", help="give all rows the same number of columns"
+        ).locate_at_caller() from None
+
+
 def array_elements(array: Elements, what: str) -> Elements:
     """An array of numbers, truth values or text, as a model takes it; `what` is how errors call it."""
     kind = array.dtype.kind
@@ -156,7 +185,9 @@ def array_elements(array: Elements, what: str) -> Elements:
             )
         return array
     if kind in "Mm":
-        raise PipelineError(f"{what} holds dates ({array.dtype})", help=_DATES).locate_at_caller()
+        raise PipelineError(
+            f"{what} holds dates ({array.dtype})", help=_date_help("X", "numpy")
+        ).locate_at_caller()
     if kind in "UT":
         return _text(array.tolist(), what).reshape(array.shape)
     if kind != "O":
@@ -174,7 +205,9 @@ def array_elements(array: Elements, what: str) -> Elements:
     dates = any(_is_date(each) or each == "Timestamp" for each in kinds)
     raise PipelineError(
         f"{what} holds {' and '.join(kinds)}" + ("" if len(kinds) == 1 else ", in one column"),
-        help=_DATES if dates else "a column is text or numbers: df[column].astype(str), or give a data frame",
+        help=_date_help("", "")
+        if dates
+        else "a column is text or numbers: df[column].astype(str), or give a data frame",
     ).locate_at_caller()
 
 

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.frames.reading import (
     Frame,
     array_elements,
+    as_array,
     column_elements,
     columns_of_frame,
     is_frame,
@@ -30,6 +30,14 @@ from onnxsmith.types.value_types import TensorType
 KEY = "onnxsmith.sklearn.signature"
 Layout = Literal["columns", "matrix", "texts", "array"]
 _TEXT = "str"
+#: What outputs are called, by method.
+OUTPUT_NAMES = {
+    "predict": "prediction",
+    "predict_proba": "probabilities",
+    "predict_log_proba": "log_probabilities",
+    "decision_function": "scores",
+    "transform": "transformed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ class Signature:
         if self.layout == "texts":
             return [self._checked(text_elements(data), "X", _TEXT)]
         if self.layout == "array":
-            array = np.asarray(data)
+            array = as_array(data)
             if array.shape[1:] != self.row_shape or not array.ndim:
                 raise PipelineError(
                     f"X has the shape {array.shape}, and the model takes rows of the shape {self.row_shape}",
@@ -114,7 +122,7 @@ class Signature:
         return np.stack([self._checked(each, "X", kind) for each, (_, kind) in pairs], axis=1)
 
     def _feeds_of_matrix(self, data: Rows) -> list[Elements]:
-        array = np.asarray(data)
+        array = as_array(data)
         if array.ndim != 2:
             raise PipelineError(
                 f"X has {array.ndim} dimensions, and the model takes rows of {len(self.columns)} columns",
@@ -176,6 +184,11 @@ def dtype_of(kind: str) -> DType:
     return found
 
 
+def kind_of(dtype: DType) -> str:
+    """How a signature calls the element type of a model."""
+    return _TEXT if dtype is DType.STRING else str(dtype.numpy)
+
+
 def _kind_of(elements: Elements) -> str:
     return _TEXT if elements.dtype == object else str(elements.dtype)
 
@@ -218,7 +231,7 @@ def signature_of(data: Rows, inputs: str | None) -> Signature:
         if inputs != "matrix":
             return Signature("columns", tuple(kinds.items()))
         return Signature("matrix", tuple((name, _common(kinds)) for name in kinds))
-    dimensions = np.ndim(cast(ArrayLike, data))
+    dimensions = as_array(data).ndim
     if dimensions == 1:
         elements = text_elements(data)
         if elements.dtype == object:
@@ -229,14 +242,14 @@ def signature_of(data: Rows, inputs: str | None) -> Signature:
             help="give an array of two dimensions, a data frame, or a list of texts",
         ).locate_at_caller()
     if dimensions != 2:
-        elements = array_elements(np.asarray(data), "X")
+        elements = array_elements(as_array(data), "X")
         return Signature("array", ((None, _kind_of(elements)),), row_shape=elements.shape[1:])
     if inputs == "columns":
         raise PipelineError(
             "inputs='columns' takes the names of columns from a data frame, and X is an array",
             help="pandas.DataFrame(X, columns=[…])",
         ).locate_at_caller()
-    elements = array_elements(np.asarray(data), "X")
+    elements = array_elements(as_array(data), "X")
     return Signature("matrix", ((None, _kind_of(elements)),) * elements.shape[1])
 
 
@@ -264,6 +277,11 @@ def read_signature(model: Model) -> Signature:
     if _HELD not in held:
         held[_HELD] = _read_once(model)
     return held[_HELD]
+
+
+def has_signature(model: Model) -> bool:
+    """Whether a model says which columns it takes."""
+    return KEY in _metadata(model)
 
 
 def _read_once(model: Model) -> Signature:

@@ -3,58 +3,109 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from contextvars import ContextVar
 from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.graphs.model import Model
 from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.restoring.allowed import BY_FITTING, class_of
 from onnxsmith.sklearn.restoring.trees import DamagedTree, arrays_of, tree_of
 from onnxsmith.sklearn.restoring.values import Damaged, Numbers, Readers, Unwritable, read, written
+from onnxsmith.sklearn.restoring.wrapped_steps import step_of, written_step
+from onnxsmith.sklearn.steps import StepValues
 from onnxsmith.sklearn.table import public_name
 from onnxsmith.sklearn.values import Fitted, Inner
 
 #: Under which the metadata of a model has the pipeline that it was made of.
 KEY = "onnxsmith.sklearn.fitted"
 
+#: The model whose parts are steps, while its metadata is read.
+_model: ContextVar[Model | None] = ContextVar("the model that is read", default=None)
+
 #: What the number of features is called; code in C trusts it.
 _WIDTH = "n_features_in_"
 
 
-def pipeline_metadata(estimator: Fitted) -> dict[str, str]:
-    """The metadata of a model that was made of an estimator; none where something in it has no such form."""
+def pipeline_metadata(
+    estimator: Fitted,
+    steps: Mapping[int, StepValues] | None = None,
+    output_names: Mapping[int, str] | None = None,
+) -> dict[str, str]:
+    """The metadata of a model that was made of an estimator; none where something in it has no such form.
+
+    `steps` are the steps that stand in the model as parts of it: those that have no form of their own are written as
+    parts. `output_names` are what outputs of the model are called, by the id of what is recorded.
+    """
+    writer = _Writer(steps or {}, output_names or {})
     try:
-        found = _written(estimator)
+        found = writer.written(estimator)
         entry = {"scikit-learn": version("scikit-learn"), **cast("dict[str, Json]", found)}
         return {KEY: json.dumps(entry, allow_nan=False)}
     except Unwritable:
         return {}
 
 
-def _written(value: Inner) -> Json:
-    """An object that is no plain value: an estimator of the list, or a tree."""
-    kind = type(value)
-    name = public_name(kind)
-    if name == "sklearn.tree.Tree" or (kind.__name__ == "Tree" and kind.__module__ == "sklearn.tree._tree"):
-        return {"tree": {key: written(each, _written) for key, each in arrays_of(value).items()}}
-    if class_of(name) is not kind:
-        raise Unwritable(name)
-    estimator = cast(Fitted, value)
-    parameters = estimator.get_params(deep=False)
-    entry: dict[str, Json] = {
-        "class": name,
-        "parameters": {key: written(each, _written) for key, each in parameters.items()},
-    }
-    held = {key: each for key, each in vars(estimator).items() if key not in parameters}
-    if name in BY_FITTING:
-        entry["rows"] = written(_rows(held), _written)
-        entry["targets"] = written(_targets(estimator), _written)
-        held = {key: each for key, each in held.items() if key == "feature_names_in_"}
-    elif any(hasattr(kind, key) for key in held):
-        raise Unwritable(f"{name} with attributes that its class has, too")
-    entry["fitted"] = {key: written(each, _written) for key, each in held.items()}
-    return {"estimator": entry}
+class _Writer:
+    """Writes objects that are no plain values: estimators of the list, trees, and steps as parts of the model."""
+
+    def __init__(self, steps: Mapping[int, StepValues], output_names: Mapping[int, str]) -> None:
+        self._steps = dict(steps)
+        self._output_names = output_names
+
+    def written(self, value: Inner) -> Json:
+        """The entry of an object; raises `Unwritable`."""
+        try:
+            return self._of_class(value)
+        except Unwritable:
+            step = self._steps.get(id(value))
+            if step is None:
+                raise
+            return {"step": written_step(step, self._output_names)}
+
+    def _of_class(self, value: Inner) -> Json:
+        kind = type(value)
+        name = public_name(kind)
+        if name == "sklearn.tree.Tree" or (
+            kind.__name__ == "Tree" and kind.__module__ == "sklearn.tree._tree"
+        ):
+            return {"tree": {key: written(each, self.written) for key, each in arrays_of(value).items()}}
+        if class_of(name) is not kind:
+            raise Unwritable(name)
+        estimator = cast(Fitted, value)
+        self._know_originals(estimator)
+        parameters = estimator.get_params(deep=False)
+        entry: dict[str, Json] = {
+            "class": name,
+            "parameters": {key: written(each, self.written) for key, each in parameters.items()},
+        }
+        held = {key: each for key, each in vars(estimator).items() if key not in parameters}
+        if name in BY_FITTING:
+            entry["rows"] = written(_rows(held), self.written)
+            entry["targets"] = written(_targets(estimator), self.written)
+            held = {key: each for key, each in held.items() if key == "feature_names_in_"}
+        elif any(hasattr(kind, key) for key in held):
+            raise Unwritable(f"{name} with attributes that its class has, too")
+        entry["fitted"] = {key: written(each, self.written) for key, each in held.items()}
+        return {"estimator": entry}
+
+    def _know_originals(self, estimator: Fitted) -> None:
+        """A `ColumnTransformer` fits copies: what a copy is written as stands for its original, too."""
+        if not hasattr(estimator, "transformers_"):
+            return
+        fitted = {name: each for name, each, _ in estimator.transformers_}
+        for name, original, _ in estimator.transformers:
+            self._know_original(original, fitted.get(name))
+
+    def _know_original(self, original: Fitted | str, fitted: Fitted | str | None) -> None:
+        if id(fitted) in self._steps:
+            self._steps[id(original)] = self._steps[id(fitted)]
+        inner: list[tuple[str, Fitted]] = getattr(original, "steps", None) or []
+        for (_, one), (_, other) in zip(inner, getattr(fitted, "steps", None) or [], strict=False):
+            self._know_original(one, other)
 
 
 def _rows(held: dict[str, Any]) -> Numbers:
@@ -78,8 +129,12 @@ def _targets(estimator: Fitted) -> Numbers | None:
 # -- and back ----------------------------------------------------------------------------------------
 
 
-def pipeline_of_json(text: str) -> tuple[Fitted, str]:
-    """The estimator that is written, and the version of scikit-learn that it is of; raises `Damaged`."""
+def pipeline_of_json(text: str, model: Model | None = None) -> tuple[Fitted, str]:
+    """The estimator that is written, and the version of scikit-learn that it is of; raises `Damaged`.
+
+    Steps that are written as parts of a model are parts of `model`.
+    """
+    token = _model.set(model)
     try:
         found = json.loads(text)
         if not isinstance(found, dict):
@@ -88,6 +143,15 @@ def pipeline_of_json(text: str) -> tuple[Fitted, str]:
         return read({"estimator": entry.get("estimator")}, _READERS), str(entry.get("scikit-learn"))
     except (json.JSONDecodeError, RecursionError) as error:
         raise Damaged(f"it cannot be read: {error}") from None
+    finally:
+        _model.reset(token)
+
+
+def _read_step(given: Json) -> Inner:
+    model = _model.get()
+    if model is None:
+        raise Damaged("a step that is a part of a model, and there is none")
+    return cast(Inner, step_of(given, model))
 
 
 def _entries(given: Json, what: str) -> dict[str, Json]:
@@ -148,4 +212,4 @@ def _read_tree(given: Json) -> Inner:
         raise Damaged(f"a tree is damaged: {error}") from None
 
 
-_READERS: Readers = {"estimator": _read_estimator, "tree": _read_tree}
+_READERS: Readers = {"estimator": _read_estimator, "step": _read_step, "tree": _read_tree}

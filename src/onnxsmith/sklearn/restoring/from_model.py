@@ -19,7 +19,8 @@ def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     """The fitted estimator that a model was converted from.
 
     Linear models, scaling, encoding, trees, neighbours, and pipelines of these are estimators of their own classes
-    again. Any other model that `convert` has made becomes an `OnnxPredictor` or an `OnnxTransformer`, which run it.
+    again. A step of another class becomes an `OnnxPredictor` or an `OnnxTransformer`, which run the part of the model
+    that the step is; where the whole model is of another class, it runs the whole.
 
     What a model says of itself is data: no code of it is run, classes come from a fixed list, and trees are checked.
 
@@ -36,7 +37,7 @@ def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     if text is None:
         return _run(opened)
     try:
-        estimator, made_with = pipeline_of_json(text)
+        estimator, made_with = pipeline_of_json(text, opened)
     except Damaged as error:
         raise PipelineError(
             f"what the model says of the pipeline that it was made of is damaged: {error}",

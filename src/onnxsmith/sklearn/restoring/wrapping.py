@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin  # pyright: ignore[repo
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
+from onnxsmith.sklearn.frames.signature import has_signature
 from onnxsmith.sklearn.rows import Elements, Rows
 
 
@@ -38,8 +39,8 @@ class _OfModel(BaseEstimator):
                 f"the model gives {', '.join(names)}, and no {name}",
                 help="convert(pipeline, X, outputs=[…]) says which methods a model has",
             )
-        if len(model.inputs) > 1:
-            return getattr(model, method)(X)  # a data frame, column by column
+        if has_signature(model):
+            return getattr(model, method)(X)  # which knows columns, and what is missing in them
         found = model(np.asarray(X))
         return found[names.index(name)] if len(names) > 1 else found
 
