@@ -7,7 +7,9 @@ imported when the command is used, so that `onnxsmith --help` imports nothing he
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -103,6 +105,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from onnxsmith.cli.outcome import run_command  # what follows needs the errors; --help does not
 
     return run_command(_module(options.command), options, launcher)
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Raise ValueError where the command line does not understand the words; nothing is run.
+
+    >>> check_words(["info", "model.onnx"])
+    >>> check_words(["info", "model.onnx", "--colour"])
+    Traceback (most recent call last):
+    ValueError: unrecognized arguments: --colour
+    """
+    try:
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            _make_parser(words).parse_args(words)
+    except _WrongWordsError as wrong:
+        raise ValueError(str(wrong)) from None
+    except SystemExit:  # argparse has shown its help
+        pass
 
 
 def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
