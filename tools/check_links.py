@@ -1,8 +1,8 @@
 """Checks links and shell commands in the README and the pages, without the network.
 
 - A link to a file leads to one that is there; one to a heading of a page, to a heading that it has.
-- A link to elsewhere is well formed, and its address begins with one of those in `docs/external-links.txt`: who adds a new
-  place looks at it once. A line that no link needs is reported, too.
+- A link to elsewhere is well formed, and its address begins with one of those in `docs/external-links.txt`: who adds
+  a new place looks at it once. A line that no link needs is reported, too.
 - A command that begins with `onnxsmith` is read by the command line itself, `python3 dev.py TASK` names a task, and
   `pip install onnxsmith[EXTRA]` an extra. Other programs are a short list.
 
@@ -27,7 +27,9 @@ from urllib.parse import unquote, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 LIST = "docs/external-links.txt"
 #: Programs that a reader has, and whose own options are not checked.
-_PROGRAMS = frozenset({"cd", "git", "apt", "dnf", "python", "python3", "pip", ".ci/run", "mkdir", "cp", "ls", "echo"})
+_PROGRAMS = frozenset(
+    {"cd", "git", "apt", "dnf", "python", "python3", "pip", ".ci/run", "mkdir", "cp", "ls", "echo"}
+)
 _CODE_BLOCK = re.compile(r"^ *(```|~~~|:::).*?^ *\1", re.DOTALL | re.MULTILINE)
 _SHELL_BLOCK = re.compile(r"^ *```(sh|bash|console|shell)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(?<!\\)\[(?:[^\]\[]|\[[^\]]*\])*\]\(<?([^)\s>]*)>?(?:\s+\"[^\"]*\")?\)")
@@ -87,7 +89,9 @@ def links(text: str) -> Iterator[tuple[int, str]]:
 
 def link_findings(root: Path) -> Iterator[Finding]:
     """What is wrong with the links of all pages."""
-    listed = [each for each in (root / LIST).read_text(encoding="utf-8").splitlines() if each and each[0] != "#"]
+    listed = [
+        each for each in (root / LIST).read_text(encoding="utf-8").splitlines() if each and each[0] != "#"
+    ]
     used: set[str] = set()
     for path in pages(root):
         for line, target in links(path.read_text(encoding="utf-8")):
