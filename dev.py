@@ -295,14 +295,22 @@ def error_index(arguments: list[str]) -> int:
 
 
 def docs(arguments: list[str]) -> int:
-    """Build the documentation, running its examples; a warning is an error."""
+    """Build the documentation, running its examples, and check its links; a warning is an error."""
     ensure({"dev"})
     target = ROOT / "docs" / "_build" / "html"
-    # -E: a page that did not change can still hold an example that no longer works.
-    status = run(PYTHON, "-m", "sphinx", "-E", "-W", "--keep-going", "-q", *arguments, "docs", target)
+    # -E: a page that did not change can still hold an example that no longer works. -j: pages run beside each other.
+    options = ["-E", "-W", "--keep-going", "-q", "-j", "auto"]
+    status = run(PYTHON, "-m", "sphinx", *options, *arguments, "docs", target)
+    status = run(PYTHON, "tools/check_links.py") or status
     if status == 0:
         say(f"the documentation is at {target / 'index.html'}")
     return status
+
+
+def pages(arguments: list[str]) -> int:
+    """Look at the built pages in Chromium, wide and narrow, light and dark: [page ...]; all by default."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/check_pages.py", "docs/_build/html", *arguments)
 
 
 def pictures(arguments: list[str]) -> int:
@@ -374,6 +382,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "kernels": kernel_table,
     "errors": error_index,
     "docs": docs,
+    "pages": pages,
     "bench": bench,
     "pictures": pictures,
     "laws": laws,

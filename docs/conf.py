@@ -33,11 +33,13 @@ nb_execution_in_temp = True
 os.environ["ONNXSMITH_DOCS"] = str(Path(__file__).resolve().parent)
 nb_merge_streams = True
 nb_render_markdown_format = "gfm"
-# Error messages stand in the pages as IPython prints them; its highlighter stumbles over some of their characters.
-suppress_warnings = ["misc.highlighting_failure"]
+# Error messages stand in the pages as they are printed: they are no Python, which would colour the wrong words.
+nb_render_error_lexer = "myst-ansi"
 
 html_theme = "furo"
 html_title = f"onnxsmith {release}"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
 
 # The kernels get a profile of their own: a builder's personal start-up files must not change the pages, and the
 # kernel's remarks about its transport are of no interest here.

@@ -12,7 +12,17 @@ from typing import Any
 from onnxsmith import DType
 from onnxsmith.numpy.documentation import EXAMPLES, documented
 from tools.reference import docstrings, stub_reader
-from tools.reference.groups import CONSTANTS, COVERED, DTYPES, ELEMENT_TYPES, ELSEWHERE, GROUPS, MAIN, NUMPY, Group
+from tools.reference.groups import (
+    CONSTANTS,
+    COVERED,
+    DTYPES,
+    ELEMENT_TYPES,
+    ELSEWHERE,
+    GROUPS,
+    MAIN,
+    NUMPY,
+    Group,
+)
 from tools.reference.raised import errors_of
 from tools.reference.stub_reader import Declaration
 
@@ -100,7 +110,10 @@ def problems(names: Sequence[Name]) -> list[str]:
     entered = {(each.module, each.name) for each in names}
     for module in COVERED:
         for name in stub_reader.exported(module):
-            is_module = stub_reader.is_module(f"{module}.{name}") and stub_reader.declaration(module, name).kind == "module"
+            is_module = (
+                stub_reader.is_module(f"{module}.{name}")
+                and stub_reader.declaration(module, name).kind == "module"
+            )
             if (module, name) not in entered and name not in ELSEWHERE and not is_module:
                 found.append(f"{module}.{name} is on no page: enter it in tools/reference/groups.py")
     for each in names:
@@ -157,7 +170,11 @@ def _signatures(name: Name, group: Group) -> str:
         lines = [f"{shown}{inspect.signature(name.value)}".replace("(None, None)", "None")]
     elif declared.kind == "class":
         made = stub_reader.constructor(declared)
-        lines = [stub_reader.signature(each, shown, is_method=True) for each in made if len(each.args.args) > 1 or each.args.vararg]
+        lines = [
+            stub_reader.signature(each, shown, is_method=True)
+            for each in made
+            if len(each.args.args) > 1 or each.args.vararg
+        ]
     elif declared.kind == "property":
         returned = declared.functions[0].returns
         lines = [f"{shown}: {stub_reader.annotation(returned)}" if returned else shown]
@@ -194,7 +211,9 @@ def _fields(name: Name) -> str:
         return ""
     notes = stub_reader.field_comments(name.value)
     told = [(each, notes.get(each.name, "")) for each in fields]
-    lines = [f"- `{each.name}: {each.declared.annotation}`{f': {note}' if note else ''}" for each, note in told]
+    lines = [
+        f"- `{each.name}: {each.declared.annotation}`{f': {note}' if note else ''}" for each, note in told
+    ]
     return "It holds:\n\n" + "\n".join(lines)
 
 
@@ -203,7 +222,9 @@ def _delegated(name: Name) -> str:
     if name.name != "Array":
         return ""
     methods = sorted(
-        method for method, value in vars(name.value).items() if (inspect.getdoc(value) or "").startswith("`xp.")
+        method
+        for method, value in vars(name.value).items()
+        if (inspect.getdoc(value) or "").startswith("`xp.")
     )
     pages = {one: group.slug for group in NUMPY for _, one in group.names if group.prefix == "xp."}
     links = [f"[`{each}`]({pages[each]}.md#{_slug(each)})" for each in methods if each in pages]
@@ -259,7 +280,9 @@ def _constants(group: Group) -> str:
     targets = "\n\n".join(
         _directive("data", f"onnxsmith.numpy.{name}") for name in (*CONSTANTS.split(), *DTYPES.split())
     )
-    return f"## Constants and dtypes\n\n{targets}\n\n" + "\n".join(["| name | value |", "| --- | --- |", *rows])
+    return f"## Constants and dtypes\n\n{targets}\n\n" + "\n".join(
+        ["| name | value |", "| --- | --- |", *rows]
+    )
 
 
 def all_names() -> Iterator[tuple[Group, list[Name]]]:
@@ -280,4 +303,6 @@ def write(folder: Path) -> None:
         (pages / f"{group.slug}.md").write_text(page(group, names), encoding="utf-8")
     for title, groups in (("main", MAIN), ("numpy", NUMPY)):
         listed = "\n".join(f"api/{each.slug}" for each in groups)
-        (pages / f"{title}.txt").write_text(f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n", encoding="utf-8")
+        (pages / f"{title}.txt").write_text(
+            f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n", encoding="utf-8"
+        )

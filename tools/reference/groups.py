@@ -60,9 +60,7 @@ _MAIN = (
         "changing",
         "Optimising, converting, rewriting",
         "Functions from a model to another one, rules, and reports of what was done.",
-        _of(
-            "onnxsmith", "optimize outline convert_version rewrite Rule Constant either explain_match"
-        )
+        _of("onnxsmith", "optimize outline convert_version rewrite Rule Constant either explain_match")
         + _of("onnxsmith.passes.rules", "Match MatchedTensor MatchExplanation")
         + _of("onnxsmith.passes", "PassedModel Report Edit NodeNote"),
         "from onnxsmith import Rule, optimize, rewrite",
@@ -186,7 +184,12 @@ _NUMPY = (
         "ufuncs.arithmetic ufuncs.bits ufuncs.comparisons ufuncs.division ufuncs.exponentials ufuncs.floating "
         "ufuncs.integers ufuncs.logic ufuncs.powers ufuncs.products ufuncs.rounding ufuncs.trigonometry",
     ),
-    ("shapes", "Shapes and joining", "The same elements in another shape or order.", "reshaping joining rearranging padding"),
+    (
+        "shapes",
+        "Shapes and joining",
+        "The same elements in another shape or order.",
+        "reshaping joining rearranging padding",
+    ),
     (
         "choosing",
         "Choosing and searching",
@@ -200,7 +203,12 @@ _NUMPY = (
         "reductions statistics quantiles covariances cumulative without_nan histograms differences",
     ),
     ("sorting", "Sorting and sets", "Order, and what is in both.", "sorting sets"),
-    ("signals", "Signals, polynomials, bits", "Convolutions, interpolation, polynomials.", "signals polynomials packing"),
+    (
+        "signals",
+        "Signals, polynomials, bits",
+        "Convolutions, interpolation, polynomials.",
+        "signals polynomials packing",
+    ),
     ("products", "Products", "Products of vectors and matrices.", "matrices.contractions"),
     ("types", "Element types", "Asking for and converting element types; constants.", "element_types"),
     (
@@ -237,7 +245,12 @@ def _numpy_groups() -> list[Group]:
         words = _homes(homes) + (f" {CONSTANTS} {DTYPES}" if slug == "types" else "")
         groups.append(Group(f"numpy-{slug}", title, about, _of(module, words), imported, "xp."))
     for part, title, about in _PARTS:
-        own = {name.removeprefix(f"{part}.") for names in HOMES.values() for name in names.split() if name.startswith(f"{part}.")}
+        own = {
+            name.removeprefix(f"{part}.")
+            for names in HOMES.values()
+            for name in names.split()
+            if name.startswith(f"{part}.")
+        }
         words = " ".join(sorted(own))
         groups.append(
             Group(f"numpy-{part}", title, about, _of(f"{module}.{part}", words), imported, f"xp.{part}.")

@@ -1,4 +1,4 @@
-"""Which of our errors a function can raise, read from its code and that of the functions of its package that it calls."""
+"""Which of our errors a function can raise, read from its code and from the functions of its package that it calls."""
 
 from __future__ import annotations
 

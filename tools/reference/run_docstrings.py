@@ -1,4 +1,4 @@
-"""Runs the example of every entry of the reference as a reader would: in a fresh namespace, with what it imports itself.
+"""Runs the example of every entry of the reference as a reader would: in a fresh namespace, with its own imports.
 
 `python -m tools.reference.run_docstrings` prints those that fail; the build starts it beside its own work.
 """
@@ -27,7 +27,9 @@ def failures() -> Iterator[str]:
 
 
 def _failure(name: Name) -> Iterator[str]:
-    test = doctest.DocTestParser().get_doctest(name.docstring, {"__name__": "example"}, name.full, name.full, 0)
+    test = doctest.DocTestParser().get_doctest(
+        name.docstring, {"__name__": "example"}, name.full, name.full, 0
+    )
     said = io.StringIO()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _TAG = re.compile(r"</?(?:b|br|code|dd|dl|dt|em|i|li|p|pre|strong|sub|sup|tt|ul)\s*/?>", re.IGNORECASE)
@@ -15,6 +16,8 @@ _LINK = re.compile(r"\[([^\]\n]+)\]\((?!https?:)[^)\n]*\)")
 _AUTOLINK = re.compile(r"<(https?://[^>\s]+)>")
 _BARE_URL = re.compile(r"(?<![(<\[\"'\w])(https?://[^\s)>\]]+[^\s)>\].,;:'\"])")
 _CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.DOTALL)
+_ITEM = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
+_EMPHASIS = re.compile(r"(?<![\w*\\])\*{1,2}(\w[^*\n]*\w)\*{1,2}(?![\w*])")
 _RULE = re.compile(r"^\s*([-=*_])\1{2,}\s*$")
 _HEADING = re.compile(r"^\s*#{1,6}\s+(.*?)\s*#*\s*$")
 
@@ -24,7 +27,7 @@ def block(text: str) -> str:
     lines: list[str] = []
     in_code = False
     prose: list[str] = []
-    for line in _dedented(text).splitlines():
+    for line in _fenced(_dedented(text).splitlines()):
         if _FENCE.match(line):
             lines += _prose(prose)
             prose = []
@@ -38,6 +41,31 @@ def block(text: str) -> str:
     if in_code:
         lines.append("```")
     return "\n".join(lines).strip()
+
+
+_END = "end"
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, with code that is only indented between fences; below an item of a list, indented text is prose."""
+    code: list[str] = []
+    is_open, in_list, previous = False, False, ""
+    for line in [*lines, _END]:
+        is_open ^= bool(_FENCE.match(line))
+        is_indented = line.startswith("    ") and not is_open and not in_list
+        if is_indented and (code or not previous.strip()):
+            code.append(line)
+        elif code and not line.strip():
+            code.append("")
+        else:
+            if code:
+                yield from ("```", *textwrap.dedent("\n".join(code)).strip("\n").splitlines(), "```")
+                code = []
+            if line.strip() and not line.startswith("  "):
+                in_list = bool(_ITEM.match(line))
+            if line is not _END:
+                yield line
+        previous = line
 
 
 def one_line(text: str) -> str:
@@ -97,5 +125,6 @@ def _safe_words(text: str) -> str:
     text = _LINK.sub(r"\1", text)
     text = _BARE_URL.sub(r"[\1](\1)", text)
     text = text.replace("<", "&lt;").replace("`", "&#96;")
+    text = _EMPHASIS.sub(r"_\1_", text)
     text = re.sub(r"\*(?=\S)|(?<=\S)\*", r"\\*", text)
     return re.sub(r"^(\s*)\\\*(?=\s)", r"\1*", text, flags=re.MULTILINE)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -57,6 +59,23 @@ def make_parser(words: Sequence[str]) -> Parser:
         if name == used:
             add_arguments(command, declared)
     return parser
+
+
+def check_command(words: Sequence[str]) -> None:
+    """Raise ValueError where the command line does not understand the words; nothing is run.
+
+    >>> check_command(["info", "model.onnx"])
+    >>> check_command(["info", "model.onnx", "--colour"])
+    Traceback (most recent call last):
+    ValueError: unrecognized arguments: --colour
+    """
+    try:
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            make_parser(words).parse_args(words)
+    except WrongWordsError as wrong:
+        raise ValueError(str(wrong)) from None
+    except SystemExit:  # argparse has shown its help
+        pass
 
 
 def _version() -> str:
