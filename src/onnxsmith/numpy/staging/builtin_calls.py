@@ -404,7 +404,7 @@ def _of_floats(name: str) -> Maker:
 
 def _floating_errors(usual: Function) -> Function:
     def errors(**kinds: Any) -> UserValue:
-        # What numpy's own code for matrices has called says that LAPACK failed, which what stands for it here says itself.
+        # What numpy.linalg has called says that LAPACK failed, and what stands for LAPACK here says that itself.
         is_lapack = str(getattr(kinds.get("call"), "__module__", "")).startswith("numpy.linalg")
         for kind, treatment in kinds.items():
             if treatment == "raise" or (treatment == "call" and not is_lapack):
