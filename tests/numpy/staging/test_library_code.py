@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import onnxsmith.numpy as xp
 from benchmarks.numpy_code import rule, run
+from onnxsmith.errors import UnsupportedSyntaxError
+from tests.numpy.staging.agreeing import check
 
 _EQUAL = Path(run.__file__).with_name("equal.txt")
 _MODULES = {"numpy": ("numpy", 24), "scipy": ("scipy", 4), "scikit-learn": ("sklearn", 4)}
@@ -49,3 +52,21 @@ def test_the_list_is_what_the_rule_makes_of_its_functions() -> None:
     parted = rule.parted(both)
     assert {each["name"] for each in parted["functions"]} == {each["name"] for each in run.listed()}
     assert len(run.listed()) >= 300
+
+
+@pytest.mark.parametrize("name", ["eigvalsh", "inv", "solve", "cholesky"])
+def test_numpys_own_code_for_matrices_may_say_what_lapack_calls(name: str):
+    """It has an error function called where LAPACK fails, by `errstate(call=…, invalid="call")`."""
+    function = getattr(np.linalg, name).__wrapped__
+    matrix = np.array([[4.0, 1.0], [1.0, 3.0]])
+    given = (matrix, np.ones(2)) if name == "solve" else (matrix,)
+    check(function, *given)
+
+
+def test_a_function_of_the_users_that_floating_errors_call_is_refused():
+    def stopped(x):
+        with np.errstate(call=print, divide="call"):
+            return 1 / x
+
+    with pytest.raises(UnsupportedSyntaxError, match="divide='call' makes numpy stop"):
+        xp.jit(stopped)(np.ones(2))
