@@ -12,7 +12,9 @@ from benchmarks.contest import Context
 from benchmarks.rows import Row, at_most
 
 NAME = "gradient_operators"
-DESCRIPTION = "gradients of torch's operators beside torch.autograd, float32 (--set samples=8 --set numbers=0)"
+DESCRIPTION = (
+    "gradients of torch's operators beside torch.autograd, float32 (--set samples=8 --set numbers=0)"
+)
 
 
 def run(context: Context) -> list[Row]:
