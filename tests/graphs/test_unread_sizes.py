@@ -14,7 +14,7 @@ op: Any = opset23
 
 
 def _operators(function: Any) -> list[str]:
-    model = trace(function, FLOAT["N", "M"])
+    model: Any = trace(function, FLOAT["N", "M"])  # whose record is no part of its stub
     held = model._held
     assert isinstance(held, ModelRecord)
     leave_out_unread_sizes(held.graph)
