@@ -40,7 +40,7 @@ from onnxsmith.numpy.ufunc_steps import Reduce, Steps
 class Ufunc(UfuncCall):
     """One universal function: call it on arrays, or along their dimensions."""
 
-    __doc__ = DocumentationOf(__doc__)
+    __doc__ = DocumentationOf(__doc__ or "")  # pyright: ignore[reportAssignmentType]  # `help` asks the object
     __signature__ = SignatureOf()
 
     def __init__(

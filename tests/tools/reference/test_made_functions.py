@@ -1,4 +1,7 @@
-"""Every function that is made of a rule has its own sentence, and an example that gives what it says."""
+"""Every function that is made of a rule has its own sentence, and an example that gives what it says.
+
+Here and not among the tests of arrays: what those name counts as held against numpy, which this is not.
+"""
 
 from __future__ import annotations
 
