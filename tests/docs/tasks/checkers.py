@@ -1,6 +1,7 @@
-"""Checkers of the tasks: each looks at a folder, and says what is wrong with what came out; nothing where all is right.
+"""Checkers of the tasks: each looks at a folder, and says what is wrong there; nothing where all is right.
 
-They run models with ONNX Runtime alone, as somebody would who is given the file, and compute what is expected with numpy.
+They run models with ONNX Runtime alone, as somebody would who is given the file, and compute with numpy what is
+expected.
 """
 
 from __future__ import annotations

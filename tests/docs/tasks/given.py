@@ -75,8 +75,7 @@ def _inspect(folder: Path) -> None:
         x = op.Gather(embedding, tokens)
         for _ in range(turns):
             x = op.Tanh(x)
-        scores = op.Softmax(x @ head)
-        return scores
+        return op.Softmax(x @ head)
 
     network.to_model(output_names=["scores"]).save(folder / "network.onnx")
 

@@ -1,4 +1,4 @@
-"""The ten tasks can be done, their checkers tell right from wrong, and the page with the answer is found from the index."""
+"""The tasks can be done, their checkers tell right from wrong, and the page with the answer is in the index."""
 
 from __future__ import annotations
 
