@@ -1,7 +1,8 @@
 """Makes the thumbnails of the gallery: runs each page's cells, and keeps the picture that it shows.
 
-`python tools/gallery.py` makes all of them, `python tools/gallery.py kalman` those of the pages named, and `--pictures FOLDER`
-keeps every picture in full size, to be looked at. A page's thumbnail is its last picture, or that of the cell tagged `thumbnail`.
+`python tools/gallery.py` makes all of them, `python tools/gallery.py kalman` those of the pages named, and
+`--pictures FOLDER` keeps every picture in full size, to be looked at. A page's thumbnail is its last picture, or that
+of the cell tagged `thumbnail`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from PIL import Image
-
 import page_cells
+from PIL import Image
 
 GALLERY = Path(__file__).resolve().parents[1] / "docs" / "gallery"
 THUMBNAILS = GALLERY / "thumbnails"
-SIZE = (360, 240)
+SIZE = (360, 210)
 
 
 def pages() -> list[Path]:

@@ -38,7 +38,7 @@ def cells(page: str) -> Iterator[Cell]:
 
 
 def steps(page: Path, folder: Path) -> Iterator[tuple[Cell, object]]:
-    """Run the cells of a page in one namespace; what each gives. Their text is kept in `folder`, for scripts that read it."""
+    """Run the cells of a page in one namespace; what each gives. Scripts read their text in `folder`."""
     names: dict[str, object] = {"__name__": "__main__"}
     for number, cell in enumerate(cells(page.read_text(encoding="utf-8"))):
         file = folder / f"{page.stem}_{number}.py"

@@ -16,7 +16,10 @@ NOT_FOR_USERS = {"docs", "bench", "dev"}
 def test_lowest_versions() -> None:
     extras = PROJECT["optional-dependencies"]
     needed = [*PROJECT["dependencies"], *extras["ort"], *extras["torch"], *extras["sklearn"]]
-    lowest = {"Python": PROJECT["requires-python"].removeprefix(">="), **dict(each.split(">=") for each in needed)}
+    lowest = {
+        "Python": PROJECT["requires-python"].removeprefix(">="),
+        **dict(each.split(">=") for each in needed),
+    }
     told = re.findall(r"^\| `?([\w-]+)`? \| ([\d.]+) \|", PAGE, re.MULTILINE)
     assert dict(told) == lowest
 
@@ -24,4 +27,3 @@ def test_lowest_versions() -> None:
 def test_extras() -> None:
     told = re.findall(r"^\| `(\w+)` \| [^\d]", PAGE, re.MULTILINE)
     assert set(told) == set(PROJECT["optional-dependencies"]) - NOT_FOR_USERS
-

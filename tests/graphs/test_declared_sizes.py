@@ -10,7 +10,7 @@ import pytest
 
 from onnxsmith import FLOAT, Dim, Model, jit, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AnnotationError, ModelInputError, TracedValueError
+from onnxsmith.errors import AnnotationError, ModelInputError, ShapeError, TracedValueError
 
 
 def rows(count: int) -> np.ndarray:
@@ -115,11 +115,19 @@ def filled(x: FLOAT["N"]):
     return y
 
 
-@pytest.mark.parametrize("make", [lambda: grown.to_model(), lambda: jit(grown)], ids=["to_model", "jit"])
-def test_scripts_decide_by_declared_sizes(make):
+@pytest.mark.parametrize(
+    ("make", "error", "told"),
+    [
+        (lambda: grown.to_model(), ModelInputError, "the model is for N >= 1"),
+        (lambda: jit(grown), ShapeError, r"grown is for Dim\('N', min=1\) in 'x'"),
+        (lambda: grown, ShapeError, r"grown is for Dim\('N', min=1\) in 'x'"),
+    ],
+    ids=["to_model", "jit", "eager"],
+)
+def test_scripts_decide_by_declared_sizes(make, error, told):
     made = make()
     np.testing.assert_array_equal(made(np.ones(2, np.float32)), [2, 2])
-    with pytest.raises(ModelInputError, match="N >= 1"):
+    with pytest.raises(error, match=told):
         made(np.ones(0, np.float32))
 
 

@@ -5,6 +5,7 @@ A function with a shortcut (`add`: ReduceSum) takes it; all others go step by st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -22,13 +23,17 @@ from onnxsmith.numpy.conversions import array_from, tensor_of, tensors_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.indexing import Part, take
 from onnxsmith.numpy.ufunc_call import in_type
+from onnxsmith.types.dtypes import DType
 
 #: A reduction of a tensor along axes, which stay with size 1: the shortcut of a function.
 Reduce: TypeAlias = Callable[[Field, Sequence[int]], Field]
 Loop: TypeAlias = "tuple[NumpyDType, ...]"
 
+_EXTREMES = frozenset({"maximum", "minimum", "fmax", "fmin"})
+#: Functions that are associative to the last bit, so that neighbours may be combined before they meet the rest.
+_ASSOCIATIVE = _EXTREMES | {"bitwise_and", "bitwise_or", "bitwise_xor"}
 #: Functions without an identity whose elements may come in any order.
-_REORDERABLE = frozenset({"maximum", "minimum", "fmax", "fmin"})
+_REORDERABLE = _EXTREMES
 _FIRST = np.array([0], np.int64)
 
 
@@ -101,6 +106,8 @@ class Steps:
             return array_from(made)
         rows = field.map(lambda part: _to_front(part, axis))
         size = values.size_of(rows.re, 0)
+        if self._function.__name__ in _ASSOCIATIVE and field.im is None and len(set(kinds)) == 1:
+            return array_from(_from_front(self._doubled(rows.re, size, kinds), axis))
         # One row more, so that a body has what to read where there are none.
         padded = rows.map(lambda part: op.Concat(part, _row(part, 0), axis=0))
 
@@ -116,6 +123,30 @@ class Steps:
         count = values.int64s([size])
         made = ended.collected.map(lambda part: op.Slice(part, _FIRST, count, _FIRST))
         return array_from(made.map(lambda part: _from_front(part, axis)))
+
+    def _doubled(self, rows: TensorValue, size: values.Size, kinds: Loop) -> TensorValue:
+        """All rows combined with those before them, twice as many in each turn.
+
+        A turn for each row costs microseconds for each number of a vector: 140 ms for 20,000 of them, where numpy
+        takes 0.14. This takes 15 turns over the whole of it.
+        """
+
+        def step(i: TensorValue, state: Sequence[Field], rest: Sequence[TensorValue]) -> Step:
+            whole = state[0].re
+            distance = op.Min(op.Unsqueeze(op.Pow(np.int64(2), i), _FIRST), values.int64s([size]))
+            first = op.Slice(whole, _FIRST, distance, _FIRST)
+            behind = op.Slice(whole, distance, [2**62], _FIRST)
+            before = op.Slice(whole, _FIRST, op.Shape(behind, start=0, end=1), _FIRST)
+            made = self._both(Field(before), Field(behind), kinds)
+            return Step([Field(op.Concat(first, made.re, axis=0))])
+
+        if isinstance(size, int):
+            turns: values.Size = max(size - 1, 0).bit_length()
+        else:  # one turn too many changes nothing, so that the logarithm may be off by a little
+            length = values.cast(values.greatest(size, 1), DType.DOUBLE)
+            bits = op.Ceil(op.Div(op.Log(length), math.log(2.0)))
+            turns = values.as_size(values.cast(bits, DType.INT64)) + 1
+        return loop(turns, [Field(rows)], [], step).fields[0].re
 
     def reduced_at(self, x: Array, places: Array, axis: int, kinds: Loop) -> Array:
         """Parts of an axis combined: from each place to the next one, the last to the end."""

@@ -31,7 +31,7 @@ class Dim:
     """A named dimension, for annotations in code that type checkers read: `N = Dim("N")`, then `FLOAT[N, 4]`.
 
     `min` and `max` declare its sizes: `trace` decides by them what a function asks of a size (`if len(x) < 1:`), and
-    the model refuses to run on others.
+    scripts and models refuse to run on others.
 
     >>> from onnxsmith import Dim
     >>> N = Dim("N")
@@ -61,6 +61,14 @@ class Dim:
 
     def __str__(self) -> str:
         return self.name
+
+    def allows(self, size: int) -> bool:
+        """Whether a size is one of those declared.
+
+        >>> Dim("batch", min=1).allows(0)
+        False
+        """
+        return self.min <= size and (self.max is None or size <= self.max)
 
     def _combine(self, sign: str, other: Dim | int) -> Dim:
         if not isinstance(other, Dim | int):  # pyright: ignore[reportUnnecessaryIsInstance]  # as operators do

@@ -1,4 +1,4 @@
-"""Calls of scripts where a graph is being made."""
+"""Calls of scripts: where a graph is being made, and with sizes that types declare."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import onnxsmith
-from onnxsmith import FLOAT, script
-from onnxsmith.errors import InputTypeError, ShapeError
+from onnxsmith import FLOAT, Dim, script
+from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError
 
 
 def total(p: FLOAT["K"], q: FLOAT["K"]):
@@ -54,3 +54,26 @@ def test_none_for_an_input_that_is_needed_is_refused_at_the_call() -> None:
         with pytest.raises(InputTypeError, match="total needs a tensor for 'q', not None") as caught:
             call()
         assert "None)" in str(caught.value)
+
+
+@script
+def of_few(x: FLOAT[Dim("N", min=1, max=4), 2]):
+    return x * 2.0
+
+
+@script
+def calls_of_few(x: FLOAT["M", 2]):
+    return of_few(x)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 5])
+@pytest.mark.parametrize("road", ["eager", "jit", "model", "nested"])
+def test_declared_sizes_hold_on_every_road(road: str, count: int) -> None:
+    """A model refused other sizes, and the same script took them on arrays."""
+    function = {"eager": of_few, "jit": of_few.jit, "model": of_few.to_model(), "nested": calls_of_few}[road]
+    x = np.ones((count, 2), np.float32)
+    if count in (1, 4):
+        np.testing.assert_array_equal(function(x), x * 2)
+        return
+    with pytest.raises(OnnxsmithError, match=f"was given N = {count}"):
+        function(x)

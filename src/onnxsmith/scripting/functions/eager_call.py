@@ -33,6 +33,7 @@ from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
     OptionalType,
+    RangedName,
     SequenceType,
     TensorType,
     describe_shape,
@@ -246,6 +247,12 @@ def check_input(
             f"not {describe_shape(actual.shape)}"
         )
         raise _at_argument(error, script, parameter)
+    for size, name in zip(actual.shape, wanted.shape, strict=True):
+        if isinstance(name, RangedName) and isinstance(size, int) and not name.declared.allows(size):
+            error = ShapeError(
+                f"{script.name} is for {name.declared!r} in '{parameter.name}', and was given {name} = {size}"
+            )
+            raise _at_argument(error, script, parameter)
 
 
 def check_names(script: ScriptDefinition, arguments: Mapping[str, Any]) -> None:
