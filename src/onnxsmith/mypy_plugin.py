@@ -108,7 +108,7 @@ def _as_arrays(made: Type, result: Type) -> Type:
 
 
 def _is_input(annotation: Type) -> bool:
-    """Whether a parameter of this type is an input of the script: a tensor, perhaps none, or a sequence of them."""
+    """True if a parameter of this type is an input of the script: a tensor, perhaps none, or a sequence of them."""
     kind = get_proper_type(annotation)
     if isinstance(kind, UnionType):
         return any(_is_input(each) for each in kind.items)

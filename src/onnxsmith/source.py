@@ -111,7 +111,7 @@ def _library_folders() -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_library(file: str) -> bool:
-    """Whether a file belongs to this package, Python itself or something installed, and not to the user's program."""
+    """True if a file belongs to this package, Python itself or something installed, and not to the user's program."""
     is_installed = (
         file.startswith((PACKAGE_DIRECTORY, *_library_folders())) or f"{os.sep}site-packages{os.sep}" in file
     )
@@ -119,7 +119,7 @@ def is_library(file: str) -> bool:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether a frame runs code of this package."""
+    """True if a frame runs code of this package."""
     return frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY)
 
 
@@ -320,7 +320,7 @@ _LOOPS = frozenset(
 
 
 def taken_apart() -> tuple[bool, int | None]:
-    """Whether the user's code takes a value apart other than by a `for` now, and into how many variables, if it says.
+    """The unpacking of a value by the user's code that goes on now, other than by a `for`, and into how many variables.
 
     Asked by a value that is iterated over: `a, b = x` and `f(*x)` are, `for row in x` is not.
     """

@@ -90,7 +90,7 @@ def find_object(module: ModuleType, dotted: str, file: str) -> Any:
 
 
 def is_program(word: str) -> bool:
-    """Whether a word where a model is expected names something in a Python file: `file.py:name`, or the file alone."""
+    """True if a word where a model is expected names something in a Python file: `file.py:name`, or the file alone."""
     return ".py" in word and (word.endswith(".py") or not Path(word).exists())
 
 

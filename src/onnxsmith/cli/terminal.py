@@ -14,12 +14,12 @@ from onnxsmith.errors.colours import Style, coloured, coloured_error
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at a stream; one that was closed before us is None."""
+    """True if somebody looks at a stream; one that was closed before us is None."""
     return stream is not None and stream.isatty()
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal whose user has not asked for plain text (https://no-color.org)."""
+    """True if a stream is a terminal whose user has not asked for plain text (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return is_terminal(stream)

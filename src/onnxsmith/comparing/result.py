@@ -92,7 +92,7 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether both runs agree."""
+        """True if both runs agree."""
         return self.difference is None and not self.outputs
 
     def __bool__(self) -> bool:

@@ -305,12 +305,12 @@ class Tensor(TensorValue):
 
     @_guarded
     def any(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """Whether any element is true."""
+        """True if any element is true."""
         return reductions.any(self, axis, keepdims)
 
     @_guarded
     def all(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """Whether all elements are true."""
+        """True if all elements are true."""
         return reductions.all(self, axis, keepdims)
 
     @_guarded

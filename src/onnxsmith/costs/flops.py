@@ -57,7 +57,7 @@ _CONTROL = frozenset({"If", "Loop", "Scan"})
 
 
 def is_control_flow(node: CostlyNode) -> bool:
-    """Whether what a node takes is what its bodies take."""
+    """True if what a node takes is what its bodies take."""
     return not node.domain and node.op_type in _CONTROL
 
 
@@ -68,7 +68,7 @@ def flops_of(node: CostlyNode) -> Count | None:
 
 
 def has_formula(node: CostlyNode) -> bool:
-    """Whether an operator is in the table."""
+    """True if an operator is in the table."""
     return node.operator in FORMULAS
 
 

@@ -163,7 +163,7 @@ class Finder:
                 yield f"result {place}: {told_apart(one, other)}"
 
     def _is_same(self, left: ir.Value | None, right: ir.Value | None) -> bool:
-        """Whether values stand for each other; weights do, whatever they hold, and are looked at later."""
+        """True if values stand for each other; weights do, whatever they hold, and are looked at later."""
         if left is None or right is None:
             return left is right
         if _tensor(left) is not None and _tensor(right) is not None:
@@ -383,7 +383,7 @@ def _tensor(value: ir.Value) -> ir.TensorProtocol | None:
 
 
 def _may_be_same_type(left: ir.Value, right: ir.Value) -> bool:
-    """Whether declared types agree, as far as both say something; names of dimensions say nothing."""
+    """True if declared types agree, as far as both say something; names of dimensions say nothing."""
     if left.type is None or right.type is None:
         return True
     if left.type != right.type:

@@ -25,7 +25,7 @@ def refuse(place: Path, why: str, instead: str) -> ModelWriteError:
 
 
 def are_same(one: Path, other: Path) -> bool:
-    """Whether two files hold the same bytes."""
+    """True if two files hold the same bytes."""
     if one.stat().st_size != other.stat().st_size:
         return False
     with open(one, "rb") as first, open(other, "rb") as second:
@@ -65,7 +65,7 @@ def _data_files(model: Path) -> set[str]:
 
 
 def is_model(place: Path) -> bool:
-    """Whether a file holds an ONNX model."""
+    """True if a file holds an ONNX model."""
     try:
         files.read(place)
     except OnnxsmithError:

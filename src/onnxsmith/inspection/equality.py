@@ -52,7 +52,7 @@ class _Different(Exception):
 
 @boundary
 def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
-    """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+    """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
     What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
     their names. The result is true or false, and says where the first difference is.

@@ -69,7 +69,7 @@ class NodeValue:
 
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it."""
+        """True if the model holds it."""
         return self.ir.is_initializer()
 
     @property

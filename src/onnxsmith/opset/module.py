@@ -17,7 +17,7 @@ _NAME = re.compile(r"onnxsmith\.opset(?:_[a-z_]+?)?\d+")
 
 
 def is_opset_module(module: types.ModuleType) -> bool:
-    """Whether a module is that of an opset: `opset21`, `opset_ai_onnx_ml5`."""
+    """True if a module is that of an opset: `opset21`, `opset_ai_onnx_ml5`."""
     return _NAME.fullmatch(module.__name__) is not None
 
 

@@ -222,7 +222,7 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
 
 
 def _has_open_attention(model: ir.Model) -> bool:
-    """Whether there is an `Attention` on sizes that may be 0, which ONNX Runtime refuses."""
+    """True if there is an `Attention` on sizes that may be 0, which ONNX Runtime refuses."""
     return any(
         fixed_shape(value) is None
         for node in model.graph.all_nodes()

@@ -219,7 +219,7 @@ class _Told:
             yield from function.output
 
     def is_around(self, place: int) -> bool:
-        """Whether a node has others inside: bodies, or the function that it calls."""
+        """True if a node has others inside: bodies, or the function that it calls."""
         node = self.nodes[place]
         return function_key(node) in self._functions or any(True for _ in inner_graphs(node))
 

@@ -39,7 +39,7 @@ class ComparedRow:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+        """True if the difference is larger than the spread of the runs, so that it is likely more than noise."""
         spread = sum(0.0 if each is None else 2 * each.deviation for each in (self.before, self.after))
         return abs(self.difference) > spread
 

@@ -147,7 +147,7 @@ def unknown_operator(text: str) -> str | None:
 
 
 def says_not_supported(error: BaseException) -> bool:
-    """Whether a runtime says that it cannot do this, as opposed to that this cannot be done."""
+    """True if a runtime says that it cannot do this, as opposed to that this cannot be done."""
     return isinstance(error, NotImplementedError) or _NOT_SUPPORTED.search(str(error)) is not None
 
 

@@ -84,7 +84,7 @@ def _tensor_types(constraints: Mapping[str, list[str]]) -> dict[str, str] | None
 
 
 def has_kernel(op: OperatorDef, types: Mapping[str, DType]) -> bool:
-    """Whether one kernel takes these element types, given by type variable.
+    """True if one kernel takes these element types, given by type variable.
 
     True where no kernel is known at all: functions of other operators have none of their own. float16 is taken for
     float32: ONNX Runtime puts those casts in itself, unless it puts the function in the place of the operator.

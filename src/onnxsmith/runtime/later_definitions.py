@@ -79,7 +79,7 @@ def _later(node: onnx.NodeProto, version: int) -> tuple[int, tuple[str, ...], Ad
 
 
 def _mean_the_same(model: onnx.ModelProto, version: int, later: int) -> bool:
-    """Whether the nodes, those that change changed, mean the same in a later opset."""
+    """True if the nodes, those that change changed, mean the same in a later opset."""
     for node in all_nodes(model.graph.node):
         if plain_domain(node.domain):
             continue

@@ -130,7 +130,7 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def is_literal(value: Any) -> bool:
-    """Whether a value is a Python number, string, or a list of these (numpy's int64, float64 and bool scalars too)."""
+    """True if a value is a Python number, string, or a list of these (numpy's int64, float64 and bool scalars too)."""
     if isinstance(value, bool | int | float | complex | str | bytes):
         return True
     if isinstance(value, list | tuple):

@@ -109,7 +109,7 @@ def domains() -> tuple[str, ...]:
 
 
 def is_known_domain(domain: str) -> bool:
-    """Whether an operator of the domain that cannot be found is a mistake."""
+    """True if an operator of the domain that cannot be found is a mistake."""
     return bool(_index(_canonical(domain)))
 
 

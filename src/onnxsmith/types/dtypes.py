@@ -120,7 +120,7 @@ class DType(enum.IntEnum):
 
     @property
     def is_native(self) -> bool:
-        """Whether numpy itself has it, so that every library reads such an array."""
+        """True if numpy itself has it, so that every library reads such an array."""
         return _FACTS[self].native
 
     @classmethod

@@ -149,7 +149,7 @@ class Description:
         made.captured = [each for each in read if each >= 0 and each not in own and not self.is_weight(each)]
 
     def is_weight(self, value: int) -> bool:
-        """Whether a value is a weight or a constant, which stands in the nodes that take it."""
+        """True if a value is a weight or a constant, which stands in the nodes that take it."""
         held = self.values[value]
         return held.tensor is not None or bool(held.constant)
 

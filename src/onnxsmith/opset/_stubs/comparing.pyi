@@ -48,7 +48,7 @@ class NodeValue:
         """Its type: what the model declares, and else what inference finds."""
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it."""
+        """True if the model holds it."""
     @property
     def producer(self) -> Node | None:
         """The node that gives it; None for inputs and weights."""
@@ -203,7 +203,7 @@ class Comparison:
     written: tuple[Path, ...] = ...
     @property
     def is_equal(self) -> bool:
-        """Whether both runs agree."""
+        """True if both runs agree."""
     def _repr_html_(self) -> str: ...
 
 def compare(

@@ -397,7 +397,7 @@ class ComparedRow:
         """The mean after, as a multiple of that before; None where one is not there."""
     @property
     def is_clear(self) -> bool:
-        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+        """True if the difference is larger than the spread of the runs, so that it is likely more than noise."""
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProfileComparison:
@@ -519,7 +519,7 @@ class MatchedTensor:
         """How many dimensions; None where that is not known."""
     @property
     def is_constant(self) -> bool:
-        """Whether its content is known before the model runs."""
+        """True if its content is known before the model runs."""
     @property
     def array(self) -> Array:
         """The content of a constant, not to be changed; ValueError for what is none."""
@@ -606,7 +606,7 @@ class SizeCondition:
     text: str
     because: str = ...
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
-        """Whether sizes pass; None where that cannot be said, as one of them is not known."""
+        """True if sizes pass; None where that cannot be said, as one of them is not known."""
     @property
     def names(self) -> frozenset[str]:
         """The dimensions that it is about; none where it has no meaning."""
@@ -663,7 +663,7 @@ class NodeValue:
         """Its type: what the model declares, and else what inference finds."""
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it."""
+        """True if the model holds it."""
     @property
     def producer(self) -> Node | None:
         """The node that gives it; None for inputs and weights."""
@@ -1018,7 +1018,7 @@ class Model:
         that was edited, is left alone, unless `overwrite` is True.
         """
     def equals(self, other: Model, *, names: bool = False) -> Equality:
-        """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+        """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
         What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
         their names. The result is true or false, and says where the first difference is.

@@ -48,7 +48,7 @@ class MatchedTensor:
 
     @property
     def is_constant(self) -> bool:
-        """Whether its content is known before the model runs."""
+        """True if its content is known before the model runs."""
         return self._content is not None
 
     @property

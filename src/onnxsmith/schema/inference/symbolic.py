@@ -148,7 +148,7 @@ def product(dimensions: Iterable[Dimension]) -> Dimension:
 
 
 def is_same(left: Dimension, right: Dimension) -> bool:
-    """Whether two dimensions are certainly equal.
+    """True if two dimensions are certainly equal.
 
     >>> is_same("N + 1", "1+N"), is_same("N", "M"), is_same(None, None)
     (True, False, False)
@@ -163,7 +163,7 @@ def is_same(left: Dimension, right: Dimension) -> bool:
 
 
 def is_at_least(dimension: Dimension, bound: int, *, least: int = 0) -> bool:
-    """Whether a dimension is certainly not smaller than `bound`, given that every name is at least `least`.
+    """True if a dimension is certainly not smaller than `bound`, given that every name is at least `least`.
 
     >>> is_at_least("N", 0), is_at_least("N-1", 0), is_at_least("min(3,N)", 0), is_at_least("N-1", 0, least=1)
     (True, False, True, True)
@@ -173,7 +173,7 @@ def is_at_least(dimension: Dimension, bound: int, *, least: int = 0) -> bool:
 
 
 def compare_less(left: Dimension, right: Dimension) -> bool | None:
-    """Whether one is smaller than the other; None where that depends on the sizes, which may be 0.
+    """True if one is smaller than the other; None where that depends on the sizes, which may be 0.
 
     >>> compare_less("N", "N+1"), compare_less("N", 0), compare_less("N", 5), compare_less(0, "N")
     (True, False, None, None)
@@ -184,7 +184,7 @@ def compare_less(left: Dimension, right: Dimension) -> bool | None:
 
 
 def compare_equal(left: Dimension, right: Dimension) -> bool | None:
-    """Whether two are equal; None where that depends on the sizes, which may be 0.
+    """True if two are equal; None where that depends on the sizes, which may be 0.
 
     >>> compare_equal("N", "N"), compare_equal("N", -1), compare_equal("N", 1)
     (True, False, None)
