@@ -3,8 +3,8 @@
 python tools/check_english.py            # check; exit 1 where there is a problem
 python tools/check_english.py --pending  # list what packages still have to rewrite
 
-Pages, the texts of errors, and the docstrings of what users import hold to all rules. Other docstrings were written before the
-rules: `PENDING` says how many of a package break them, and the number may only fall.
+Pages, the texts of errors, and the docstrings of exported names hold to all rules. Other docstrings, and some pages for
+contributors, were written before the rules. `PENDING` says how many break them, and the numbers may only fall.
 """
 
 from __future__ import annotations
@@ -47,8 +47,38 @@ _RIDDLE = re.compile(r"(what|whether|which)\b", re.IGNORECASE)
 #: Pages that hold to the rules of phrases only: records of what was done, and what is generated from docstrings.
 RECORDS = ("CHANGELOG.md", "docs/reference/errors.md")
 
-#: Problems of docstrings that are still to be rewritten, by package. A number may only fall.
-PENDING: dict[str, int] = {}
+#: Places that are still to be rewritten, by package, and by page or folder of pages. A number may only fall.
+PENDING: dict[str, int] = {
+    "algorithms": 35,
+    "cli": 18,
+    "comparing": 26,
+    "core": 42,
+    "costs": 1,
+    "decompiling": 18,
+    "diagnostics": 1,
+    "diffing": 9,
+    "docs/explanation/decisions/": 6,
+    "docs/explanation/design.md": 42,
+    "errors": 4,
+    "evaluator": 1,
+    "grad": 59,
+    "graphs": 69,
+    "inspection": 4,
+    "mypy_plugin": 2,
+    "numpy": 156,
+    "opset": 1,
+    "passes": 98,
+    "profiling": 17,
+    "runtime": 24,
+    "schema": 25,
+    "scripting": 170,
+    "sklearn": 83,
+    "source": 3,
+    "torch": 83,
+    "tracing": 5,
+    "types": 3,
+    "view": 12,
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +104,9 @@ def problems_of(prose: Prose, *, is_record: bool = False) -> Iterator[str]:
     if prose.is_first and _RIDDLE.match(prose.text):
         yield f"the docstring begins with {prose.text.split()[0]!r}; begin with a noun or a verb"
     if not is_record:
-        for sentence in sentences(prose.text):
+        # In the text of an error, each line stands by itself.
+        parts = prose.text.splitlines() if prose.kind == "message" else [prose.text]
+        for sentence in (each for part in parts for each in sentences(part)):
             count = words(sentence)
             if count > LONGEST_SENTENCE:
                 yield f"a sentence of {count} words, the limit is {LONGEST_SENTENCE}: {sentence[:70]} …"
@@ -91,9 +123,12 @@ def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def package_of(path: Path) -> str:
-    """The package that a module belongs to, or the module itself."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def pending_name(path: Path) -> str:
+    """The name that a file is counted by in `PENDING`: of a module its package, of a page the page or its folder."""
+    if path.suffix == ".py":
+        return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    page = str(path.relative_to(ROOT))
+    return next((each for each in PENDING if page.startswith(each)), page)
 
 
 def exported() -> set[tuple[Path, str]]:
@@ -107,7 +142,9 @@ def exported() -> set[tuple[Path, str]]:
 
 def is_binding(prose: Prose, path: Path, names: set[tuple[Path, str]]) -> bool:
     """Whether a piece of prose holds to the rules now, and not when its package is rewritten."""
-    if prose.kind != "docstring":
+    if prose.kind == "page":
+        return pending_name(path) not in PENDING
+    if prose.kind == "message":
         return True
     if not prose.owner:
         return path.name == "__init__.py"
@@ -127,7 +164,9 @@ def all_problems(paths: Iterable[Path]) -> Iterator[Problem]:
 
 def main(arguments: list[str]) -> int:
     """Print the problems; 1 where there are any that are not pending."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pending", action="store_true", help="list what packages still have to rewrite")
     parser.add_argument("package", nargs="?", help="with --pending: list only this one")
     options = parser.parse_args(arguments)
@@ -135,24 +174,24 @@ def main(arguments: list[str]) -> int:
     pending = [each for each in found if each.is_pending]
     if options.pending:
         for each in pending:
-            if options.package in (None, package_of(each.path)):
+            if options.package in (None, pending_name(each.path)):
                 print(each)
         return 0
     errors = [str(each) for each in found if not each.is_pending]
-    counts = Counter(package_of(each.path) for each in pending)
+    counts = Counter(pending_name(each.path) for each in pending)
     for name in sorted({*counts, *PENDING}):
         allowed = PENDING.get(name, 0)
         if counts[name] > allowed:
             errors.append(
-                f"{name}: {counts[name]} docstrings break the rules, {allowed} did; list them with --pending {name}"
+                f"{name}: {counts[name]} places break the rules, {allowed} did; list them with --pending {name}"
             )
         elif counts[name] < allowed:
             errors.append(
-                f"{name}: {counts[name]} docstrings break the rules, and PENDING says {allowed}; lower it there"
+                f"{name}: {counts[name]} places break the rules, and PENDING says {allowed}; lower it there"
             )
     for each in errors:
         print(each)
-    print(f"english: {len(errors) or 'no'} problems, {len(pending)} docstrings pending")
+    print(f"english: {len(errors) or 'no'} problems, {len(pending)} places pending")
     return int(bool(errors))
 
 

@@ -18,11 +18,13 @@ _FENCE = re.compile(r"^\s*(```+|~~~+|:::+)")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 _NOT_PROSE = re.compile(r"^\s*(\||#|<|\[.+\]:|---|===|\(.+\)=$|%)")
 #: What counts as one word: code, and the text of a link.
-_CODE = re.compile(r"`+[^`]+`+")
+_CODE = re.compile(r"`+[^`]+`+\w*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|\{\w+\}`[^`]*`")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')*_]*\s+(?=[A-Z`\"'(*_—0-9])|(?<=:)\s*$")
 _ABBREVIATIONS = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|No|Fig|St)\.$")
 _DOCTEST = re.compile(r"^\s*(>>>|\.\.\.|\$ )")
+#: Calls that make an error: a class, or a function that is named so.
+_ERROR = re.compile(r"(Error|Warning|Usage|\brefuse)$")
 #: Headings of sections in docstrings, after which code stands.
 _CODE_HEADING = re.compile(r"^\s*(Wrong|Right|Example|Examples)\b.*:$|.*::$")
 
@@ -42,8 +44,8 @@ class Prose:
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a piece of prose; code and links count as one word each."""
-    plain = _LINK.sub(lambda found: found[1] or "link", text)
-    plain = _CODE.sub("code", plain)
+    plain = _LINK.sub(lambda found: found[1] or "Link", text)
+    plain = _CODE.sub("Code", plain)  # it may begin a sentence
     begun = ""
     for part in _SENTENCE_END.split(" ".join(plain.split())):
         begun = f"{begun} {part}".strip()
@@ -78,7 +80,7 @@ def page_prose(text: str) -> Iterator[Prose]:
             fence = found[1]
         elif not is_end:
             begun = begun if lines else number
-            lines.append(_LIST_ITEM.sub("", line))
+            lines.append(_LIST_ITEM.sub("", line).strip())
 
 
 def docstring_prose(text: str, line: int) -> Iterator[Prose]:
@@ -113,8 +115,8 @@ def _node_prose(node: ast.AST, owner: str) -> Iterator[Prose]:
         text = ast.get_docstring(node)
         if text:
             yield from (replace(each, owner=owner) for each in docstring_prose(text, node.body[0].lineno))
-    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-        yield from (Prose("message", each, node.lineno, owner=owner) for each in _texts(node.exc))
+    if isinstance(node, ast.Call) and _ERROR.search(ast.unparse(node.func)):
+        yield from (Prose("message", each, node.lineno, owner=owner) for each in _texts(node))
     for child in ast.iter_child_nodes(node):
         yield from _node_prose(child, owner)
 

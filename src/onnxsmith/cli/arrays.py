@@ -157,7 +157,7 @@ _DEVICES = frozenset(
 
 
 class OutputFolder:
-    """A folder that outputs are written to; what is there already is left alone, unless it may go."""
+    """A folder that outputs are written to; other files there are left alone, unless they may be replaced."""
 
     def __init__(self, folder: Path, *, overwrite: bool) -> None:
         self.folder = folder

@@ -243,6 +243,6 @@ FORMULAS["SimplifiedLayerNormalization"] = FORMULAS["com.microsoft::SimplifiedLa
 
 
 def operators_counted(domain: str = "") -> Sequence[str]:
-    """The operators that have a formula, for who asks what is counted."""
+    """The operators that have a formula, sorted."""
     prefix = f"{domain}::" if domain else ""
     return sorted(name for name in FORMULAS if name.startswith(prefix) and ("::" in name) == bool(domain))

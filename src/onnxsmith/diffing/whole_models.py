@@ -19,7 +19,7 @@ _PROPERTIES = ("ir_version", "producer_name", "producer_version", "domain", "mod
 
 @boundary
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
-    """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+    """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
     Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
     the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;

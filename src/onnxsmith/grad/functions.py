@@ -60,7 +60,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
-    """What a function gives, and its gradient: computed together.
+    """The results of a function and its gradient, computed together.
 
     >>> import numpy as np
     >>> value_and_grad(lambda x: (x * x).sum())(np.float32([1, 2]))
@@ -71,7 +71,7 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 @boundary
 def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
-    """What a function gives, and the gradient of its results weighted with `cotangent`: a vector times the Jacobian.
+    """The results of a function, and their gradient weighted with `cotangent`: a vector times the Jacobian.
 
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
     where there are several results.
@@ -85,7 +85,7 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 @boundary
 def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
-    """What a function gives, and how that changes along `tangent`: the Jacobian times a vector.
+    """The results of a function, and their change along `tangent`: the Jacobian times a vector.
 
     It is called with the function's arguments and `tangent=`, an array of the shape of the argument; a tuple of them
     where `wrt` names several.

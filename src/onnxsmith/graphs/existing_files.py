@@ -1,4 +1,4 @@
-"""What is there already where something is to be written: whose it is, and whether it may go.
+"""Files that exist already where something is to be written: whose they are, and whether they may be replaced.
 
 A file that a user names may be replaced, as everywhere. A file whose name we make up beside it may not, unless it holds
 just what is to be written, or belongs to what is replaced.
@@ -20,7 +20,7 @@ def refuse(place: Path, why: str, instead: str) -> ModelWriteError:
     """The error for a file that is there already and stays as it is."""
     return ModelWriteError(
         f"{str(place)!r} is there already, and {why}",
-        help=f"say overwrite=True if it may go (--force on the command line), or {instead}",
+        help=f"pass overwrite=True to replace it (--force on the command line), or {instead}",
     )
 
 

@@ -22,7 +22,7 @@ _SHOWN = 20
 
 @dataclass(slots=True)
 class Report:
-    """What one run of passes did."""
+    """The changes that one run of passes made."""
 
     nodes_before: int = 0
     nodes_after: int = 0

@@ -29,7 +29,7 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether two models are equal: true or false, and the first difference in words."""
+    """The result of comparing two models: true if they are equal, and else with the first difference in words."""
 
     #: None where they are equal.
     difference: str | None = None

@@ -125,12 +125,12 @@ class Graph:
 
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
-        """What it takes."""
+        """Its inputs."""
         return tuple(NodeValue(self._nodes, each) for each in self.ir.inputs)
 
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives."""
+        """Its outputs."""
         return tuple(NodeValue(self._nodes, each) for each in self.ir.outputs)
 
     @property
@@ -186,12 +186,12 @@ class Node:
 
     @property
     def inputs(self) -> tuple[NodeValue | None, ...]:
-        """What it takes; None for an optional input that is left out."""
+        """Its inputs; None for an optional input that is left out."""
         return tuple(None if each is None else NodeValue(self._nodes, each) for each in self.ir.inputs)
 
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives; an output that nobody wants has no name."""
+        """Its outputs; an output that is not used may have no name."""
         return tuple(NodeValue(self._nodes, each) for each in self.ir.outputs)
 
     @property
@@ -217,7 +217,7 @@ class Node:
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of it besides."""
+        """Its metadata, by key."""
         return MappingProxyType(self.ir.metadata_props)
 
     @property

@@ -55,7 +55,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+    """All executions of one node of ONNX Runtime's own graph.
 
     It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
     layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.

@@ -97,7 +97,7 @@ class DType(enum.IntEnum):
 
     @property
     def kind(self) -> Kind:
-        """Which family it belongs to."""
+        """The family that it belongs to."""
         return _FACTS[self].kind
 
     @property

@@ -17,7 +17,7 @@ NoteKind = Literal["added", "removed", "changed", "differs", "heat"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of one node."""
+    """A note on one node."""
 
     kind: NoteKind
     #: A word or number that stands on the node.

@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is said of two models."""
+    """Notes on two models that are shown side by side."""
 
     title: str
     #: What the two are called.

@@ -76,10 +76,10 @@ class Graph:
     ) -> None: ...
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
-        """What it takes."""
+        """Its inputs."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives."""
+        """Its outputs."""
     @property
     def nodes(self) -> tuple[Node, ...]:
         """Its own nodes, in the order of the file; those of bodies are their `bodies`."""
@@ -121,10 +121,10 @@ class Node:
         """Its name; empty where the model gives it none."""
     @property
     def inputs(self) -> tuple[NodeValue | None, ...]:
-        """What it takes; None for an optional input that is left out."""
+        """Its inputs; None for an optional input that is left out."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives; an output that nobody wants has no name."""
+        """Its outputs; an output that is not used may have no name."""
     @property
     def attributes(self) -> Mapping[str, PlainAttribute | Graph | tuple[Graph, ...]]:
         """The attributes that it has, as Python values: tensors are arrays, bodies are `Graph`."""
@@ -136,7 +136,7 @@ class Node:
         """The function of the model that it calls."""
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of it besides."""
+        """Its metadata, by key."""
     @property
     def source(self) -> Span | None:
         """The place in Python that made it. Where a file says so, the span is a claim: nothing of it is read."""
@@ -180,10 +180,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether two runs agree, and else the first node where they part. True where they agree.
+    """The result of comparing two runs: true if they agree, and else with the first node where they part.
 
-    `node` is the node of the first model and `other` that of the second; each is None where several nodes stand between
-    the last equal values and the first different ones, and the values cannot tell which: those are its `region`.
+    `node` is the node of the first model and `other` that of the second. Each is None if several nodes stand between
+    the last equal values and the first different ones, and the values cannot tell which. Those nodes are its `region`.
     """
     matched: int
     differing: int

@@ -86,11 +86,11 @@ class Edit:
         """The places in the source that it concerns."""
     @property
     def change(self) -> str:
-        """What became what, for people."""
+        """The change in words: the nodes before and after."""
 
 @dataclass(slots=True)
 class Report:
-    """What one run of passes did."""
+    """The changes that one run of passes made."""
     nodes_before: int = ...
     nodes_after: int = ...
     opset_before: int = ...
@@ -125,7 +125,7 @@ WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether two models are equal: true or false, and the first difference in words."""
+    """The result of comparing two models: true if they are equal, and else with the first difference in words."""
     difference: str | None = ...
     address: str = ...
 
@@ -174,7 +174,7 @@ NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of one node."""
+    """A note on one node."""
     kind: NoteKind
     label: str = ...
     text: str = ...
@@ -200,7 +200,7 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is said of two models."""
+    """Notes on two models that are shown side by side."""
     title: str
     called: tuple[str, str]
     pairs: Mapping[str, str]
@@ -323,7 +323,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+    """All executions of one node of ONNX Runtime's own graph.
 
     It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
     layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
@@ -455,8 +455,9 @@ class Profile:
     def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
         """A table as text, by what has the most to say unless `by` says it; `limit` None or 0 shows all of it.
 
-        Share of the time in kernels, by the mean of the runs, so that all shares add up; median, standard deviation and
-        least of the runs; how many kernels ran in a run; bytes of their results.
+        The columns are the share of the time in kernels, the median, standard deviation and minimum of the runs,
+        the number of kernels in a run, and the bytes of their results. Shares are of the mean of the runs, so
+        that they add up.
         """
     def listing(self) -> str:
         """The source of the model with share and time of each line beside it.
@@ -488,7 +489,7 @@ class Profile:
         ['Exp', 'Relu']
         """
     def described(self, limit: int = ...) -> str:
-        """What `print` shows: the summary, the lines or else the nodes that take the most time, and the operators."""
+        """The text that `print` shows: the summary, the lines or nodes that take the most time, and the operators."""
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
@@ -525,7 +526,7 @@ class MatchedTensor:
         """The content of a constant, not to be changed; ValueError for what is none."""
 
 class Match:
-    """What the parameters of a pattern are at one place of a model.
+    """One place where a pattern matches, with the values of its parameters.
 
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
     """
@@ -542,10 +543,10 @@ class Match:
 Condition: TypeAlias = Callable[[Match], object]
 
 class Rule:
-    """What shall be read instead of what: two functions with the same parameters, pattern and replacement.
+    """A rewrite rule: two functions with the same parameters, pattern and replacement.
 
-    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators;
-    the replacement is called for each match, with tensors of the types that were found, and with the Python values of
+    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators.
+    The replacement is called for each match, with tensors of the types that were found, and with the Python values of
     captured parameters. A list of patterns is a rule with alternatives.
 
     `when` is called with a `Match` and says whether it counts. `commutative` False takes the inputs of `Add`, `Mul` and
@@ -568,7 +569,7 @@ class Rule:
     ) -> None: ...
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
 
 Factors: TypeAlias = tuple[str, ...]
 
@@ -615,7 +616,7 @@ class SizeCondition:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a model consists of, and what one run of it takes.
+    """The parts of a model, and the costs of one run.
 
     A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
     known only when it runs.
@@ -691,10 +692,10 @@ class Graph:
     ) -> None: ...
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
-        """What it takes."""
+        """Its inputs."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives."""
+        """Its outputs."""
     @property
     def nodes(self) -> tuple[Node, ...]:
         """Its own nodes, in the order of the file; those of bodies are their `bodies`."""
@@ -736,10 +737,10 @@ class Node:
         """Its name; empty where the model gives it none."""
     @property
     def inputs(self) -> tuple[NodeValue | None, ...]:
-        """What it takes; None for an optional input that is left out."""
+        """Its inputs; None for an optional input that is left out."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives; an output that nobody wants has no name."""
+        """Its outputs; an output that is not used may have no name."""
     @property
     def attributes(self) -> Mapping[str, PlainAttribute | Graph | tuple[Graph, ...]]:
         """The attributes that it has, as Python values: tensors are arrays, bodies are `Graph`."""
@@ -751,7 +752,7 @@ class Node:
         """The function of the model that it calls."""
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of it besides."""
+        """Its metadata, by key."""
     @property
     def source(self) -> Span | None:
         """The place in Python that made it. Where a file says so, the span is a claim: nothing of it is read."""
@@ -810,7 +811,7 @@ class Nodes(Sequence[Node]):
 
 @dataclass(frozen=True, slots=True)
 class WeightInfo:
-    """What is known of a weight without reading it."""
+    """The facts of a weight that are known without reading it."""
     name: str
     dtype: DType
     shape: tuple[int, ...]
@@ -833,7 +834,7 @@ class ModelWeights(Mapping[str, Elements]):
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...
     def info(self, name: str) -> WeightInfo:
-        """What is known of a weight without reading it.
+        """The facts of a weight, without reading it.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, trace
@@ -843,7 +844,7 @@ class ModelWeights(Mapping[str, Elements]):
         8
         """
     def infos(self) -> Iterator[WeightInfo]:
-        """What is known of every weight, without reading any."""
+        """The facts of every weight, without reading any."""
     @property
     def nbytes(self) -> int:
         """How many bytes all of them take."""
@@ -1032,7 +1033,7 @@ class Model:
         not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
         """
     def diff(self, other: Model, *, names: bool = False) -> Difference:
-        """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+        """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
         Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
         the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
@@ -1131,10 +1132,10 @@ class Model:
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
 
-        What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+        Removes nodes that it does not need, computes constants, and fuses several nodes into one where ONNX has one.
         The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
-        by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+        by default it is raised to the newest that the installed ONNX Runtime loads, if later operators help.
         Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
         `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
         `verify` True runs both on inputs that are made up, or on those that it is given;
@@ -1156,11 +1157,11 @@ class Model:
         """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
         `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
-        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
-        each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
-        and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
-        by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
-        says what became what. `optimize` dissolves functions.
+        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function takes
+        each node of the main graph and returns the name of its part, or None. `"encoder/attention"` is a part inside a
+        part. `"layer.0"` and `"layer.1"` share a function if they are equal. Weights and constants that differ between
+        equal parts are arguments of each call. The given model stays as it is; the new one shares its weights, and its
+        `report` lists the changes. `optimize` dissolves functions.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, trace
@@ -1303,7 +1304,7 @@ class Model:
         [['relu', 'b'], ['exp', 'b'], ['mul']]
         """
     def summary(self, **sizes: int) -> Summary:
-        """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+        """Summarise a model: operators, parameters, bytes, and floating-point operations of a run.
 
         Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
         sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators
@@ -1386,7 +1387,7 @@ class Model:
         """
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+        """The metadata of the model by key, which cannot be changed; `with_metadata` makes a model with other metadata.
 
         >>> from onnxsmith import FLOAT, trace
         >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")
@@ -1431,7 +1432,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     """Read a model from a file: `onnxsmith.load("m.onnx")`."""
 
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
-    """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+    """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
     Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
     the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
@@ -1468,10 +1469,10 @@ def optimize(
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
 
-    What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+    Removes nodes that it does not need, computes constants, and fuses several nodes into one where ONNX has one.
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
-    by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    by default it is raised to the newest that the installed ONNX Runtime loads, if later operators help.
     Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
     `verify` True runs both on inputs that are made up, or on those that it is given;
@@ -1494,11 +1495,11 @@ def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
     """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
     `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
-    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
-    each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
-    and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
-    by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
-    says what became what. `optimize` dissolves functions.
+    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function takes
+    each node of the main graph and returns the name of its part, or None. `"encoder/attention"` is a part inside a
+    part. `"layer.0"` and `"layer.1"` share a function if they are equal. Weights and constants that differ between
+    equal parts are arguments of each call. The given model stays as it is; the new one shares its weights, and its
+    `report` lists the changes. `optimize` dissolves functions.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, trace

@@ -93,7 +93,7 @@ Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model takes and gives."""
+    """The inputs and outputs of a model."""
     layout: Layout
     columns: tuple[tuple[str | None, str], ...]
     outputs: tuple[tuple[str, str], ...] = ...
@@ -101,7 +101,7 @@ class Signature:
     row_shape: tuple[int, ...] = ...
     @property
     def names(self) -> list[str]:
-        """What inputs of the model are called."""
+        """The names of the model's inputs."""
     @property
     def types(self) -> list[TensorType]:
         """The types of inputs, with rows that are open."""
@@ -111,7 +111,7 @@ class Signature:
         """As text for the metadata of a model."""
 
 def signature(model: Model) -> Signature:
-    """Which columns a model takes, of which element types, and what its outputs are."""
+    """The columns that a model takes, with their element types, and its outputs."""
 
 def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     """The fitted estimator that a model was converted from.
@@ -161,7 +161,7 @@ class OnnxTransformer(TransformerMixin, _OfModel):
            [ 1.,  1.]])
     """
     def transform(self, X: Rows) -> Elements:
-        """What the model gives for rows."""
+        """The outputs of the model for rows."""
 
 Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | None'
 

@@ -63,7 +63,7 @@ class MatchedTensor:
 
 
 class Match:
-    """What the parameters of a pattern are at one place of a model.
+    """One place where a pattern matches, with the values of its parameters.
 
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
     """

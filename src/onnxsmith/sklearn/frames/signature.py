@@ -34,7 +34,7 @@ _TEXT = "str"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model takes and gives."""
+    """The inputs and outputs of a model."""
 
     #: One input for each column, one for all, one text for each row, or one array of another rank.
     layout: Layout
@@ -49,7 +49,7 @@ class Signature:
 
     @property
     def names(self) -> list[str]:
-        """What inputs of the model are called."""
+        """The names of the model's inputs."""
         if self.layout == "columns":
             return [str(name) for name, _ in self.columns]
         return ["X"]
