@@ -139,7 +139,7 @@ def _character_column(text: str, byte_column: int) -> int:
 
 
 def _window(text: str, marks: str) -> tuple[int, int]:
-    """Which part of a line is shown: all of it, or of a very long one the part around what is marked."""
+    """The part of a line that is shown: all of it, or of a very long one the part around the marks."""
     if len(text) <= _MAXIMUM_LINE_WIDTH:
         return 0, max(len(text), len(marks))
     first = len(marks) - len(marks.lstrip())

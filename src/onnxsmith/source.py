@@ -151,7 +151,7 @@ DEFINITION = -1
 
 
 def caller_place() -> Place | None:
-    """What `caller_span` makes a span of. For calls that are made by the thousand: a span costs more than a node."""
+    """The place that `caller_span` makes a span of. For frequent calls: a span costs more than a node."""
     statement = STATEMENT.get()
     if statement is not None:
         return statement
@@ -172,7 +172,7 @@ def span_at(place: Place | None) -> Span | None:
 
 
 class PlaceTexts:
-    """What `Span.stored` says of places, for whoever writes the places of a whole model; each text is made once."""
+    """The texts of `Span.stored` for the places of a whole model; each text is made once."""
 
     __slots__ = ("_codes",)
 
@@ -363,7 +363,7 @@ def text_of(span: Span) -> str | None:
 
 
 def iterated_span() -> Span | None:
-    """What the user's code iterates over now; before Python 3.13 a `for` only tells where all of it stands."""
+    """The span that the user's code iterates over now; before Python 3.13 a `for` has only its whole span."""
     span = caller_span()
     text = None if span is None else text_of(span)
     if span is None or text is None or not text.startswith("for "):

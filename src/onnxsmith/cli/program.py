@@ -95,7 +95,7 @@ def is_program(word: str) -> bool:
 
 
 def model_or_script(word: str) -> Model | ScriptFunction:
-    """What `file.py:name` names; without a name what is called `model`, or the only script. The file is run."""
+    """The object that `file.py:name` names; without a name the `model`, or the only script. The file is run."""
     file, name = taken_apart(word, "a script")
     module = load_program(file)
     found: Any = the_one(module, file) if name is None else find_object(module, name, file)

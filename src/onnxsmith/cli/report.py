@@ -1,4 +1,4 @@
-"""What a command says: results on stdout as text or JSON, mistakes on stderr, or in the JSON.
+"""The output of a command: results on stdout as text or JSON, errors on stderr, or in the JSON.
 
 The errors are the ones that Python code gets; here they come without a traceback.
 """

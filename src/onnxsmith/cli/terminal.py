@@ -59,7 +59,7 @@ _PATIENCE_SECONDS = 0.5
 
 @contextlib.contextmanager
 def progress(doing: str) -> Generator[None]:
-    """Say on a terminal what takes its time, and take the word away when it is done."""
+    """Show slow work on a terminal, and clear the line when it is done."""
     stream = sys.stderr
     if not _shows_progress():
         yield

@@ -152,7 +152,7 @@ class Finder:
                 yield f"{name}: {shown[0]} -> {shown[1]}{more}"
 
     def _result_details(self, left: Graph, right: Graph) -> Iterator[str]:
-        """What graphs give, other than the outermost ones."""
+        """Differences in the outputs of graphs inside."""
         counts = len(left.ir.outputs), len(right.ir.outputs)
         if counts[0] != counts[1]:
             yield f"results: {counts[0]} -> {counts[1]}"
@@ -271,7 +271,7 @@ class Finder:
                 )
 
     def _function_details(self, left: Graph, right: Graph) -> Iterator[str]:
-        """What functions say of themselves."""
+        """Differences in the descriptions of functions."""
         for domain in dict.fromkeys((*left.ir.opset_imports, *right.ir.opset_imports)):
             versions = [each.ir.opset_imports.get(domain, "none") for each in (left, right)]
             if versions[0] != versions[1]:

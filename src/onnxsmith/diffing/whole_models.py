@@ -71,7 +71,7 @@ def _called(model: Model, other: Model) -> tuple[str, str]:
 
 
 def _model_changes(model: Model, other: Model) -> Iterator[Change]:
-    """What the models say of themselves."""
+    """Differences in the descriptions of the models."""
     one, two = read(model).ir, read(other).ir
     for name in _PROPERTIES:
         before, after = getattr(one, name), getattr(two, name)

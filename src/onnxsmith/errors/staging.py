@@ -1,4 +1,4 @@
-"""C5: programs whose meaning hangs on values that only the model has, when it runs."""
+"""C5: programs whose meaning depends on values that only the model has, when it runs."""
 
 from __future__ import annotations
 

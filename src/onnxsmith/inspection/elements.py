@@ -1,4 +1,4 @@
-"""Which elements of two arrays differ."""
+"""Finds the elements that differ between two arrays."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ _SHOWN_VALUES = 12
 
 
 class WholeModel(Protocol):
-    """What views ask of the model that they are in."""
+    """The model around views, as they use it."""
 
     @property
     def called(self) -> str:
-        """What places are said by that only the model names."""
+        """The source of places that only the model names, in words."""
         ...
 
     def of_ir(self, node: ir.Node) -> Node:

@@ -24,7 +24,7 @@ _SHOWN_OPERATORS = 40
 
 @dataclass(frozen=True, slots=True)
 class OperatorSummary:
-    """What all nodes of one operator take together."""
+    """The costs of all nodes of one operator together."""
 
     operator: str
     #: How many nodes there are in the file.

@@ -1,4 +1,4 @@
-"""What stands behind `from onnxsmith import opset21 as op`: modules whose operators are made on first use."""
+"""Modules for `from onnxsmith import opset21 as op`, whose operators are made on first use."""
 
 from __future__ import annotations
 

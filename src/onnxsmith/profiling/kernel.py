@@ -1,4 +1,4 @@
-"""What a profile is made of: nodes of the model with their places, and the kernels that ran for them."""
+"""The parts of a profile: nodes of the model with their places, and the kernels that ran for them."""
 
 from __future__ import annotations
 

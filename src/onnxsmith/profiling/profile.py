@@ -1,4 +1,4 @@
-"""What `model.profile` gives: the kernels of a model with their times, to be looked at in several ways."""
+"""The result of `model.profile`: the kernels of a model with their times, and views of them."""
 
 from __future__ import annotations
 

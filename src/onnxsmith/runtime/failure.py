@@ -1,4 +1,4 @@
-"""What went wrong in a runtime, in plain words.
+"""Failures of a runtime, in plain words.
 
 Takes ONNX Runtime's and the reference evaluator's exceptions apart; decides nothing about what happens next.
 """

@@ -18,7 +18,7 @@ from onnxsmith.types.dtypes import DType
 
 
 class OldNode(NamedTuple):
-    """What decides whether a node can be told in a later definition."""
+    """The facts that decide whether a node has a form in a later definition."""
 
     attributes: Mapping[str, Any]
     input_count: int

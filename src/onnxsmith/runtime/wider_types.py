@@ -148,7 +148,7 @@ def is_shifted(operator: str, dtype: DType, wider: DType) -> bool:
 
 
 def cost(operator: str, dtype: DType, wider: DType) -> str:
-    """What computing in another type costs, in words; empty where it is exact."""
+    """The cost of computing in another type, in words; empty if it is exact."""
     if is_exact(operator, dtype, wider):
         return ""
     if dtype.is_float:

@@ -23,7 +23,7 @@ _LONGEST_LABEL = 60
 
 
 class Item(NamedTuple):
-    """What stands in a box; `number` is that of a node, a box or a value."""
+    """An item in a box; `number` is that of a node, a box or a value."""
 
     kind: Literal["node", "box", "input", "output"]
     number: int

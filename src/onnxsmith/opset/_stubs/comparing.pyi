@@ -23,10 +23,10 @@ ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 class WholeModel(Protocol):
-    """What views ask of the model that they are in."""
+    """The model around views, as they use it."""
     @property
     def called(self) -> str:
-        """What places are said by that only the model names."""
+        """The source of places that only the model names, in words."""
     def of_ir(self, node: AnyIrPart) -> Node:
         """The view of a node of onnx-ir."""
     def bodies_of(self, node: AnyIrPart) -> Mapping[str, Graph | tuple[Graph, ...]]:

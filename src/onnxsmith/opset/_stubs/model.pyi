@@ -256,7 +256,7 @@ class Difference:
 
 @dataclass(slots=True)
 class RuntimeReport(Report):
-    """What was changed for a runtime; as text, a line with the reason for each change."""
+    """The changes for a runtime; as text, a line with the reason for each change."""
     runtime: str = ...
 
 class RuntimeModel(PassedModel):
@@ -595,7 +595,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class OperatorSummary:
-    """What all nodes of one operator take together."""
+    """The costs of all nodes of one operator together."""
     operator: str
     nodes: int
     flops: Count
@@ -639,10 +639,10 @@ Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
 
 class WholeModel(Protocol):
-    """What views ask of the model that they are in."""
+    """The model around views, as they use it."""
     @property
     def called(self) -> str:
-        """What places are said by that only the model names."""
+        """The source of places that only the model names, in words."""
     def of_ir(self, node: AnyIrPart) -> Node:
         """The view of a node of onnx-ir."""
     def bodies_of(self, node: AnyIrPart) -> Mapping[str, Graph | tuple[Graph, ...]]:

@@ -1,4 +1,4 @@
-"""What a fact is, and the three ways to meet one inside a model.
+"""Facts about runtimes, and the three ways to avoid a mistake inside a model.
 
 *Rewrite*: other nodes that give what the operator should give. *Check*: conditions in the graph under which the
 operator is right; where one does not hold, the model fails with the reason. *Refusal*: the engine cannot run the

@@ -1,4 +1,4 @@
-"""What ONNX Runtime's optimizer makes of nodes that stand side by side, and loses on the way."""
+"""Fusions of ONNX Runtime's optimizer that change results."""
 
 from __future__ import annotations
 

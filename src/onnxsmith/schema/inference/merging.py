@@ -1,4 +1,4 @@
-"""What is true of a value that comes from one of several places: the branches of an `If`, the turns of a loop.
+"""Joins of types: of a value that comes from one of several places, such as the branches of an `If`.
 
 Works on types; the words of an error are the caller's.
 """

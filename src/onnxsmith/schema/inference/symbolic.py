@@ -197,7 +197,7 @@ def compare_equal(left: Dimension, right: Dimension) -> bool | None:
 
 
 def _is_positive(low: int | None, high: int | None) -> bool | None:
-    """What bounds say of a difference."""
+    """The sign of a difference, as far as bounds decide it."""
     if low is not None and low > 0:
         return True
     return False if high is not None and high <= 0 else None
@@ -210,7 +210,7 @@ def _is_zero(low: int | None, high: int | None) -> bool | None:
 def _decided(
     left: Dimension, sign: str, right: Dimension, verdict: Callable[[int | None, int | None], bool | None]
 ) -> bool | None:
-    """What is certain of a difference, with the sizes that are declared; what these decide is noted with them."""
+    """The sign of a difference, with the declared sizes; a decision that needs these is recorded with them."""
     difference = sub(right, left)
     found = verdict(*_bounds(difference, 0))
     declared = DECLARED.get()
