@@ -53,8 +53,6 @@ PENDING: dict[str, int] = {
     "comparing": 26,
     "core": 42,
     "decompiling": 18,
-    "docs/explanation/decisions/": 6,
-    "docs/explanation/design.md": 42,
     "grad": 59,
     "graphs": 69,
     "numpy": 156,
