@@ -264,6 +264,11 @@ def bare_any(arguments: list[str]) -> int:
     return run(sys.executable, "tools/count_any.py", *arguments)
 
 
+def english(arguments: list[str]) -> int:
+    """Check the English of pages, docstrings and errors: long sentences and riddles; --pending lists what is left."""
+    return run(sys.executable, "tools/check_english.py", *arguments)
+
+
 def stubs(arguments: list[str]) -> int:
     """Generate the stubs of operators, `Model` and public modules again; --check only compares."""
     ensure({"dev"})
@@ -332,7 +337,7 @@ def laws(arguments: list[str]) -> int:
 
 
 def check(arguments: list[str]) -> int:
-    """Run every static check: lint, layers, sizes, types that say nothing, stubs, the indexes, types."""
+    """Run every static check: lint, layers, sizes, types that say nothing, English, stubs, the indexes, types."""
     if arguments:
         fail("check takes no arguments; run the single task to pass some")
     results = {
@@ -340,6 +345,7 @@ def check(arguments: list[str]) -> int:
         "layers": layers([]),
         "sizes": sizes([]),
         "any": bare_any([]),
+        "english": english([]),
         "stubs": stubs(["--check"]),
         "torch": torch_index(["--check"]),
         "arrays": array_reference(["--check"]),
@@ -376,6 +382,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "layers": layers,
     "sizes": sizes,
     "any": bare_any,
+    "english": english,
     "stubs": stubs,
     "torch": torch_index,
     "arrays": array_reference,

@@ -101,7 +101,7 @@ def _function_at(file: str, line: int) -> str:
 
 
 def is_live(file: str, line: int) -> bool:
-    """Whether a line belongs to a function that this process has loaded, or typed in at a prompt or in a notebook."""
+    """True if a line belongs to a function that this process has loaded, or typed in at a prompt or in a notebook."""
     held = linecache.cache.get(file)
     if held is not None and len(held) == 4 and held[1] is None:
         return True  # its text was given to Python, by a prompt or a notebook; there is no file to read

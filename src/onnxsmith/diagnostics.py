@@ -139,7 +139,7 @@ def _character_column(text: str, byte_column: int) -> int:
 
 
 def _window(text: str, marks: str) -> tuple[int, int]:
-    """Which part of a line is shown: all of it, or of a very long one the part around what is marked."""
+    """The part of a line that is shown: all of it, or of a very long one the part around the marks."""
     if len(text) <= _MAXIMUM_LINE_WIDTH:
         return 0, max(len(text), len(marks))
     first = len(marks) - len(marks.lstrip())
@@ -171,7 +171,7 @@ def _notebook_cell(path: str) -> str | None:
 
 
 def is_notebook() -> bool:
-    """Whether this runs in a notebook, and not at a prompt in a terminal."""
+    """True if this runs in a notebook, and not at a prompt in a terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return shell is not None and hasattr(shell, "kernel")
@@ -234,7 +234,7 @@ _USUAL_IMPORTS = {
 
 
 def wants_full_traceback() -> bool:
-    """Whether the user asked to see our frames."""
+    """True if the user asked to see our frames."""
     return os.environ.get(TRACEBACK_VARIABLE) == "full"
 
 
@@ -266,7 +266,7 @@ def hide_frames_between(error: BaseException) -> None:
 
 
 def is_from_user_code(error: BaseException) -> bool:
-    """Whether an exception was raised by the user's own code that we ran, or by a library that this called."""
+    """True if an exception was raised by the user's own code that we ran, or by a library that this called."""
     # Text that is no Python has no frame of its own.
     is_users = isinstance(error, SyntaxError) and not is_library(error.filename or PACKAGE_DIRECTORY)
     is_text = is_users
@@ -294,7 +294,7 @@ def _without_own_frames(traceback: types.TracebackType | None) -> types.Tracebac
 
 
 def _was_caught_by_us(error: BaseException, *, or_by_library: bool = False) -> bool:
-    """Whether an exception ended in our code: a traceback begins at the frame that caught it."""
+    """True if an exception ended in our code: a traceback begins at the frame that caught it."""
     traceback = error.__traceback__
     if traceback is None:
         return True

@@ -12,7 +12,7 @@ from onnxsmith.runtime.settings import Runtime, chosen, current, using
 
 
 class Evaluator:
-    """What runs operators; the classes below name the two there are.
+    """An evaluator runs operators; the two classes below are all there are.
 
     >>> from onnxsmith import evaluator
     >>> evaluator.default().runtime

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 Runtime: TypeAlias = Literal['onnxruntime', 'reference']
 
 class Evaluator:
-    """What runs operators; the classes below name the two there are.
+    """An evaluator runs operators; the two classes below are all there are.
 
     >>> from onnxsmith import evaluator
     >>> evaluator.default().runtime

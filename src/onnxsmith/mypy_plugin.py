@@ -96,7 +96,7 @@ def _is_made_of_arrays(result: Type) -> bool:
 
 
 def _as_arrays(made: Type, result: Type) -> Type:
-    """What a script gives on arrays; mypy keeps the overloads for other results than its own."""
+    """The result type of a script on arrays; mypy keeps the overloads for other results than its own."""
     kind = get_proper_type(made)
     array = get_proper_type(result)
     if isinstance(array, Instance) and array.type.fullname == "builtins.tuple":
@@ -108,7 +108,7 @@ def _as_arrays(made: Type, result: Type) -> Type:
 
 
 def _is_input(annotation: Type) -> bool:
-    """Whether a parameter of this type is an input of the script: a tensor, perhaps none, or a sequence of them."""
+    """True if a parameter of this type is an input of the script: a tensor, perhaps none, or a sequence of them."""
     kind = get_proper_type(annotation)
     if isinstance(kind, UnionType):
         return any(_is_input(each) for each in kind.items)
@@ -144,5 +144,5 @@ def _names_in(arguments: Iterable[Type]) -> Iterator[UnboundType]:
 
 
 def plugin(version: str) -> type[Plugin]:
-    """What mypy calls; any version of it will do."""
+    """The entry point for mypy, of any version."""
     return TensorPlugin

@@ -111,7 +111,7 @@ def _library_folders() -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_library(file: str) -> bool:
-    """Whether a file belongs to this package, Python itself or something installed, and not to the user's program."""
+    """True if a file belongs to this package, Python itself or something installed, and not to the user's program."""
     is_installed = (
         file.startswith((PACKAGE_DIRECTORY, *_library_folders())) or f"{os.sep}site-packages{os.sep}" in file
     )
@@ -119,7 +119,7 @@ def is_library(file: str) -> bool:
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether a frame runs code of this package."""
+    """True if a frame runs code of this package."""
     return frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY)
 
 
@@ -151,7 +151,7 @@ DEFINITION = -1
 
 
 def caller_place() -> Place | None:
-    """What `caller_span` makes a span of. For calls that are made by the thousand: a span costs more than a node."""
+    """The place that `caller_span` makes a span of. For frequent calls: a span costs more than a node."""
     statement = STATEMENT.get()
     if statement is not None:
         return statement
@@ -172,7 +172,7 @@ def span_at(place: Place | None) -> Span | None:
 
 
 class PlaceTexts:
-    """What `Span.stored` says of places, for whoever writes the places of a whole model; each text is made once."""
+    """The texts of `Span.stored` for the places of a whole model; each text is made once."""
 
     __slots__ = ("_codes",)
 
@@ -320,7 +320,7 @@ _LOOPS = frozenset(
 
 
 def taken_apart() -> tuple[bool, int | None]:
-    """Whether the user's code takes a value apart other than by a `for` now, and into how many variables, if it says.
+    """The unpacking of a value by the user's code that goes on now, other than by a `for`, and into how many variables.
 
     Asked by a value that is iterated over: `a, b = x` and `f(*x)` are, `for row in x` is not.
     """
@@ -363,7 +363,7 @@ def text_of(span: Span) -> str | None:
 
 
 def iterated_span() -> Span | None:
-    """What the user's code iterates over now; before Python 3.13 a `for` only tells where all of it stands."""
+    """The span that the user's code iterates over now; before Python 3.13 a `for` has only its whole span."""
     span = caller_span()
     text = None if span is None else text_of(span)
     if span is None or text is None or not text.startswith("for "):

@@ -16,5 +16,5 @@ def test_a_folder_that_is_not_there(run: Run, program: Path) -> None:
 def test_a_file_that_is_not_ours(run: Run, program: Path, tmp_path: Path) -> None:
     (tmp_path / "net.onnx").write_text("mine")
     seen = run("build", "net.py:forward", "-o", "net.onnx")
-    assert "--force if it may go" in seen.err
+    assert "--force to replace it" in seen.err
     assert "overwrite=True" not in seen.err

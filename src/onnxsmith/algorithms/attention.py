@@ -87,7 +87,7 @@ def _thinned(weights: TensorValue, dropout: float) -> TensorValue:
 def _has_operator(
     query: TensorValue, key: TensorValue, value: TensorValue, mask: TensorValue | None, is_grouped: bool
 ) -> bool:
-    """Whether the opset's `Attention` says the same."""
+    """True if the opset's `Attention` says the same."""
     # In float16, ONNX Runtime adds up in float16 too, and is further off than what the operator stands for.
     if not op.has("Attention") or dtype_of(query) is not DType.FLOAT:
         return False

@@ -74,7 +74,7 @@ class _Divisor:
 
 
 def _may_be(y: TensorValue, value: int) -> bool:
-    """Whether an element may be a number, by what is known."""
+    """True if an element may be a number, by what is known."""
     data = y.known.data
     return not isinstance(data, np.ndarray) or bool((data == value).any())
 

@@ -71,12 +71,12 @@ def trunc(x: TensorValue) -> TensorValue:
 
 
 def is_nan(x: TensorValue) -> TensorValue:
-    """Whether it is no number; of integers, never."""
+    """True if it is no number; of integers, never."""
     return op.IsNaN(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
 
 
 def is_infinite(x: TensorValue) -> TensorValue:
-    """Whether it is infinite; of integers, never."""
+    """True if it is infinite; of integers, never."""
     return op.IsInf(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
 
 
@@ -107,7 +107,7 @@ def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 def _takes_first(x: TensorValue) -> bool:
-    """Whether of two zeros the first one is taken, as numpy does for halves; of others the second."""
+    """True if of two zeros the first one is taken, as numpy does for halves; of others the second."""
     return x.dtype is DType.FLOAT16
 
 

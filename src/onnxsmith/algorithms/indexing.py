@@ -55,7 +55,7 @@ def positions(x: TensorValue) -> TensorValue:
 
 
 def is_mask(index: TensorValue) -> bool:
-    """Whether an index says for each element if it is meant."""
+    """True if an index is a mask: a truth value for each element."""
     return index.dtype in (DType.BOOL, DType.UINT8)
 
 

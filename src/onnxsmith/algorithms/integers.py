@@ -27,7 +27,7 @@ UNSIGNED = frozenset({DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64})
 
 
 def is_unsigned(x: TensorValue) -> bool:
-    """Whether the element type has no sign."""
+    """True if the element type has no sign."""
     return dtype_of(x) in UNSIGNED
 
 
@@ -133,7 +133,7 @@ def _divisor(x: TensorValue, y: TensorValue) -> TensorValue:
 
 
 def has_any(truth: TensorValue) -> TensorValue:
-    """Whether one of all truth values is true; False of none."""
+    """True if one of all truth values is true; False of none."""
     most = op.ReduceMax(converted(truth, DType.INT32), keepdims=0)
     return op.Greater(most, np.int32(0))  # the largest of nothing is the lowest integer
 

@@ -30,7 +30,7 @@ MakeTaps: TypeAlias = Callable[[Size, Size, float | None, DType], Taps]
 
 
 def is_kept(size: Size, output: Size, factor: float | None) -> bool:
-    """Whether a dimension certainly stays as it is."""
+    """True if a dimension certainly stays as it is."""
     return isinstance(size, int) and isinstance(output, int) and size == output and factor in (None, 1)
 
 

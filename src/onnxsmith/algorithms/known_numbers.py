@@ -24,7 +24,7 @@ Numbers: TypeAlias = "Array | np.generic[Any] | TensorValue"
 
 
 def is_known(value: Numbers) -> TypeIs[Array | np.generic[Any]]:
-    """Whether numbers are known now."""
+    """True if numbers are known now."""
     return isinstance(value, np.ndarray | np.generic)
 
 

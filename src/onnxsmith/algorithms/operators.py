@@ -143,7 +143,7 @@ class _ActiveOperators:
         return current_graph().operators.version
 
     def has(self, name: str) -> bool:
-        """Whether the opset version has the operator."""
+        """True if the opset version has the operator."""
         return current_graph().operators.has(name)
 
 

@@ -46,7 +46,7 @@ class Layers:
 
     @property
     def has_projection(self) -> bool:
-        """Whether there is one weight more for each direction of each layer."""
+        """True if there is one weight more for each direction of each layer."""
         plain = 4 if self.has_biases else 2
         return len(self.weights) == self.count * self.directions * (plain + 1)
 

@@ -199,7 +199,7 @@ def product_of(
 
 
 def any_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
-    """Whether any truth value is True; none of none."""
+    """True if any truth value is True; none of none."""
     if not axes:
         return x
     found = op.ReduceMax(converted(x, DType.UINT8), list(axes), keepdims=int(keepdims))
@@ -207,7 +207,7 @@ def any_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue
 
 
 def all_true(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
-    """Whether all truth values are True; all of none."""
+    """True if all truth values are True; all of none."""
     if not axes:
         return x
     # The least of none is the largest number there is.

@@ -64,7 +64,7 @@ def places_for(rows: TensorValue, values: TensorValue, *, right: bool) -> Tensor
 
 @algorithm(by_size=True)
 def is_in(x: Field, among: Field) -> TensorValue:
-    """Whether each element is equal to one of a vector; NaN is equal to nothing."""
+    """True if each element is equal to one of a vector; NaN is equal to nothing."""
     size = size_of(among.re, 0)
     if x.im is not None or (isinstance(size, int) and size <= _FEW):
         column = x.map(lambda part: op.Unsqueeze(part, [rank_of(x.re)]))

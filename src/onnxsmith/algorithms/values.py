@@ -147,12 +147,12 @@ def literal(value: object, dtype: DType) -> Array:
 
 
 def is_static(sizes: Sequence[Size]) -> bool:
-    """Whether all sizes are ints."""
+    """True if all sizes are ints."""
     return all(isinstance(each, int) for each in sizes)
 
 
 def has_zero(sizes: Sequence[Size]) -> bool:
-    """Whether one of the sizes is certainly 0; of one that only the model knows, nothing is certain."""
+    """True if one of the sizes is certainly 0; of one that only the model knows, nothing is certain."""
     return any(isinstance(each, int) and each == 0 for each in sizes)
 
 

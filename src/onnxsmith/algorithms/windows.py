@@ -64,5 +64,5 @@ def unfolded(
 
 
 def is_exact_only(dtype: DType) -> bool:
-    """Whether ONNX Runtime's kernels for windows, which are for float and less, would lose digits of the type."""
+    """True if ONNX Runtime's kernels for windows, which are for float and less, would lose digits of the type."""
     return dtype is DType.DOUBLE or dtype.is_integer

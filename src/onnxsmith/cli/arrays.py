@@ -49,7 +49,7 @@ def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.ra
 
 
 def _is_file(text: str) -> bool:
-    """Whether a text names a file; one that is too long to be a name does not."""
+    """True if a text names a file; one that is too long to be a name does not."""
     try:
         return Path(text).is_file()
     except (OSError, ValueError):
@@ -157,7 +157,7 @@ _DEVICES = frozenset(
 
 
 class OutputFolder:
-    """A folder that outputs are written to; what is there already is left alone, unless it may go."""
+    """A folder that outputs are written to; other files there are left alone, unless they may be replaced."""
 
     def __init__(self, folder: Path, *, overwrite: bool) -> None:
         self.folder = folder

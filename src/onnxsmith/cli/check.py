@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
 
 
 def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exception]]:
-    """What was checked, and what is wrong with it."""
+    """The names of the scripts that were checked, and the errors that were found."""
     if Path(file).suffix == ".py":
         return check_program(file)
     try:

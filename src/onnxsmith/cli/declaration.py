@@ -1,4 +1,4 @@
-"""What a command is declared as: its words, the conventions that concern it, and what its words complete to.
+"""Declarations of commands: arguments, conventions that concern a command, and values that shells complete.
 
 Plain data that imports nothing of what commands work with: help and completion are made of it alone.
 """

@@ -1,4 +1,4 @@
-"""What `info` shows of a model, for JSON: from a model that was read whole.
+"""The content of `info` for JSON, from a model that was read whole.
 
 `quick_description` gives the same of plain files, without reading them whole.
 """
@@ -31,7 +31,7 @@ def describe(
     with_weights: bool = False,
     with_nodes: bool = False,
 ) -> dict[str, Any]:
-    """What a model holds, for JSON; `sizes` are words such as `N=4` that give its dimensions sizes."""
+    """Describe a model, for JSON; `sizes` are words such as `N=4` that give its dimensions sizes."""
     model = Model.from_proto(proto) if word == STREAM else Model.load(word)
     given = read_sizes((*model.inputs, *model.optional_inputs), sizes)
     if "?" in given:

@@ -1,4 +1,4 @@
-"""What the number means that a command ends with; the same for all commands."""
+"""Exit codes, the same for all commands."""
 
 GOOD = 0
 FINDINGS = 1

@@ -82,7 +82,7 @@ def _module(found: Any, options: argparse.Namespace) -> Any:
 def _arguments(
     program: object, file: str, options: argparse.Namespace
 ) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
-    """What the module is traced on, positional and by name, and which dimensions stay open."""
+    """The example arguments of the module, positional and by name, and the dimensions that stay open."""
     if options.input_types:
         return _made_up(options)
     if options.dim:

@@ -75,7 +75,7 @@ def _version(domain: str, options: argparse.Namespace) -> int:
 
 
 def _found(word: str, domains: Sequence[str], options: argparse.Namespace) -> Iterator[OperatorDef]:
-    """What a name, or a pattern, is the name of, in all domains. Case counts only where two names differ by it."""
+    """Operators with this name or pattern, in all domains. Case matters only if two names differ by it."""
     for domain in domains:
         version = _version(domain, options)
         names = registry.names(domain, version)

@@ -20,7 +20,7 @@ colour is for terminals only; NO_COLOR turns it off
 
 
 class WrongWordsError(Exception):
-    """What argparse does not understand; `program` is the command whose words they are."""
+    """Arguments that argparse does not understand; `program` is the command that got them."""
 
     def __init__(self, message: str, program: str) -> None:
         super().__init__(message)

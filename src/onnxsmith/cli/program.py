@@ -90,12 +90,12 @@ def find_object(module: ModuleType, dotted: str, file: str) -> Any:
 
 
 def is_program(word: str) -> bool:
-    """Whether a word where a model is expected names something in a Python file: `file.py:name`, or the file alone."""
+    """True if a word where a model is expected names something in a Python file: `file.py:name`, or the file alone."""
     return ".py" in word and (word.endswith(".py") or not Path(word).exists())
 
 
 def model_or_script(word: str) -> Model | ScriptFunction:
-    """What `file.py:name` names; without a name what is called `model`, or the only script. The file is run."""
+    """The object that `file.py:name` names; without a name the `model`, or the only script. The file is run."""
     file, name = taken_apart(word, "a script")
     module = load_program(file)
     found: Any = the_one(module, file) if name is None else find_object(module, name, file)

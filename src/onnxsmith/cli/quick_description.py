@@ -1,4 +1,4 @@
-"""What `info` shows of a model, for JSON: from the proto of a plain file, without onnx-ir.
+"""The content of `info` for JSON, from the proto of a plain file, without onnx-ir.
 
 A plain file has a graph without bodies and functions, values that are given once and before they are read, and weights
 inside. All else is left to `description`, which gives the same where both can.
@@ -22,7 +22,7 @@ from onnxsmith.types.value_types import AnyValueType
 
 
 def quick_description(proto: onnx.ModelProto, *, with_weights: bool = False) -> dict[str, Any] | None:
-    """What a plain file holds; None for one that is not plain."""
+    """Describe a plain file; None for one that is not plain."""
     try:
         return _description(proto, with_weights)
     except (NotPlain, OnnxsmithError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""What a command says: results on stdout as text or JSON, mistakes on stderr, or in the JSON.
+"""The output of a command: results on stdout as text or JSON, errors on stderr, or in the JSON.
 
 The errors are the ones that Python code gets; here they come without a traceback.
 """
@@ -130,7 +130,7 @@ class Report:
         }
 
     def is_users(self, error: Exception) -> bool:
-        """Whether an exception is the user's own: raised by their program, or because it is no Python."""
+        """True if an exception is the user's own: raised by their program, or because it is no Python."""
         if isinstance(error, SyntaxError):
             return error.filename is not None and not is_library(error.filename)
         files = [entry.tb_frame.f_code.co_filename for entry in _entries(error.__traceback__)]

@@ -59,7 +59,7 @@ class Limits(TypedDict):
 
 
 def _limits(options: argparse.Namespace) -> Limits:
-    """What the words say about a process of its own."""
+    """The limits of a process of its own, from the options."""
     for name in ("timeout", "memory"):
         if getattr(options, name) is not None and not options.isolated:
             raise Usage(f"--{name} limits a process of its own; say --isolated, too")

@@ -7,7 +7,10 @@ import re
 #: What Python code would write, and what stands for it on a command line; the first that fits a place counts.
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"os\.makedirs\(('.*'|\".*\")\)"), r"mkdir -p \1"),
-    (re.compile(r"overwrite=True if it may go \(--force on the command line\)"), "--force if it may go"),
+    (
+        re.compile(r"pass overwrite=True to replace it \(--force on the command line\)"),
+        "say --force to replace it",
+    ),
     (re.compile(r"overwrite=True"), "--force"),
     (re.compile(r"save it with external_data=True"), "say --external-data"),
     (re.compile(r"\binputs=\{'(.+?)': (FLOAT\[\.\.\.\])\}"), r"--inputs '\1=\2'"),

@@ -9,7 +9,7 @@ from collections.abc import Generator
 
 
 class LostOutputError(Exception):
-    """What a command has to say cannot be written; a pipe that was closed is a `BrokenPipeError`, as ever."""
+    """The output of a command cannot be written; a closed pipe is a `BrokenPipeError` instead."""
 
 
 @contextlib.contextmanager

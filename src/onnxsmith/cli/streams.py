@@ -1,4 +1,4 @@
-"""What `-` stands for: a model or an array from standard input, a model or a text to standard output."""
+"""The meaning of `-`: a model or an array from standard input, a model or a text to standard output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STANDARD_INPUT = "standard input"
 
 
 def shown(word: str) -> str:
-    """What a file is called in messages."""
+    """The name of a file in messages."""
     return STANDARD_INPUT if word == STREAM else word
 
 

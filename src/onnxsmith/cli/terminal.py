@@ -14,12 +14,12 @@ from onnxsmith.errors.colours import Style, coloured, coloured_error
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at a stream; one that was closed before us is None."""
+    """True if somebody looks at a stream; one that was closed before us is None."""
     return stream is not None and stream.isatty()
 
 
 def wants_colour(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal whose user has not asked for plain text (https://no-color.org)."""
+    """True if a stream is a terminal whose user has not asked for plain text (https://no-color.org)."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return is_terminal(stream)
@@ -59,7 +59,7 @@ _PATIENCE_SECONDS = 0.5
 
 @contextlib.contextmanager
 def progress(doing: str) -> Generator[None]:
-    """Say on a terminal what takes its time, and take the word away when it is done."""
+    """Show slow work on a terminal, and clear the line when it is done."""
     stream = sys.stderr
     if not _shows_progress():
         yield

@@ -109,7 +109,7 @@ class Matching:
                 yield value, other
 
     def is_fixed(self, value: ir.Value) -> bool:
-        """Whether a value is computed of weights alone."""
+        """True if a value is computed of weights alone."""
         return value in self._fixed
 
     def readers(self, value: ir.Value) -> list[Step]:

@@ -64,10 +64,10 @@ def compared(step: Step | None) -> ComparedNode | None:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether two runs agree, and else the first node where they part. True where they agree.
+    """The result of comparing two runs: true if they agree, and else with the first node where they part.
 
-    `node` is the node of the first model and `other` that of the second; each is None where several nodes stand between
-    the last equal values and the first different ones, and the values cannot tell which: those are its `region`.
+    `node` is the node of the first model and `other` that of the second. Each is None if several nodes stand between
+    the last equal values and the first different ones, and the values cannot tell which. Those nodes are its `region`.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether both runs agree."""
+        """True if both runs agree."""
         return self.difference is None and not self.outputs
 
     def __bool__(self) -> bool:

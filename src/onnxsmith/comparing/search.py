@@ -159,7 +159,7 @@ class Searching:
         return self._difference(self._left.array(one), self._right.array(two))
 
     def _is_idle(self, value: ir.Value) -> bool:
-        """Whether a weight is other, and nothing that is made of it: `Reshape` takes -1 for a size, too."""
+        """True if a weight is other, and nothing that is made of it: `Reshape` takes -1 for a size, too."""
         if not self._matching.is_fixed(value) and value not in self._left.line.constants:
             return False
         if any(value is each for each in self._left.line.outputs):
@@ -346,7 +346,7 @@ class Searching:
     def _is_shift(
         self, side: Side, steps: Sequence[Step], given: Mapping[ir.Value, RunValue], wanted: Array
     ) -> bool:
-        """Whether a convolution with a bias and the normalisation after it are off by one number in each channel.
+        """True if a convolution with a bias and the normalisation after it are off by one number in each channel.
 
         The other run has both in one, so that the bias of either may be the cause, and what computes it.
         """
@@ -387,7 +387,7 @@ class Searching:
         return computing[1]
 
     def _explains(self, one: ir.Value, two: ir.Value, gap: float) -> bool:
-        """Whether the second run gives what the first does once this value is what it is in the first.
+        """True if the second run gives what the first does once this value is what it is in the first.
 
         A node in a loop or function is run several times, and has several results: all of them are put right.
         """

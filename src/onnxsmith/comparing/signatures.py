@@ -40,7 +40,7 @@ class Signature:
     is_real: bool = False
 
     def is_near(self, other: Signature) -> bool:
-        """Whether both are likely to be of equal values, whatever their shape."""
+        """True if both are likely to be of equal values, whatever their shape."""
         if self.size != other.size or self.strange != other.strange:
             return False
         if self.dtype != other.dtype and not (self.is_real and other.is_real):
@@ -52,7 +52,7 @@ class Signature:
         return abs(self.first - other.first) <= allowed and abs(self.second - other.second) <= allowed
 
     def fits(self, other: Signature, *, any_shape: bool = False) -> bool:
-        """Whether one could stand in the place of the other: a runtime may compute in wider numbers."""
+        """True if one could stand in the place of the other: a runtime may compute in wider numbers."""
         is_alike = self.dtype == other.dtype or (self.is_real and other.is_real)
         return is_alike and (self.size == other.size if any_shape else self.shape == other.shape)
 

@@ -46,7 +46,7 @@ class Tolerance:
 
     @property
     def is_given(self) -> bool:
-        """Whether somebody said so."""
+        """True if somebody said so."""
         return self.rtol is not None or self.atol is not None
 
     def allowed(self, array: Array, noise: Array | None = None) -> np.ndarray[Any, Any]:
@@ -82,12 +82,12 @@ def masking(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
 
 
 def is_text(array: Array) -> bool:
-    """Whether the elements are no numbers."""
+    """True if the elements are no numbers."""
     return array.dtype.kind in "OUST"
 
 
 def is_whole(array: Array) -> bool:
-    """Whether the elements are whole numbers, or truth values."""
+    """True if the elements are whole numbers, or truth values."""
     if array.dtype.kind in "iub":
         return True
     dtype = None if is_text(array) else DType.from_numpy(array.dtype)
@@ -233,7 +233,7 @@ def difference(
 
 
 def is_drift(left: RunValue, right: RunValue) -> bool:
-    """Whether outputs differ by no more than rounding that has grown over many nodes.
+    """True if outputs differ by no more than rounding that has grown over many nodes.
 
     Text, and numbers that no node rounds, do not drift; what is not finite is in the same places in both.
     """

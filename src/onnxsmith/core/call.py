@@ -165,7 +165,7 @@ def _outputs_of_bodies(attributes: Mapping[str, Any]) -> dict[str, tuple[Known, 
 
 @functools.lru_cache(maxsize=_OPERATORS)
 def has_open_outputs(op: OperatorDef) -> bool:
-    """Whether a call decides how many outputs there are, beyond those there always are."""
+    """True if a call decides how many outputs there are, beyond those there always are."""
     return op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
 
 
@@ -297,7 +297,7 @@ def _type_of(lifted: Any) -> AnyValueType | None:
 
 
 def _is_sequence(op: OperatorDef, position: int, elements: Sequence[Any]) -> bool:
-    """Whether a list is an ONNX sequence: where nothing else is taken, or where its elements are no scalars."""
+    """True if a list is an ONNX sequence: where nothing else is taken, or where its elements are no scalars."""
     parameter = parameter_at(op, position)
     types = () if parameter is None else parameter.types
     if not any(each.startswith("seq(") for each in types):
@@ -341,7 +341,7 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _may_be_scalar(value: Any) -> bool:
-    """Whether a value is a number, or a tensor that is not known to have dimensions."""
+    """True if a value is a number, or a tensor that is not known to have dimensions."""
     if isinstance(value, NumberValue):
         return True
     if isinstance(value, Value):

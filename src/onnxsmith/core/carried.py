@@ -36,7 +36,7 @@ class Carrier:
 
     @property
     def is_symbolic(self) -> bool:
-        """Whether some of its values exist only when the model runs."""
+        """True if some of its values exist only when the model runs."""
         raise NotImplementedError
 
     @property
@@ -119,7 +119,7 @@ class Carrier:
         raise NotImplementedError
 
     def compared(self, item: object) -> object:
-        """Whether each element is equal to an item: what `item in` it asks for."""
+        """True if each element is equal to an item: what `item in` it asks for."""
         return self == item
 
 
@@ -164,7 +164,7 @@ class Journal:
 
     @property
     def has_written(self) -> bool:
-        """Whether the path has written to an object from before it."""
+        """True if the path has written to an object from before it."""
         return any(each.owner is each and each.version > self.start for each, _ in self._before.values())
 
     def end(self) -> list[Written]:
@@ -242,5 +242,5 @@ _WALL: ContextVar[int] = ContextVar("onnxsmith_wall", default=0)
 
 
 def is_out_of_reach(carrier: Carrier) -> bool:
-    """Whether an object was made outside of a function that is a graph of its own."""
+    """True if an object was made outside of a function that is a graph of its own."""
     return carrier.born < _WALL.get()

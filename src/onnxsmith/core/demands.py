@@ -55,7 +55,7 @@ def noting(demands: Demands | None) -> Generator[None]:
 
 
 def is_noted() -> bool:
-    """Whether somebody notes what is demanded here: else there is no need to find out what holds."""
+    """True if somebody notes what is demanded here: else there is no need to find out what holds."""
     return _NOTED.get() is not None
 
 

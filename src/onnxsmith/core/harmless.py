@@ -26,7 +26,7 @@ _ELEMENTWISE = frozenset(_NAMES.split())
 
 
 def is_harmless(op: OperatorDef, inputs: Sequence[Value | None], outputs: Sequence[Known]) -> bool:
-    """Whether a call may be made where its result is not needed."""
+    """True if a call may be made where its result is not needed."""
     if op.domain:
         return False
     given = [each.known for each in inputs if each is not None]
@@ -48,7 +48,7 @@ def is_harmless(op: OperatorDef, inputs: Sequence[Value | None], outputs: Sequen
 
 
 def _is_single(known: Known) -> bool:
-    """Whether a value has certainly one element."""
+    """True if a value has certainly one element."""
     kind = known.type
     return isinstance(kind, TensorType) and kind.shape is not None and all(each == 1 for each in kind.shape)
 
@@ -58,14 +58,14 @@ def _is_text(known: Known) -> bool:
 
 
 def _is_size(sizes: Known, index: Known) -> bool:
-    """Whether this is a dimension that is there, as `len(x)` and `x.shape[1]` read one."""
+    """True if this is a dimension that is there, as `len(x)` and `x.shape[1]` read one."""
     if not isinstance(sizes.data, tuple) or not isinstance(index.data, np.ndarray) or index.data.size != 1:
         return False
     return -len(sizes.data) <= int(index.data.item()) < len(sizes.data)
 
 
 def _has_quotient(dividend: Known, divisor: Known) -> bool:
-    """Whether there is a quotient: of floats always, of integers over what is known and not 0."""
+    """True if there is a quotient: of floats always, of integers over what is known and not 0."""
     dtype = dividend.type.dtype if isinstance(dividend.type, TensorType) else None
     if dtype is None:
         return False

@@ -38,12 +38,12 @@ def in_control_flow(value: object) -> object:
 
 
 def has_numpys_meaning(value: object) -> bool:
-    """Whether a value is an array of another namespace, with operators of its own."""
+    """True if a value is an array of another namespace, with operators of its own."""
     return hasattr(value, "__array_namespace__") and not isinstance(value, np.ndarray | np.generic)
 
 
 def holds_tensor(value: object) -> bool:
-    """Whether a value is an array that computes as numpy does, and holds a tensor of ours."""
+    """True if a value is an array that computes as numpy does, and holds a tensor of ours."""
     return not isinstance(value, Value) and has_numpys_meaning(value) and hasattr(type(value), "tensor")
 
 

@@ -34,12 +34,12 @@ def operators_for(*values: Operand | None) -> StandardOperators:
 
 
 def is_array(value: object) -> TypeIs[Array]:
-    """Whether a value is a numpy array."""
+    """True if a value is a numpy array."""
     return isinstance(value, np.ndarray)
 
 
 def are_arrays(values: Sequence[object]) -> TypeGuard[Sequence[Array]]:
-    """Whether all values are numpy arrays."""
+    """True if all values are numpy arrays."""
     return all(isinstance(each, np.ndarray) for each in values)
 
 
@@ -79,7 +79,7 @@ def is_static(shape: tuple[object, ...]) -> TypeGuard[tuple[int, ...]]: ...
 @overload
 def is_static(shape: Sequence[object]) -> TypeGuard[Sequence[int]]: ...
 def is_static(shape: Sequence[object]) -> bool:
-    """Whether every dimension is a number."""
+    """True if every dimension is a number."""
     return all(isinstance(each, int) for each in shape)
 
 

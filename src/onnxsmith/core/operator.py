@@ -87,7 +87,7 @@ class Operators:
         return found
 
     def has(self, name: str) -> bool:
-        """Whether this version has the operator."""
+        """True if this version has the operator."""
         return registry.find("", name, self.version) is not None
 
 

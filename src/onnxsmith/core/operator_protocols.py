@@ -59,5 +59,5 @@ class StandardOperators(Protocol):
     def __getattr__(self, name: str) -> AnyOperator: ...
 
     def has(self, name: str) -> bool:
-        """Whether this version has the operator."""
+        """True if this version has the operator."""
         ...

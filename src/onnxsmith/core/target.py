@@ -47,7 +47,7 @@ class Target(Protocol):
 
     @property
     def is_exact(self) -> bool:
-        """Whether nodes are made as they are written, and no others: nothing is cast, folded or shared."""
+        """True if nodes are made as they are written, and no others: nothing is cast, folded or shared."""
         ...
 
     @property
@@ -148,7 +148,7 @@ class RecordingTarget(Target, Protocol):
 
     @property
     def is_lenient(self) -> bool:
-        """Whether a given model is taken as it is: a call that cannot work is made all the same, with a warning."""
+        """True if a given model is taken as it is: a call that cannot work is made all the same, with a warning."""
         ...
 
     def input(
@@ -162,15 +162,15 @@ class RecordingTarget(Target, Protocol):
         ...
 
     def owns(self, value: Value) -> bool:
-        """Whether the value was made in this very graph."""
+        """True if the value was made in this very graph."""
         ...
 
     def sees(self, value: Value) -> bool:
-        """Whether the value can be used here: it was made in this graph or in one around it."""
+        """True if the value can be used here: it was made in this graph or in one around it."""
         ...
 
     def is_given(self, value: Value) -> bool:
-        """Whether no call made the value: an input, a constant or a weight."""
+        """True if no call made the value: an input, a constant or a weight."""
         ...
 
     def subgraph(self) -> RecordingTarget:
@@ -179,12 +179,12 @@ class RecordingTarget(Target, Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no call was made in this very graph."""
+        """True if no call was made in this very graph."""
         ...
 
     @property
     def is_harmless(self) -> bool:
-        """Whether all calls made in this very graph are harmless, as `core.harmless` has it."""
+        """True if all calls made in this very graph are harmless, as `core.harmless` has it."""
         ...
 
     def draft(self) -> RecordingTarget:

@@ -404,7 +404,7 @@ class Tensor(TensorValue):
 
     @_guarded
     def any(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """Whether any element is true.
+        """True if any element is true.
 
         >>> from onnxsmith import tensor
         >>> tensor([True, False]).any()
@@ -414,7 +414,7 @@ class Tensor(TensorValue):
 
     @_guarded
     def all(self, axis: Axes = None, keepdims: bool = False) -> TensorValue:
-        """Whether all elements are true.
+        """True if all elements are true.
 
         >>> from onnxsmith import tensor
         >>> tensor([True, False]).all()

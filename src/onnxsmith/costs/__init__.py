@@ -1,4 +1,4 @@
-"""What nodes cost: operations by formulas over shapes, and memory by how long values live.
+"""The costs of nodes: operations by formulas over shapes, and memory by how long values live.
 
 Knows no form of models: whoever has nodes with types can ask, and importing it is cheap.
 """

@@ -21,7 +21,7 @@ class Counting:
         self.uncounted: Counter[str] = Counter()
 
     def graph(self, graph: CostlyGraph) -> Count:
-        """What one run of a graph takes."""
+        """Count the operations of one run of a graph."""
         self.by_operator = self._of(graph)
         return _total(self.by_operator.values())
 

@@ -57,7 +57,7 @@ _CONTROL = frozenset({"If", "Loop", "Scan"})
 
 
 def is_control_flow(node: CostlyNode) -> bool:
-    """Whether what a node takes is what its bodies take."""
+    """True if what a node takes is what its bodies take."""
     return not node.domain and node.op_type in _CONTROL
 
 
@@ -68,7 +68,7 @@ def flops_of(node: CostlyNode) -> Count | None:
 
 
 def has_formula(node: CostlyNode) -> bool:
-    """Whether an operator is in the table."""
+    """True if an operator is in the table."""
     return node.operator in FORMULAS
 
 
@@ -243,6 +243,6 @@ FORMULAS["SimplifiedLayerNormalization"] = FORMULAS["com.microsoft::SimplifiedLa
 
 
 def operators_counted(domain: str = "") -> Sequence[str]:
-    """The operators that have a formula, for who asks what is counted."""
+    """The operators that have a formula, sorted."""
     prefix = f"{domain}::" if domain else ""
     return sorted(name for name in FORMULAS if name.startswith(prefix) and ("::" in name) == bool(domain))

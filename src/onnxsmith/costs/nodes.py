@@ -1,4 +1,4 @@
-"""What is asked of a node to say what it costs."""
+"""The properties of a node that its costs depend on."""
 
 from __future__ import annotations
 

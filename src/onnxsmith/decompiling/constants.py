@@ -95,7 +95,7 @@ class Constants:
         return Inline(said[0], said[1], node)
 
     def _becomes(self, node: ir.Node, position: int, value: Any, dtype: DType) -> bool:
-        """Whether a literal at this input becomes a tensor of this type."""
+        """True if a literal at this input becomes a tensor of this type."""
         op = self._definition(node)
         if op is None or any(each.type in _GRAPHS for each in node.attributes.values()):
             return False

@@ -20,7 +20,7 @@ _DEEPEST = 20
 
 
 def is_if_statement(script: ScriptWriter, node: ir.Node) -> bool:
-    """Whether an `if` statement makes exactly this node."""
+    """True if an `if` statement makes exactly this node."""
     op = script.definition(node)
     if op is None or op.name != "If" or op.domain or set(node.attributes) != set(_BRANCHES):
         return False
@@ -43,7 +43,7 @@ def _graph(node: ir.Node, name: str) -> ir.Graph:
 
 
 def _is_tensor(script: ScriptWriter, value: ir.Value) -> bool:
-    """Whether it is certainly a tensor that the model computes, and no constant."""
+    """True if it is certainly a tensor that the model computes, and no constant."""
     if value.const_value is not None and value.producer() is None:
         return False
     kind = script.declared(value)

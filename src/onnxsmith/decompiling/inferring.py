@@ -154,14 +154,14 @@ def joined(inferred: AnyValueType, declared: AnyValueType) -> AnyValueType:
 
 
 def has_element_type(kind: AnyValueType) -> bool:
-    """Whether a type says what its elements are: another cannot be written."""
+    """True if a type says what its elements are: another cannot be written."""
     while isinstance(kind, SequenceType | OptionalType):
         kind = kind.element
     return isinstance(kind, TensorType) and kind.dtype is not None
 
 
 def has_value_types(graph: ir.Graph) -> bool:
-    """Whether a model says what the values inside a graph are; its outputs do not count."""
+    """True if a model says what the values inside a graph are; its outputs do not count."""
     return any(
         value.type is not None and not value.is_graph_output()
         for each in all_graphs(graph)

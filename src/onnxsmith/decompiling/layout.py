@@ -93,7 +93,7 @@ def dictionary(entries: Sequence[tuple[str, Text]], *, is_open: bool = False) ->
 
 
 def is_forced_open(text: Text) -> bool:
-    """Whether a part of the text stands on lines of its own in any case."""
+    """True if a part of the text stands on lines of its own in any case."""
     if isinstance(text, Keyed):
         return is_forced_open(text.value)
     if isinstance(text, Bracketed):

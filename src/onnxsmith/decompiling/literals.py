@@ -105,7 +105,7 @@ def _bytes(value: bytes) -> str:
 
 
 def is_small(tensor: ir.TensorProtocol) -> bool:
-    """Whether a tensor may be written element by element."""
+    """True if a tensor may be written element by element."""
     dimensions = dimensions_of(tensor)
     return math.prod(dimensions) <= MOST_ELEMENTS and len(dimensions) <= 3
 
@@ -155,7 +155,7 @@ def typed_elements(tensor: ir.TensorProtocol, used: set[str]) -> tuple[str, Text
 
 
 def says_exactly(tensor: ir.TensorProtocol) -> bool:
-    """Whether the elements of a tensor, written out, give the same bits again."""
+    """True if the elements of a tensor, written out, give the same bits again."""
     dtype = DType(int(tensor.dtype))
     if dtype is DType.STRING:
         return True

@@ -27,7 +27,7 @@ _FIXED = 2
 
 
 def is_loop_statement(script: ScriptWriter, node: ir.Node) -> bool:
-    """Whether a `for` or `while` statement makes exactly this node."""
+    """True if a `for` or `while` statement makes exactly this node."""
     op = script.definition(node)
     if op is None or op.name != "Loop" or op.domain or set(node.attributes) != {"body"}:
         return False
@@ -65,7 +65,7 @@ def _is_tensor(script: ScriptWriter, value: ir.Value) -> bool:
 
 
 def _has_plain_condition(script: ScriptWriter, node: ir.Node, body: ir.Graph) -> bool:
-    """Whether the condition is only passed on, or made anew at the end of each iteration."""
+    """True if the condition is only passed on, or made anew at the end of each iteration."""
     trips = node.inputs[0] if node.inputs else None
     start = node.inputs[1] if len(node.inputs) > 1 else None
     given, result = body.inputs[1], body.outputs[0]

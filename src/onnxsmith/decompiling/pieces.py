@@ -19,7 +19,7 @@ from onnxsmith.schema import registry
 
 
 def is_piece(value: Any) -> bool:
-    """Whether it is a function or a node."""
+    """True if it is a function or a node."""
     return isinstance(value, onnx.FunctionProto | onnx.NodeProto | ir.Function | ir.Node)
 
 

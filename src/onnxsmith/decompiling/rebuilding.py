@@ -50,9 +50,9 @@ def rebuild(
     """The model of a script, as the tables beside it say: what a decompiled module ends with.
 
     Names are by variable, and hold as long as the variable does: edit the code, and what is left keeps its names. A
-    new variable names its value itself. The tables are those of `onnxsmith.decompiling.details.Details`: `values` and
-    `nodes` hold names by variable, `literals` and `constants` what stands in the code as a literal (`y[1]` is input 1
-    of the node that makes `y`), and so on. `functions` holds the same for each function of the model. `value_types`
+    new variable names its value itself. The tables are those of `onnxsmith.decompiling.details.Details`. `values` and
+    `nodes` hold names by variable. `literals` and `constants` hold values that are literals in the code: `y[1]` is
+    input 1 of the node that makes `y`. `functions` holds the same for each function of the model. `value_types`
     asks for the types of the values inside the model, and may hold those that inference does not find.
 
     >>> from onnxsmith import FLOAT, opset21 as op, rebuild, script

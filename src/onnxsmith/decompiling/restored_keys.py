@@ -40,7 +40,7 @@ def give_keys(graph: ir.Graph, attribute: str, owners: Mapping[str, str], seen: 
 
 
 def is_fresh(value: ir.Value) -> bool:
-    """Whether it is an earlier value of a variable, which no table knows."""
+    """True if it is an earlier value of a variable, which no table knows."""
     return _FRESH in notes_of(value)
 
 

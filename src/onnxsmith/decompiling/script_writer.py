@@ -328,7 +328,7 @@ def named_outputs(node: ir.Node) -> list[ir.Value]:
 
 
 def _splits_evenly(node: ir.Node, op: OperatorDef) -> bool:
-    """Whether it is a Split that says nothing of its parts: unpacking one would say how many there are."""
+    """True if it is a Split that says nothing of its parts: unpacking one would say how many there are."""
     if op.name != "Split" or "num_outputs" not in op.attributes:
         return False
     return len(node.inputs) < 2 and "num_outputs" not in node.attributes

@@ -1,4 +1,4 @@
-"""What differs between two models: nodes, weights, inputs, outputs, functions, opsets and metadata."""
+"""Differences between two models: nodes, weights, inputs, outputs, functions, opsets and metadata."""
 
 from onnxsmith.diffing.change import Change as Change
 from onnxsmith.diffing.change import ChangedThing as ChangedThing

@@ -1,4 +1,4 @@
-"""What `diff` gives: the changes between two models, as text, for notebooks, for JSON and for the viewer."""
+"""The result of `diff`: the changes between two models, as text, for notebooks, for JSON and for the viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes did to a model, step by step, for the viewer: each edit marks the nodes that it came from."""
+"""The changes that passes made, step by step, for the viewer: each edit marks the nodes that it came from."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def timeline(model: Model, edits: Iterable[Edit]) -> Overlay:
 
 
 def _run(numbered: tuple[int, Edit]) -> tuple[object, ...]:
-    """What edits in a row have in common that are one step; an edit that makes nodes is one alone."""
+    """The key that consecutive edits of one step share; an edit that makes nodes is a step alone."""
     number, edit = numbered
     return (number,) if edit.after else (edit.pass_name, edit.rule)
 

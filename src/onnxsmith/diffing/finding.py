@@ -152,7 +152,7 @@ class Finder:
                 yield f"{name}: {shown[0]} -> {shown[1]}{more}"
 
     def _result_details(self, left: Graph, right: Graph) -> Iterator[str]:
-        """What graphs give, other than the outermost ones."""
+        """Differences in the outputs of graphs inside."""
         counts = len(left.ir.outputs), len(right.ir.outputs)
         if counts[0] != counts[1]:
             yield f"results: {counts[0]} -> {counts[1]}"
@@ -163,7 +163,7 @@ class Finder:
                 yield f"result {place}: {told_apart(one, other)}"
 
     def _is_same(self, left: ir.Value | None, right: ir.Value | None) -> bool:
-        """Whether values stand for each other; weights do, whatever they hold, and are looked at later."""
+        """True if values stand for each other; weights do, whatever they hold, and are looked at later."""
         if left is None or right is None:
             return left is right
         if _tensor(left) is not None and _tensor(right) is not None:
@@ -271,7 +271,7 @@ class Finder:
                 )
 
     def _function_details(self, left: Graph, right: Graph) -> Iterator[str]:
-        """What functions say of themselves."""
+        """Differences in the descriptions of functions."""
         for domain in dict.fromkeys((*left.ir.opset_imports, *right.ir.opset_imports)):
             versions = [each.ir.opset_imports.get(domain, "none") for each in (left, right)]
             if versions[0] != versions[1]:
@@ -383,7 +383,7 @@ def _tensor(value: ir.Value) -> ir.TensorProtocol | None:
 
 
 def _may_be_same_type(left: ir.Value, right: ir.Value) -> bool:
-    """Whether declared types agree, as far as both say something; names of dimensions say nothing."""
+    """True if declared types agree, as far as both say something; names of dimensions say nothing."""
     if left.type is None or right.type is None:
         return True
     if left.type != right.type:

@@ -1,4 +1,4 @@
-"""Which node of one graph is which of another: by structure, names and places in the source.
+"""Pairs the nodes of two graphs by structure, names and places in the source.
 
 What is certain comes first: nodes computed in the same way from the same. Then what is left is paired by names, by
 what it is used for, by the pairs around it, and at last by the order of the files. Each step is linear; the last looks
@@ -113,7 +113,7 @@ class Pairing:
                     self._pair(mine[block.a + step], theirs[block.b + step])
 
     def _gaps(self) -> Iterator[tuple[list[ir.Node], list[ir.Node]]]:
-        """What is not paired between two pairs that follow each other in both graphs."""
+        """The unpaired nodes between two pairs that follow each other in both graphs."""
         start = 0
         mine: list[ir.Node] = []
         for node in (*self._left, None):

@@ -20,7 +20,7 @@ _TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 
 
 class Contents:
-    """What tensors hold, as digests; each tensor is read once."""
+    """The contents of tensors, as digests; each tensor is read once."""
 
     def __init__(self) -> None:
         # The tensor is kept, so that its id stays its own.

@@ -19,7 +19,7 @@ _PROPERTIES = ("ir_version", "producer_name", "producer_version", "domain", "mod
 
 @boundary
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
-    """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+    """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
     Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
     the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
@@ -71,7 +71,7 @@ def _called(model: Model, other: Model) -> tuple[str, str]:
 
 
 def _model_changes(model: Model, other: Model) -> Iterator[Change]:
-    """What the models say of themselves."""
+    """Differences in the descriptions of the models."""
     one, two = read(model).ir, read(other).ir
     for name in _PROPERTIES:
         before, after = getattr(one, name), getattr(two, name)

@@ -1,4 +1,4 @@
-"""What every error of ours is: a message, places in the source, help, and a code.
+"""The base of all errors: a message, places in the source, help, and a code.
 
 Holds facts; `diagnostics` turns them into text, and the modules beside this one say which mistakes there are.
 """
@@ -60,7 +60,7 @@ class OnnxsmithError(Exception):
         return "\n\n".join([text, *(str(each) for each in self.others)])
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows of it: the frames of the user's code, and the message in its colours."""
+        """The text that IPython shows: the frames of the user's code, and the message in its colours."""
         import traceback  # only IPython asks for this
 
         frames = [

@@ -70,7 +70,7 @@ def _guarded(function: Callable[P, R], answer: Answer | None) -> Callable[P, R]:
 
 
 def _called(function: Callable[..., object]) -> str:
-    """What a user calls: the class, where it is its `__init__`."""
+    """The object that a user calls: for an `__init__`, the class."""
     if function.__name__ != "__init__":
         return function.__name__
     return function.__qualname__.removesuffix(".__init__").rpartition(".")[2]

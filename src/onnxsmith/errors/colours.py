@@ -15,7 +15,7 @@ _MARKS = re.compile(r"^(?P<space>\s*)(?P<marks>[\^\-][\^\- ]*[\^\-]|[\^\-])(?P<w
 
 
 def is_plain() -> bool:
-    """Whether the user of IPython wants no colours: there, or anywhere (https://no-color.org)."""
+    """True if the user of IPython wants no colours: there, or anywhere (https://no-color.org)."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     chosen = str(getattr(shell, "colors", ""))

@@ -140,7 +140,7 @@ class AttributeValueError(OnnxsmithError, ValueError):
 
 
 class InputTypeError(OnnxsmithError, TypeError):
-    """What was passed as an input is no tensor, array, sequence or literal.
+    """An input is no tensor, array, sequence or literal.
 
     Wrong:
 

@@ -50,7 +50,7 @@ class Page:
 
     @property
     def is_shell(self) -> bool:
-        """Whether the examples are commands for a shell, not Python."""
+        """True if the examples are commands for a shell, not Python."""
         return self.wrong.startswith("$ ")
 
 

@@ -46,7 +46,7 @@ class UnconvertedStepError(OnnxsmithError, NotImplementedError):
 
 
 class PipelineError(OnnxsmithError, TypeError, ValueError):
-    """What `onnxsmith.sklearn` is given is no fitted estimator, or no data of a kind that a model takes.
+    """An argument of `onnxsmith.sklearn` is no fitted estimator, or no data of a kind that a model takes.
 
     Wrong:
 

@@ -1,4 +1,4 @@
-"""C5: programs whose meaning hangs on values that only the model has, when it runs."""
+"""C5: programs whose meaning depends on values that only the model has, when it runs."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class LoopTypeError(OnnxsmithError, TypeError):
 
 
 class DynamicPythonValueError(OnnxsmithError, TypeError):
-    """A Python object hangs on a condition that only the model knows.
+    """A Python object depends on a condition that only the model knows.
 
     Tensors and numbers can be chosen by the model; a string, a function or another Python object cannot.
 

@@ -8,8 +8,8 @@ from onnxsmith.errors.base import OnnxsmithError
 class UnknownNameError(OnnxsmithError, ValueError):
     """A model has no value, input, output, node or dimension of this name.
 
-    Names of values are those of the outermost graph: what is made inside the body of an `If`, `Loop` or `Scan`, or in a
-    function, has no one value that could be cut out or given.
+    Names of values are those of the outermost graph. A value inside the body of an `If`, `Loop` or `Scan`, or in a
+    function, is computed any number of times, and cannot be cut out or given.
 
     Wrong:
 

@@ -116,7 +116,7 @@ class TensorIndexError(OnnxsmithError, IndexError):
 
 
 class InferenceError(OnnxsmithError, ValueError):
-    """What a call would give has no type, because its parts disagree.
+    """The result of a call has no type, because its parts disagree.
 
     The branches of an `op.If` that give different types, or a body of `op.Loop` that gives back another type than it
     got, are the usual cause. For an operator that onnxsmith has no rule for, the message carries what ONNX's own
@@ -141,7 +141,7 @@ class InferenceError(OnnxsmithError, ValueError):
 
 
 class UnknownRankError(OnnxsmithError, ValueError):
-    """What was asked depends on the number of dimensions, and that is not known when the graph is made.
+    """An operation depends on the number of dimensions, and that is not known when the graph is made.
 
     Wrong:
 

@@ -12,7 +12,7 @@ from onnxsmith.errors.functions import CallError
 def wrong_call(
     name: str, signature: inspect.Signature, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> CallError | None:
-    """What is wrong with a call; None where the arguments fit.
+    """The error of a call; None if the arguments fit.
 
     A keyword that is no parameter comes first: where it is misspelt, the one that it was meant for is missing, too.
     """

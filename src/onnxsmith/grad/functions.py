@@ -65,7 +65,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool 
 def value_and_grad(
     function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False
 ) -> Gradient:
-    """What a function gives, and its gradient: computed together.
+    """The results of a function and its gradient, computed together.
 
     >>> from onnxsmith.grad import value_and_grad
     >>> import numpy as np
@@ -77,7 +77,7 @@ def value_and_grad(
 
 @boundary
 def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
-    """What a function gives, and the gradient of its results weighted with `cotangent`: a vector times the Jacobian.
+    """The results of a function, and their gradient weighted with `cotangent`: a vector times the Jacobian.
 
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
     where there are several results.
@@ -92,7 +92,7 @@ def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool =
 
 @boundary
 def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
-    """What a function gives, and how that changes along `tangent`: the Jacobian times a vector.
+    """The results of a function, and their change along `tangent`: the Jacobian times a vector.
 
     It is called with the function's arguments and `tangent=`, an array of the shape of the argument; a tuple of them
     where `wrt` names several.

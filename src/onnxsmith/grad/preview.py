@@ -48,9 +48,9 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
 
     Those are `Gradient`, `Adam`, `Adagrad` and `Momentum`. A `Gradient` of several numbers is that of their sum.
 
-    A ModelProto with training information gives one step of training: inputs are those of the graph and of
-    the algorithm, then what a step updates, with its first value as the default; outputs are theirs, then `NAME_next`
-    for all that is updated. `stage` says which entry of the information is meant.
+    A ModelProto with training information gives one step of training. Its inputs are those of the graph and of the
+    algorithm, then the values that a step updates, with their first values as defaults. Its outputs are theirs, then
+    `NAME_next` for all that is updated. `stage` says which entry of the information is meant.
 
     >>> from onnxsmith.grad import expand_training
     >>> import onnx.parser

@@ -94,7 +94,7 @@ def training_step(
 
 
 def initial_state(model: Model, step: Model) -> dict[str, Array]:
-    """What the first step of training takes besides the data: the weights of a model, and zeros for all that is kept.
+    """The inputs of the first step of training besides the data: the weights of a model, and zeros for other state.
 
     By name, in the order in which the step gives what follows.
 

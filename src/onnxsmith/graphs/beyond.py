@@ -121,7 +121,7 @@ def _marked(tensor: object, hidden: Hidden) -> onnx.SparseTensorProto | None:
 
 
 def needs_proto(model: ir.Model, types: dict[str, AnyValueType]) -> bool:
-    """Whether a model holds what only a proto can say."""
+    """True if a model holds what only a proto can say."""
     from onnxsmith.graphs.sparse_tensor import SparseTensor  # with onnx-ir, which is heavy
 
     if types:

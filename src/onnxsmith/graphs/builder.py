@@ -185,7 +185,7 @@ class GraphTarget:
 
     @property
     def is_function(self) -> bool:
-        """Whether it is the body of a function, whose inputs and outputs have no types; its subgraphs' have."""
+        """True if it is the body of a function, whose inputs and outputs have no types; its subgraphs' have."""
         return self.parent is None and self.program.kind == "function"
 
     @property
@@ -221,7 +221,7 @@ class GraphTarget:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has no node."""
+        """True if it has no node."""
         return not self.nodes
 
     def draft(self) -> GraphTarget:

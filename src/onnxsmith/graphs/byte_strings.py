@@ -26,7 +26,7 @@ def as_bytes(value: str | bytes) -> bytes:
 
 
 def is_text(content: bytes) -> bool:
-    """Whether bytes are UTF-8."""
+    """True if bytes are UTF-8."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:

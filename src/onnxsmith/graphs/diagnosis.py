@@ -76,7 +76,7 @@ def _objections(
 
 
 def _is_about(found: OnnxsmithError, failure: OnnxsmithError, model: ir.Model) -> bool:
-    """Whether inference and the runtime can mean the same node."""
+    """True if inference and the runtime can mean the same node."""
     if failure.node is None or found.node is None:
         return True
     operator = failure.node[0]

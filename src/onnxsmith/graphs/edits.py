@@ -71,7 +71,7 @@ class Edit:
 
     @property
     def change(self) -> str:
-        """What became what, for people."""
+        """The change in words: the nodes before and after."""
         before = " + ".join(map(str, self.before))
         after = " + ".join(map(str, self.after))
         if self.after:

@@ -1,4 +1,4 @@
-"""What is there already where something is to be written: whose it is, and whether it may go.
+"""Files that exist already where something is to be written: whose they are, and whether they may be replaced.
 
 A file that a user names may be replaced, as everywhere. A file whose name we make up beside it may not, unless it holds
 just what is to be written, or belongs to what is replaced.
@@ -20,12 +20,12 @@ def refuse(place: Path, why: str, instead: str) -> ModelWriteError:
     """The error for a file that is there already and stays as it is."""
     return ModelWriteError(
         f"{str(place)!r} is there already, and {why}",
-        help=f"say overwrite=True if it may go (--force on the command line), or {instead}",
+        help=f"pass overwrite=True to replace it (--force on the command line), or {instead}",
     )
 
 
 def are_same(one: Path, other: Path) -> bool:
-    """Whether two files hold the same bytes."""
+    """True if two files hold the same bytes."""
     if one.stat().st_size != other.stat().st_size:
         return False
     with open(one, "rb") as first, open(other, "rb") as second:
@@ -65,7 +65,7 @@ def _data_files(model: Path) -> set[str]:
 
 
 def is_model(place: Path) -> bool:
-    """Whether a file holds an ONNX model."""
+    """True if a file holds an ONNX model."""
     try:
         files.read(place)
     except OnnxsmithError:

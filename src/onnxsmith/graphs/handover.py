@@ -58,7 +58,7 @@ def recorded_session_model(model: ModelRecord) -> SessionModel | None:
 
 
 def _is_foreign(content: AttributeContent) -> bool:
-    """Whether an attribute is a graph that the user brought, whose own attributes no call has checked."""
+    """True if an attribute is a graph that the user brought, whose own attributes no call has checked."""
     parts = content if isinstance(content, tuple) else (content,)
     return any(isinstance(each, ir.Graph | onnx.GraphProto) for each in parts)
 

@@ -333,7 +333,7 @@ class Model:
                 )
 
     def _is_by_name(self, given: object) -> bool:
-        """Whether this is a mapping of inputs by name, and not the value of an input that is itself a map."""
+        """True if this is a mapping of inputs by name, and not the value of an input that is itself a map."""
         if not isinstance(given, Mapping):
             return False
         ports = (*self.inputs, *self.optional_inputs)

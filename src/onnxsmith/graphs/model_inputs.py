@@ -190,7 +190,7 @@ def _numpy_name(dtype: DType) -> str:
 
 
 def _fits(given: Shape, wanted: Shape) -> bool:
-    """Whether a tensor of one shape may be one of the other."""
+    """True if a tensor of one shape may be one of the other."""
     return len(given) == len(wanted) and all(
         not isinstance(a, int) or not isinstance(b, int) or a == b for a, b in zip(given, wanted, strict=True)
     )

@@ -52,7 +52,7 @@ def _called(
 
 
 def is_same(one: AnyFunction, other: AnyFunction) -> bool:
-    """Whether two functions have the same nodes, whatever their values are called."""
+    """True if two functions have the same nodes, whatever their values are called."""
     return one is other or definition_of(one) == definition_of(other)
 
 

@@ -131,7 +131,7 @@ class OpsetVersions:
 
     @property
     def _is_decided(self) -> bool:
-        """Whether something has named the version of the standard domain."""
+        """True if something has named the version of the standard domain."""
         known = self._ranges.get("")
         return self._is_fixed or self._is_named or (known is not None and known.named is not None)
 

@@ -20,7 +20,7 @@ from onnxsmith.types.value_types import (
 
 
 def is_beyond_onnx_ir(proto: onnx.ModelProto) -> bool:
-    """Whether a model would lose something in onnx-ir."""
+    """True if a model would lose something in onnx-ir."""
     return any(_is_beyond(each) for each in graphs_of(proto))
 
 
@@ -85,7 +85,7 @@ def without_initializers(proto: onnx.ModelProto, names: Collection[str]) -> onnx
 
 
 def has_map(proto: onnx.TypeProto) -> bool:
-    """Whether a type is, or contains, one that onnx-ir does not know."""
+    """True if a type is, or contains, one that onnx-ir does not know."""
     match proto.WhichOneof("value"):
         case "map_type" | "sparse_tensor_type":
             return True

@@ -22,7 +22,7 @@ _SHOWN = 20
 
 @dataclass(slots=True)
 class Report:
-    """What one run of passes did.
+    """The changes that one run of passes made.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()

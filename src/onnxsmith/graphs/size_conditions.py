@@ -48,7 +48,7 @@ class SizeCondition:
     because: str = ""
 
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
-        """Whether sizes pass; None where that cannot be said, as one of them is not known."""
+        """True if sizes pass; None where that cannot be said, as one of them is not known."""
         try:
             tree = parse_expression(self.text)
             return _compared(tree, sizes) if isinstance(tree, ast.Compare) else None

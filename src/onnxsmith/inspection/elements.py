@@ -1,4 +1,4 @@
-"""Which elements of two arrays differ."""
+"""Finds the elements that differ between two arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnxsmith.inspection.attributes import Elements
 
 
 def differing(left: Elements, right: Elements) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which elements of two flat arrays of one type differ: NaN is what NaN is, and -0.0 is not 0.0."""
+    """A mask of the elements that differ between two flat arrays of one type: NaN equals NaN, and -0.0 is not 0.0."""
     if left.dtype.kind == "c":
         return np.asarray(differing(_parts(left), _parts(right)).reshape(-1, 2).any(axis=1))
     differs = cast("np.ndarray[Any, np.dtype[np.bool_]]", np.asarray(left != right, np.bool_))

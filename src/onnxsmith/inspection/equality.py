@@ -29,7 +29,7 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether two models are equal: true or false, and the first difference in words.
+    """The result of comparing two models: true if they are equal, and else with the first difference in words.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
@@ -58,7 +58,7 @@ class _Different(Exception):
 
 @boundary
 def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
-    """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+    """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
     What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
     their names. The result is true or false, and says where the first difference is.

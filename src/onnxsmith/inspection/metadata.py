@@ -10,7 +10,7 @@ from onnxsmith.graphs.model import Model
 
 
 def metadata(model: Model) -> Mapping[str, str]:
-    """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+    """The metadata of the model by key, which cannot be changed; `with_metadata` makes a model with other metadata.
 
     >>> from onnxsmith import FLOAT, trace
     >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")

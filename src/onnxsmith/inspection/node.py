@@ -23,11 +23,11 @@ _SHOWN_VALUES = 12
 
 
 class WholeModel(Protocol):
-    """What views ask of the model that they are in."""
+    """The model around views, as they use it."""
 
     @property
     def called(self) -> str:
-        """What places are said by that only the model names."""
+        """The source of places that only the model names, in words."""
         ...
 
     def of_ir(self, node: ir.Node) -> Node:
@@ -76,7 +76,7 @@ class NodeValue:
 
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it."""
+        """True if the model holds it."""
         return self.ir.is_initializer()
 
     @property
@@ -143,12 +143,12 @@ class Graph:
 
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
-        """What it takes."""
+        """Its inputs."""
         return tuple(NodeValue(self._nodes, each) for each in self.ir.inputs)
 
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives."""
+        """Its outputs."""
         return tuple(NodeValue(self._nodes, each) for each in self.ir.outputs)
 
     @property
@@ -210,12 +210,12 @@ class Node:
 
     @property
     def inputs(self) -> tuple[NodeValue | None, ...]:
-        """What it takes; None for an optional input that is left out."""
+        """Its inputs; None for an optional input that is left out."""
         return tuple(None if each is None else NodeValue(self._nodes, each) for each in self.ir.inputs)
 
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives; an output that nobody wants has no name."""
+        """Its outputs; an output that is not used may have no name."""
         return tuple(NodeValue(self._nodes, each) for each in self.ir.outputs)
 
     @property
@@ -241,7 +241,7 @@ class Node:
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of it besides."""
+        """Its metadata, by key."""
         return MappingProxyType(self.ir.metadata_props)
 
     @property

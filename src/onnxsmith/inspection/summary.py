@@ -24,7 +24,7 @@ _SHOWN_OPERATORS = 40
 
 @dataclass(frozen=True, slots=True)
 class OperatorSummary:
-    """What all nodes of one operator take together."""
+    """The costs of all nodes of one operator together."""
 
     operator: str
     #: How many nodes there are in the file.
@@ -37,7 +37,7 @@ class OperatorSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a model consists of, and what one run of it takes.
+    """The parts of a model, and the costs of one run.
 
     A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
     known only when it runs.
@@ -109,7 +109,7 @@ class Summary:
 
 @boundary
 def summary(model: Model, **sizes: int) -> Summary:
-    """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+    """Summarise a model: operators, parameters, bytes, and floating-point operations of a run.
 
     Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
     sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators

@@ -26,7 +26,7 @@ _MOST_CANDIDATES = 5000
 
 @dataclass(frozen=True, slots=True)
 class WeightInfo:
-    """What is known of a weight without reading it.
+    """The facts of a weight that are known without reading it.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
@@ -117,7 +117,7 @@ class ModelWeights(Mapping[str, Elements]):
 
     @boundary
     def info(self, name: str) -> WeightInfo:
-        """What is known of a weight without reading it.
+        """The facts of a weight, without reading it.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, trace
@@ -139,7 +139,7 @@ class ModelWeights(Mapping[str, Elements]):
         )
 
     def infos(self) -> Iterator[WeightInfo]:
-        """What is known of every weight, without reading any."""
+        """The facts of every weight, without reading any."""
         return (self.info(name) for name in self)
 
     @property

@@ -1,4 +1,4 @@
-"""What stands behind `from onnxsmith import opset21 as op`: modules whose operators are made on first use."""
+"""Modules for `from onnxsmith import opset21 as op`, whose operators are made on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"onnxsmith\.opset(?:_[a-z_]+?)?\d+")
 
 
 def is_opset_module(module: types.ModuleType) -> bool:
-    """Whether a module is that of an opset: `opset21`, `opset_ai_onnx_ml5`."""
+    """True if a module is that of an opset: `opset21`, `opset_ai_onnx_ml5`."""
     return _NAME.fullmatch(module.__name__) is not None
 
 

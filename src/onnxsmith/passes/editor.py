@@ -78,7 +78,7 @@ class Editor:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no more changes may be made."""
+        """True if no more changes may be made."""
         return self.budget is not None and len(self.log) >= self.budget
 
     @property
@@ -155,11 +155,11 @@ class Editor:
         return attribute.as_tensor()
 
     def is_constant(self, value: ir.Value | None) -> bool:
-        """Whether a value is known before the model runs."""
+        """True if a value is known before the model runs."""
         return self.tensor(value) is not None
 
     def is_fixed(self, value: ir.Value) -> bool:
-        """Whether the content of a constant is what it is for good."""
+        """True if the content of a constant is what it is for good."""
         return not self.keeps_weights or WEIGHT_KEY not in value.meta
 
     def array(self, value: ir.Value | None, most: int | None = None) -> Array | None:
@@ -238,7 +238,7 @@ class Editor:
         return value
 
     def sees_initializers(self, node: ir.Node) -> bool:
-        """Whether a node may read a new initializer of the main graph: not in functions, nor in graphs like them."""
+        """True if a node may read a new initializer of the main graph: not in functions, nor in graphs like them."""
         if not self.can_add_initializers:
             return False
         graph = node.graph

@@ -14,7 +14,7 @@ _PLAIN_SCAN = 9
 
 
 def is_loop(node: ir.Node) -> bool:
-    """Whether a node runs its body again and again."""
+    """True if a node runs its body again and again."""
     return not node.domain and node.op_type in ("Loop", "Scan")
 
 
@@ -64,7 +64,7 @@ def _truth(edit: Editor, value: ir.Value) -> bool | None:
 
 
 def goes_on(edit: Editor, body: ir.Graph) -> bool:
-    """Whether the body of a `Loop` says after every turn that there is another one."""
+    """True if the body of a `Loop` says after every turn that there is another one."""
     if len(body.inputs) < 2 or not body.outputs:
         return False
     value: ir.Value | None = body.outputs[0]
@@ -74,7 +74,7 @@ def goes_on(edit: Editor, body: ir.Graph) -> bool:
 
 
 def runs_at_least_once(edit: Editor, node: ir.Node) -> bool:
-    """Whether the body of a loop surely runs."""
+    """True if the body of a loop surely runs."""
     if node.op_type == "Scan":
         return (scan_turns(edit, node) or 0) > 0
     limit = _limit(edit, node)

@@ -86,10 +86,10 @@ def optimize(
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
 
-    What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+    Removes nodes that it does not need, computes constants, and fuses several nodes into one where ONNX has one.
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
-    by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    by default it is raised to the newest that the installed ONNX Runtime loads, if later operators help.
     Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
     `verify` True runs both on inputs that are made up, or on those that it is given;
@@ -222,7 +222,7 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
 
 
 def _has_open_attention(model: ir.Model) -> bool:
-    """Whether there is an `Attention` on sizes that may be 0, which ONNX Runtime refuses."""
+    """True if there is an `Attention` on sizes that may be 0, which ONNX Runtime refuses."""
     return any(
         fixed_shape(value) is None
         for node in model.graph.all_nodes()

@@ -63,7 +63,7 @@ class DeclaredTypes:
             value.shape = None
 
     def is_open(self) -> bool:
-        """Whether there are values in the main graph whose shapes are not known, or have sizes without a name."""
+        """True if there are values in the main graph whose shapes are not known, or have sizes without a name."""
         return any(each.shape is None or is_vague(each.shape) for each in _own_values(self._model.graph))
 
     def fill(self) -> None:

@@ -56,7 +56,7 @@ class Unrolling:
 
 
 def _draws(nodes: Iterable[ir.Node], functions: Functions) -> bool:
-    """Whether one of the nodes, or of the functions that they call, draws random numbers."""
+    """True if one of the nodes, or of the functions that they call, draws random numbers."""
     waiting, seen = list(nodes), set[ir.OperatorIdentifier]()
     while waiting:
         node = waiting.pop()
@@ -153,7 +153,7 @@ def _outcome(
 
 
 def _can_be_joined(at: Attempt, value: ir.Value | None) -> bool:
-    """Whether `Unsqueeze` and `Concat` take a value: a loop gives types that they do not, of eight bits and fewer."""
+    """True if `Unsqueeze` and `Concat` take a value: a loop gives types that they do not, of eight bits and fewer."""
     if value is None or value.type is None:
         return value is not None
     name = type_from_ir(value.type, None).onnx_name

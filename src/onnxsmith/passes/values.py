@@ -22,7 +22,7 @@ RANDOM = frozenset(
 
 
 def is_read(value: ir.Value) -> bool:
-    """Whether a node reads a value, or a graph gives it."""
+    """True if a node reads a value, or a graph gives it."""
     return value.is_graph_output() or bool(value.uses())
 
 
@@ -67,7 +67,7 @@ def fixed_shape(value: ir.Value | None) -> tuple[int, ...] | None:
 
 
 def same_shape(left: ir.Value | None, right: ir.Value | None) -> bool:
-    """Whether two values are known to have one shape."""
+    """True if two values are known to have one shape."""
     shape = dimensions(left)
     return shape is not None and None not in shape and shape == dimensions(right)
 
@@ -77,7 +77,7 @@ _MADE_UP = "unk__"
 
 
 def is_vague(shape: ir.Shape) -> bool:
-    """Whether a shape has sizes that are neither numbers nor have a name of the model's."""
+    """True if a shape has sizes that are neither numbers nor have a name of the model's."""
     return any(
         not isinstance(each, int) and (each.value is None or each.value.startswith(_MADE_UP))
         for each in shape
@@ -85,7 +85,7 @@ def is_vague(shape: ir.Shape) -> bool:
 
 
 def _is(attribute: ir.Attr | None, kind: ir.AttributeType) -> TypeGuard[ir.Attr]:
-    """Whether an attribute is given, as a value of a type; one of a stranger's model may be of any."""
+    """True if an attribute is given, as a value of a type; one of a stranger's model may be of any."""
     return attribute is not None and not attribute.is_ref() and attribute.type == kind
 
 
@@ -114,7 +114,7 @@ def ints_attribute(node: ir.Node, name: str) -> tuple[int, ...] | None:
 
 
 def has_references(node: ir.Node) -> bool:
-    """Whether an attribute is that of the function around it, whose value only a call has."""
+    """True if an attribute is that of the function around it, whose value only a call has."""
     return any(each.is_ref() for each in node.attributes.values())
 
 
@@ -130,17 +130,17 @@ def inner_graphs(node: ir.Node) -> Iterator[ir.Graph]:
 
 
 def is_open_inside(node: ir.Node) -> bool:
-    """Whether the graphs inside a node may read values from around it, as those of control flow may."""
+    """True if the graphs inside a node may read values from around it, as those of control flow may."""
     return not node.domain and node.op_type in ("If", "Loop", "Scan")
 
 
 def has_graphs(node: ir.Node) -> bool:
-    """Whether a node has graphs inside."""
+    """True if a node has graphs inside."""
     return bool(node.attributes) and next(inner_graphs(node), None) is not None
 
 
 def is_random(node: ir.Node) -> bool:
-    """Whether two runs of a node may give different results."""
+    """True if two runs of a node may give different results."""
     if node.domain:
         return False
     if node.op_type == "Dropout":

@@ -185,7 +185,7 @@ def _told(position: int, edit: Edit) -> str:
 
 
 def _concerns(note: NodeNote, node: ir.Node) -> bool:
-    """Whether a note is that of a node, or of one in the graphs and functions that it stands for."""
+    """True if a note is that of a node, or of one in the graphs and functions that it stands for."""
     if note.path:
         return note.path[0] in (node.name, node.op_type)
     return not {*note.outputs}.isdisjoint(each.name for each in node.outputs)

@@ -32,7 +32,7 @@ class NamedRule:
     needs: tuple[frozenset[str], ...] = ()
 
     def may_apply(self, makers: frozenset[str]) -> bool:
-        """Whether it may have something to say of a node whose inputs are made by these operators."""
+        """True if it may have something to say of a node whose inputs are made by these operators."""
         return all(not each.isdisjoint(makers) for each in self.needs)
 
 

@@ -1,4 +1,4 @@
-"""Which nodes of the model each node of the graph that ONNX Runtime ran stands for.
+"""Maps the nodes of the graph that ONNX Runtime ran to nodes of the model.
 
 ONNX Runtime fuses, folds, inlines and inserts. What it leaves is names: the outputs of a fused node are those of the
 last node that went into it, and other names are made of names that there were. The nodes before the last are found in
@@ -26,7 +26,7 @@ _ASKING = frozenset({"Shape", "Size"})
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What one kernel stands for."""
+    """The nodes of the model that one kernel belongs to."""
 
     #: Numbers of tags: the nodes of the model; the first is the one whose result it gives.
     tags: tuple[int, ...]
@@ -63,7 +63,7 @@ class Attributor:
         self._left_out = {each for twins in self._twins.values() for each in twins}
 
     def of(self, node: onnx.NodeProto) -> Attribution:
-        """What a node of the optimised graph stands for."""
+        """The nodes of the model for a node of the optimised graph."""
         ends = self._ends[id(node)]
         if not ends:
             partner = node
@@ -219,7 +219,7 @@ class _Told:
             yield from function.output
 
     def is_around(self, place: int) -> bool:
-        """Whether a node has others inside: bodies, or the function that it calls."""
+        """True if a node has others inside: bodies, or the function that it calls."""
         node = self.nodes[place]
         return function_key(node) in self._functions or any(True for _ in inner_graphs(node))
 
@@ -233,7 +233,7 @@ class _Told:
                         self.tags[before] = self.tags[place]
 
     def _folded(self, model: onnx.ModelProto) -> list[bool]:
-        """Which nodes follow from constants and shapes alone: they cost nothing unless they are still there."""
+        """The nodes that follow from constants and shapes alone: they cost nothing unless they are still there."""
         graphs = [model.graph, *_bodies(self.nodes)]
         inputs = {each.name for each in model.graph.input}
         constants = {each.name for graph in graphs for each in graph.initializer} - inputs

@@ -47,7 +47,7 @@ class ComparedRow:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+        """True if the difference is larger than the spread of the runs, so that it is likely more than noise."""
         spread = sum(0.0 if each is None else 2 * each.deviation for each in (self.before, self.after))
         return abs(self.difference) > spread
 
@@ -119,7 +119,7 @@ def compared(
 
 
 def _label(group: tuple[Sequence[Kernel], Sequence[Kernel]], by: ProfileGrouping) -> str:
-    """What a row is called: all lines or nodes that the first model has for it."""
+    """The label of a row: all lines or nodes that the first model has for it."""
     shown = group[0] or group[1]
     if by == "operator":
         return " / ".join(dict.fromkeys(each.operator for side in group for each in side))
@@ -133,7 +133,7 @@ def _label(group: tuple[Sequence[Kernel], Sequence[Kernel]], by: ProfileGrouping
 
 
 def best_grouping(before: Sequence[Kernel], after: Sequence[Kernel]) -> ProfileGrouping:
-    """What two profiles have in common: lines, else nodes, else operators."""
+    """The finest grouping that two profiles have in common: lines, else nodes, else operators."""
     if _have_lines(before) and _have_lines(after) and _share_most(before, after, "line"):
         return "line"  # two versions of a file have other numbers for the same lines
     return "node" if _share_most(before, after, "node") else "operator"

@@ -46,7 +46,7 @@ def heat(kernels: Sequence[Kernel], total: Times, called: str) -> Overlay:
 
 
 def _told(address: str, kernels: Sequence[Kernel], total: Times) -> str:
-    """What is said of a node: its kernels, or how long all took that ran in its call."""
+    """The note on a node: its kernels, or the time of all that ran in its call."""
     own = [each for each in kernels if any(node.address == address for node in each.nodes)]
     if own:
         lines = [_said(kernel, address, total) for kernel in own[:_SHOWN]]

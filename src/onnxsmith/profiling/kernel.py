@@ -1,4 +1,4 @@
-"""What a profile is made of: nodes of the model with their places, and the kernels that ran for them."""
+"""The parts of a profile: nodes of the model with their places, and the kernels that ran for them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+    """All executions of one node of ONNX Runtime's own graph.
 
     It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
     layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.

@@ -1,7 +1,7 @@
 """The source of a model with the time of each line beside it.
 
-Only code that lives in this process is shown, or that lies below a folder which the user named: of a place that
-nothing but a model's file names there is the place, and no text.
+Shows only code of this process, or code below a folder that the user named. Of a place that only the model's file
+names it shows the place, and no text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_LINE = 160
 
 @dataclass(slots=True)
 class _Cost:
-    """What is told of one line."""
+    """The cost of one line."""
 
     kernels: list[Kernel] = field(default_factory=list[Kernel])
     #: The lines that its kernels are told at, where it was fused with them.

@@ -1,4 +1,4 @@
-"""Which node of the graph that ONNX Runtime ran each kernel event belongs to.
+"""Matches kernel events to nodes of the graph that ONNX Runtime ran.
 
 A graph's kernels run in the order in which its nodes are written, so that they are paired by place; names decide where
 that fails. Nodes are known by their address in the optimised graph.

@@ -1,4 +1,4 @@
-"""Which kernels of two profiles belong together: those that stand for the same lines, nodes, operators or calls.
+"""Pairs the kernels of two profiles: those of the same lines, nodes, operators or calls.
 
 Two models that compute the same may have other nodes for it, and a runtime fuses them in other ways. So kernels of both
 are put together as soon as they have one line or node in common, and a node that the other model does not have any more
@@ -74,7 +74,7 @@ def _places(kernels: Sequence[Kernel]) -> set[tuple[str, str, str]]:
 
 
 def _marks(kernel: Kernel, by: ProfileGrouping, is_one_model: bool) -> Iterator[Hashable]:
-    """What a kernel stands for, in words that another profile has for the same."""
+    """Keys of a kernel that are the same in another profile of the same model."""
     if by == "operator":
         yield plain_operator(kernel.operator)
     elif by == "call":
@@ -90,7 +90,7 @@ def _marks(kernel: Kernel, by: ProfileGrouping, is_one_model: bool) -> Iterator[
 
 
 def _names(node: ProfiledNode) -> Iterator[Hashable]:
-    """What a node is called; in functions, with the name of the function."""
+    """The names of a node; in functions, with the name of the function."""
     function = _function(node)
     names = [("name", node.name)] if node.name else []
     names += (("value", each) for each in node.outputs)

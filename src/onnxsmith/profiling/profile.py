@@ -1,4 +1,4 @@
-"""What `model.profile` gives: the kernels of a model with their times, to be looked at in several ways."""
+"""The result of `model.profile`: the kernels of a model with their times, and views of them."""
 
 from __future__ import annotations
 
@@ -119,8 +119,9 @@ class Profile:
     def table(self, by: ProfileGrouping | None = None, limit: int | None = _SHOWN) -> str:
         """A table as text, by what has the most to say unless `by` says it; `limit` None or 0 shows all of it.
 
-        Share of the time in kernels, by the mean of the runs, so that all shares add up; median, standard deviation and
-        least of the runs; how many kernels ran in a run; bytes of their results.
+        The columns are the share of the time in kernels, the median, standard deviation and minimum of the runs,
+        the number of kernels in a run, and the bytes of their results. Shares are of the mean of the runs, so
+        that they add up.
         """
         what = by or self.best_grouping
         return "\n".join(text_table(self.by(what), what, self.total, limit))
@@ -202,7 +203,7 @@ class Profile:
         )
 
     def described(self, limit: int = _SHOWN) -> str:
-        """What `print` shows: the summary, the lines or else the nodes that take the most time, and the operators."""
+        """The text that `print` shows: the summary, the lines or nodes that take the most time, and the operators."""
         operators = self.table("operator", min(limit, _SHOWN_OPERATORS))
         return "\n\n".join([self.summary(), self.table(None, limit), operators])
 

@@ -30,7 +30,7 @@ _KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.ms.internal
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """What was tagged: the number of a tag is the place of its node's address in `addresses`."""
+    """The tagged nodes: the number of a tag is the index of its node's address in `addresses`."""
 
     word: str
     addresses: tuple[str, ...]

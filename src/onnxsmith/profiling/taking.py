@@ -154,7 +154,7 @@ def _idle(kernels: Sequence[Kernel]) -> Iterator[str]:
 def _kernels(
     runs: Sequence[RunEvents], recording: Recording, attributor: Attributor, known: Sequence[ProfiledNode]
 ) -> tuple[Kernel, ...]:
-    """What ran, put together by the node of the optimised graph that it ran for."""
+    """The kernels that ran, grouped by the node of the optimised graph."""
     found: dict[str, list[list[Occurrence]]] = {}
     for number, run in enumerate(runs):
         for each in occurrences(run.kernels, recording.optimized.graph):

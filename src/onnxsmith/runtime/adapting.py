@@ -87,7 +87,7 @@ def _guard(facts: Sequence[Fact]) -> Rule:
 
 
 def _unmet(site: Site, facts: Sequence[Fact]) -> tuple[list[tuple[str, str]], list[Requirement]]:
-    """What is not certain to hold for a node, with the names and reasons of the facts that ask for it."""
+    """The requirements that are not certain to hold for a node, with the names and reasons of their facts."""
     met: list[tuple[str, str]] = []
     requirements: list[Requirement] = []
     for fact in facts:

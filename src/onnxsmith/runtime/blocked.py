@@ -95,7 +95,7 @@ def elementwise_chain(model: onnx.ModelProto) -> Chain | None:
 
 
 def _is_number(node: onnx.NodeProto) -> bool:
-    """Whether a node is a constant of one element."""
+    """True if a node is a constant of one element."""
     return node.op_type == "Constant" and all(
         int(np.prod(each.t.dims)) == 1 if each.name == "value" else each.name in ("value_float", "value_int")
         for each in node.attribute

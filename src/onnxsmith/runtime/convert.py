@@ -35,7 +35,7 @@ class NoConversion(Exception):
 
 
 def is_exotic(value_type: InputType) -> bool:
-    """Whether it is a tensor that ONNX Runtime only knows as its own value."""
+    """True if it is a tensor that ONNX Runtime only knows as its own value."""
     dtype = element_type(value_type)
     return dtype is not None and not dtype.is_native
 

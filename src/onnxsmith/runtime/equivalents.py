@@ -36,7 +36,7 @@ def earliest_same(op: OperatorDef, attribute_names: Set[str]) -> int:
 
 @functools.lru_cache(maxsize=1024)
 def _says_the_same(later: OperatorDef, earlier: OperatorDef) -> bool:
-    """Whether two definitions differ in nothing but the element types they allow."""
+    """True if two definitions differ in nothing but the element types they allow."""
     return _without_types(later) == _without_types(earlier)
 
 

@@ -1,4 +1,4 @@
-"""What went wrong in a runtime, in plain words.
+"""Failures of a runtime, in plain words.
 
 Takes ONNX Runtime's and the reference evaluator's exceptions apart; decides nothing about what happens next.
 """
@@ -147,7 +147,7 @@ def unknown_operator(text: str) -> str | None:
 
 
 def says_not_supported(error: BaseException) -> bool:
-    """Whether a runtime says that it cannot do this, as opposed to that this cannot be done."""
+    """True if a runtime says that it cannot do this, as opposed to that this cannot be done."""
     return isinstance(error, NotImplementedError) or _NOT_SUPPORTED.search(str(error)) is not None
 
 

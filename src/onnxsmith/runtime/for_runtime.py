@@ -35,7 +35,7 @@ _LONGEST_PLACE = 200
 
 @dataclass(slots=True)
 class RuntimeReport(Report):
-    """What was changed for a runtime; as text, a line with the reason for each change."""
+    """The changes for a runtime; as text, a line with the reason for each change."""
 
     #: The runtime that it was made for, and its version.
     runtime: str = ""
@@ -103,7 +103,7 @@ def for_runtime(model: Model) -> RuntimeModel:
 
 
 def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:
-    """What `for_runtime` makes of a model, and what it changed, without a session: nothing has to be installed for it.
+    """The model that `for_runtime` makes, and its changes, without a session: nothing has to be installed for it.
 
     The very model where there is nothing to change. Opsets and definitions stay: what is new to ONNX Runtime it will
     refuse. `checks` says whether inputs that end the process are looked for. It is for models of our own making: the

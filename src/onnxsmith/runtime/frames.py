@@ -27,7 +27,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 
 class FrameError(Exception):
-    """What was read is no message, or the other side ended before its end."""
+    """The bytes that were read are no message, or the other side ended before its end."""
 
 
 class Message(NamedTuple):

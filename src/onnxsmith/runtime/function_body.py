@@ -72,7 +72,7 @@ def body_in_place(site: Site) -> bool:
 
 
 def _means_the_same(function: onnx.FunctionProto, version: int) -> bool:
-    """Whether each operator of a function body means in this opset what it means in the one that the body is of."""
+    """True if each operator of a function body means in this opset what it means in the one that the body is of."""
     written = next(
         (entry.version for entry in function.opset_import if entry.domain in ("", "ai.onnx")), version
     )

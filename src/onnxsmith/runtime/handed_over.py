@@ -1,4 +1,4 @@
-"""What ONNX Runtime is given of a `SessionModel`: the serialized graph, and where its weights lie.
+"""A `SessionModel` in the form that ONNX Runtime takes: the serialized graph, and where its weights lie.
 
 Weights in files are named to it, and it maps them; weights in memory are handed over as values over that memory. None
 is copied here, and no file is written.

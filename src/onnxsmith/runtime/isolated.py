@@ -164,7 +164,7 @@ class _Child:
     def answer(
         self, header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
     ) -> Message | None:
-        """What the process says to this; None when it ends without an answer, or does not end in time."""
+        """The answer of the process; None if it ends without one, or does not end in time."""
         answers = cast(BinaryIO, self.process.stdout)
         writer = threading.Thread(target=self._tell, args=[header, buffers], daemon=True)
         timer = None if timeout is None else threading.Timer(timeout, self._time_is_up)
@@ -217,7 +217,7 @@ class _Child:
 
     @property
     def printed(self) -> str:
-        """What it printed last."""
+        """The last lines that it printed."""
         return b"".join(self.last_lines).decode(errors="replace").strip()
 
 

@@ -1,4 +1,4 @@
-"""Which operators ONNX Runtime's CPU provider has kernels for, by version and element types.
+"""The kernels of ONNX Runtime's CPU provider, by operator, version and element types.
 
 The table was generated from one version of ONNX Runtime. Another one that is installed is asked itself, once. What is
 done about a kernel that is missing is decided elsewhere.
@@ -20,7 +20,7 @@ KernelTable: TypeAlias = Mapping[str, tuple[Kernel, ...]]
 
 
 class KernelDef(Protocol):
-    """What ONNX Runtime says of one kernel."""
+    """The description of one kernel by ONNX Runtime."""
 
     @property
     def op_name(self) -> str: ...
@@ -84,10 +84,10 @@ def _tensor_types(constraints: Mapping[str, list[str]]) -> dict[str, str] | None
 
 
 def has_kernel(op: OperatorDef, types: Mapping[str, DType]) -> bool:
-    """Whether one kernel takes these element types, given by type variable.
+    """True if one kernel takes these element types, given by type variable.
 
-    True where no kernel is known at all: functions of other operators have none of their own. float16 is taken for
-    float32: ONNX Runtime puts those casts in itself, unless it puts the function in the place of the operator.
+    True where no kernel is known at all: functions of other operators have none of their own. float16 counts as
+    float32. ONNX Runtime inserts those casts itself, unless it replaces the operator by its function.
     """
     known = [types for first, last, types in table().get(op.name, ()) if first <= op.since_version <= last]
     return not known or any(

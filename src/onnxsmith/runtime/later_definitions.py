@@ -18,7 +18,7 @@ from onnxsmith.types.dtypes import DType
 
 
 class OldNode(NamedTuple):
-    """What decides whether a node can be told in a later definition."""
+    """The facts that decide whether a node has a form in a later definition."""
 
     attributes: Mapping[str, Any]
     input_count: int
@@ -79,7 +79,7 @@ def _later(node: onnx.NodeProto, version: int) -> tuple[int, tuple[str, ...], Ad
 
 
 def _mean_the_same(model: onnx.ModelProto, version: int, later: int) -> bool:
-    """Whether the nodes, those that change changed, mean the same in a later opset."""
+    """True if the nodes, those that change changed, mean the same in a later opset."""
     for node in all_nodes(model.graph.node):
         if plain_domain(node.domain):
             continue

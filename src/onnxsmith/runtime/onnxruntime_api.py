@@ -87,7 +87,7 @@ class Session(Protocol):
 
 
 def is_available() -> bool:
-    """Whether onnxruntime can be imported."""
+    """True if onnxruntime can be imported."""
     if "onnxruntime" in sys.modules:
         return sys.modules["onnxruntime"] is not None  # pyright: ignore[reportUnnecessaryComparison]  # None blocks an import
     return importlib.util.find_spec("onnxruntime") is not None
@@ -115,7 +115,7 @@ def version() -> tuple[int, ...]:
 
 
 def takes_folders() -> bool:
-    """Whether a model in memory may refer to weights in the files of a folder."""
+    """True if a model in memory may refer to weights in the files of a folder."""
     return version() >= _FOLDERS_SINCE
 
 
@@ -290,5 +290,5 @@ def run_values(session: Session, feeds: Mapping[str, OrtValue], names: Sequence[
 
 
 def is_not_implemented(error: BaseException) -> bool:
-    """Whether ONNX Runtime itself says that it has no kernel for this."""
+    """True if ONNX Runtime itself says that it has no kernel for this."""
     return type(error) is compiled().NotImplemented

@@ -77,7 +77,7 @@ def open_session(
 
 
 def is_on_cpu(settings: Settings) -> bool:
-    """Whether what is known of the CPU's kernels is of use; who chose another provider wants that one."""
+    """True if the facts about the CPU's kernels apply: no other provider was chosen."""
     return all(name == CPU for name, _ in settings.providers)
 
 

@@ -34,7 +34,7 @@ def threads_for(op: OperatorDef) -> int:
 
 
 def needs_ranks(call: Call) -> bool:
-    """Whether runtimes only take this call when they know how many dimensions each input has."""
+    """True if runtimes only take this call when they know how many dimensions each input has."""
     if call.op.name in _NEED_RANKS or _counts_from_the_end(call):
         return True
     bodies = (each for each in call.attributes.values() if isinstance(each, onnx.GraphProto))
@@ -42,7 +42,7 @@ def needs_ranks(call: Call) -> bool:
 
 
 def _counts_from_the_end(call: Call) -> bool:
-    """Whether a reduction has axes as attributes that only a rank tells apart from others."""
+    """True if a reduction has axes as attributes that only a rank tells apart from others."""
     if call.op.domain or not call.op.name.startswith(("Reduce", "Arg")):
         return False
     axis, axes = call.attributes.get("axis", 0), call.attributes.get("axes", ())

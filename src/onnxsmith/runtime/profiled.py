@@ -36,7 +36,7 @@ Progress: TypeAlias = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What ONNX Runtime told of its runs."""
+    """The profile of runs, as ONNX Runtime wrote it."""
 
     #: The graph that was run, after ONNX Runtime's own rewriting; without its large weights.
     optimized: onnx.ModelProto

@@ -55,7 +55,7 @@ def _numbers(graph: onnx.GraphProto) -> dict[str, NDArray[Any]]:
 
 
 def _names_number(node: onnx.NodeProto, numbers: dict[str, NDArray[Any]]) -> bool:
-    """Whether a node bounds, or divides, something by a number."""
+    """True if a node bounds, or divides, something by a number."""
     if node.op_type == "Div":
         return node.input[1] in numbers and _is_power_of_two(float(numbers[node.input[1]]))
     if node.op_type not in ("Max", "Min") or len(node.input) != 2:
@@ -66,7 +66,7 @@ def _names_number(node: onnx.NodeProto, numbers: dict[str, NDArray[Any]]) -> boo
 
 
 def _is_power_of_two(number: float) -> bool:
-    """Whether a quotient by a number is the product with its inverse, whatever is divided."""
+    """True if a quotient by a number is the product with its inverse, whatever is divided."""
     return math.isfinite(number) and abs(math.frexp(number)[0]) == 0.5 and 2.0**-100 < abs(number) < 2.0**100
 
 

@@ -42,7 +42,7 @@ class RunnerCache(Generic[V]):
         return len(self._entries)
 
     def get(self, key: Hashable) -> V | None:
-        """What was put under `key`, or None.
+        """The runner of `key`, or None.
 
         Takes no lock: both calls below are single operations of the interpreter, and an entry that another
         thread drops in between is still the right one to return.
@@ -64,7 +64,7 @@ class RunnerCache(Generic[V]):
                 self._entries.popitem(last=False)
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
-        """What is kept under `key`, made first if need be, once even when several threads ask."""
+        """The runner of `key`, made first if there is none, and only once even if several threads ask."""
         value = self.get(key)
         if value is not None:
             return value

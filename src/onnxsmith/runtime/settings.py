@@ -54,7 +54,7 @@ chosen: ContextVar[Settings | None] = ContextVar("onnxsmith_eager_settings", def
 
 @functools.cache
 def default_settings() -> Settings:
-    """What holds where nobody said otherwise: ONNX Runtime when it is installed, else onnx's reference evaluator."""
+    """The default settings: ONNX Runtime if it is installed, else onnx's reference evaluator."""
     return Settings(runtime="onnxruntime" if onnxruntime_api.is_available() else "reference")
 
 

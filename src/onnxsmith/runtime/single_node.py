@@ -207,7 +207,7 @@ def tensor_proto(value: Any) -> onnx.TensorProto:
 
 
 def dense_array(sparse: onnx.SparseTensorProto) -> np.ndarray[Any, Any]:
-    """What a sparse tensor stands for; runtimes know few of its forms."""
+    """A sparse tensor as a dense array; runtimes know few forms of sparse ones."""
     values = numpy_helper.to_array(sparse.values)
     indices = numpy_helper.to_array(sparse.indices)
     dense = np.zeros(tuple(sparse.dims), values.dtype)
@@ -234,7 +234,7 @@ def attribute_key(value: Any) -> Any:
 
 
 def cache_key(call: Call) -> tuple[Any, ...]:
-    """What tells one runner from another."""
+    """The key that tells one runner from another."""
     return (
         call.op,
         call.input_types,

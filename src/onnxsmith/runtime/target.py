@@ -225,7 +225,7 @@ def _input_types(arrays: Sequence[Any]) -> list[InputType]:
 
 
 def _known(value: Any, kind: InputType, largest_rank: int | None) -> Known | None:
-    """What rules look at in an input: its type, and its content if it is small."""
+    """The facts of an input that rules look at: its type, and its content if it is small."""
     if isinstance(value, np.ndarray):
         array = cast("np.ndarray[Any, Any]", value)
         dtype = kind if isinstance(kind, DType) else None

@@ -67,7 +67,7 @@ class EagerTensor(Tensor):
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        """What a notebook shows of it: its type, and its elements as a table where it has a few rows."""
+        """The display in a notebook: its type, and its elements as a table if it has a few rows."""
         import html  # only notebooks ask for this, and its table of names takes time to load
 
         head = f"<p><code>{html.escape(repr(self.type))}</code></p>"

@@ -85,7 +85,7 @@ def _can_cast(site: Site, dtypes: list[DType]) -> bool:
 
 
 def _has_typed_by_others(op: OperatorDef, site: Site) -> bool:
-    """Whether an output has a type of its own, which follows from attributes or from an input in ways not told."""
+    """True if an output has a type of its own, which follows from attributes or from an input in ways not told."""
     variables = {each.type_name for each in op.inputs}
     for position, name in enumerate(site.node.output):
         formal = _formal(op.outputs, position)

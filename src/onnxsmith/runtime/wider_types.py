@@ -128,7 +128,7 @@ def _combinations(
 
 
 def is_exact(operator: str, dtype: DType, wider: DType) -> bool:
-    """Whether an operator gives the same in a wider type, cast back: for fractions, but for one rounding at the end.
+    """True if an operator gives the same in a wider type, cast back: for fractions, but for one rounding at the end.
 
     Whole numbers wrap around in a wider type of whole numbers as they do in their own.
     """
@@ -143,12 +143,12 @@ def is_exact(operator: str, dtype: DType, wider: DType) -> bool:
 
 
 def is_shifted(operator: str, dtype: DType, wider: DType) -> bool:
-    """Whether elements have to be moved down by half their range first, so that their order stays: uint64 in int64."""
+    """True if elements have to be moved down by half their range first, so that their order stays: uint64 in int64."""
     return operator in _ORDERED and (dtype, wider) == (DType.UINT64, DType.INT64)
 
 
 def cost(operator: str, dtype: DType, wider: DType) -> str:
-    """What computing in another type costs, in words; empty where it is exact."""
+    """The cost of computing in another type, in words; empty if it is exact."""
     if is_exact(operator, dtype, wider):
         return ""
     if dtype.is_float:

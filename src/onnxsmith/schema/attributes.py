@@ -53,7 +53,7 @@ def read_attribute(op: OperatorDef, attribute: Attribute, value: Any) -> Any:
 
 
 def is_limited(attribute: Attribute) -> bool:
-    """Whether only some of the values of its type are values that the operator knows."""
+    """True if only some of the values of its type are values that the operator knows."""
     is_seed = attribute.name == _SEED and attribute.type is AttributeType.FLOAT
     return attribute.is_flag or attribute.names_dtype or attribute.choices is not None or is_seed
 
@@ -341,7 +341,7 @@ def _holds_symbolic(value: Any) -> bool:
 
 
 def _holds_tensor(value: Any) -> bool:
-    """Whether a symbolic value is a tensor, and not one of the numbers that stand for literals."""
+    """True if a symbolic value is a tensor, and not one of the numbers that stand for literals."""
     if isinstance(value, list | tuple):
         return any(_holds_tensor(each) for each in cast("Sequence[Any]", value))
     return bool(getattr(value, "is_symbolic", False)) and not hasattr(value, "sample")

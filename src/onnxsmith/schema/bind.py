@@ -36,7 +36,7 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What binding needs of a definition, worked out once."""
+    """The parts of a definition that binding needs, computed once."""
 
     input_positions: dict[str, int]
     attribute_names: dict[str, Attribute]

@@ -1,4 +1,4 @@
-"""What an operator is: frozen descriptions of inputs, outputs, attributes and type constraints.
+"""Operator definitions: frozen descriptions of inputs, outputs, attributes and type constraints.
 
 Where they come from (onnx, ONNX Runtime, a user) is not known here, nor what is done with them.
 """

@@ -1,4 +1,4 @@
-"""What the equation of `Einsum` may look like: one reading for inference, for checks, and for what onnx is asked.
+"""Reads the equation of `Einsum`: once for inference, for checks, and for questions to onnx.
 
 Says nothing of whether an equation fits the inputs.
 """

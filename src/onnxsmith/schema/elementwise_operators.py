@@ -1,4 +1,4 @@
-"""Which operators are elementwise: an element of the result depends on the elements at its place alone."""
+"""Elementwise operators: an element of the result depends only on the elements at its place."""
 
 from __future__ import annotations
 

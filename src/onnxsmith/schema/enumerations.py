@@ -1,4 +1,4 @@
-"""Which strings an attribute may hold, and which integer attributes name an element type, or are 0 or 1.
+"""The strings that attributes may hold, and the integer attributes that name an element type, or are 0 or 1.
 
 ONNX states that in prose only, so this is a table kept by hand; the tests compare it with every schema's defaults,
 its prose, and ONNX's own backend cases. It holds facts and looks them up; it checks no call.

@@ -1,4 +1,4 @@
-"""What numpy and PyTorch call the operators that ONNX calls otherwise, for suggestions.
+"""Names of operators in numpy and PyTorch that differ from ONNX's, for suggestions.
 
 Names that differ only in case are not here; those are found anyway.
 """

@@ -130,7 +130,7 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def is_literal(value: Any) -> bool:
-    """Whether a value is a Python number, string, or a list of these (numpy's int64, float64 and bool scalars too)."""
+    """True if a value is a Python number, string, or a list of these (numpy's int64, float64 and bool scalars too)."""
     if isinstance(value, bool | int | float | complex | str | bytes):
         return True
     if isinstance(value, list | tuple):
@@ -152,7 +152,7 @@ def input_place(op: OperatorDef, position: int) -> Place:
 
 
 def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any, Any]:
-    """What a user gives where a tensor is wanted, as an array: the one way there, whoever takes it.
+    """Convert an argument to an array where a tensor is needed: all callers do it here.
 
     A literal takes `dtype`, or Python's own choice where that is open; it is refused (LiteralError) where that would
     lose more than rounding. What has an element type keeps it. Raises InputTypeError for what is no tensor at all.

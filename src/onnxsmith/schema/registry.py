@@ -114,7 +114,7 @@ def domains() -> tuple[str, ...]:
 
 
 def is_known_domain(domain: str) -> bool:
-    """Whether an operator of the domain that cannot be found is a mistake."""
+    """True if an operator of the domain that cannot be found is a mistake."""
     return bool(_index(_canonical(domain)))
 
 
@@ -295,7 +295,7 @@ def _not_in_opset(domain: str, name: str, version: int, history: _History) -> Op
 
 
 def _replacement(domain: str, name: str, removed: int) -> str | None:
-    """What the schema that removed an operator tells its users to take."""
+    """The operator that replaces a removed one, by the schema that removed it."""
     if (domain, name) in _REPLACEMENTS:
         return _REPLACEMENTS[domain, name]
     schema = from_onnx.find_schema(domain, name, removed)

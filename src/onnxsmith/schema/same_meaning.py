@@ -120,7 +120,7 @@ class Use:
     texts: frozenset[str] = field(default_factory=frozenset[str])
 
     def fits(self, op: OperatorDef) -> bool:
-        """Whether such a node is right by a definition, as far as types and attributes tell."""
+        """True if such a node is right by a definition, as far as types and attributes tell."""
         required = {name for name, each in op.attributes.items() if each.is_required}
         return (
             required <= self.attributes <= op.attributes.keys()
@@ -130,7 +130,7 @@ class Use:
         )
 
     def has_inputs(self, op: OperatorDef) -> bool:
-        """Whether it has every input that a definition asks for."""
+        """True if it has every input that a definition asks for."""
         given = [each is not None for each in self.inputs]
         for position, parameter in enumerate(op.inputs):
             if parameter.option == "single" and not any(given[position : position + 1]):
@@ -138,7 +138,7 @@ class Use:
         return len(given) >= op.min_inputs
 
     def fits_types(self, op: OperatorDef) -> bool:
-        """Whether a definition allows its types, one for each of its type variables."""
+        """True if a definition allows its types, one for each of its type variables."""
         chosen: dict[str, str] = {}
         return _fits(self.inputs, op.inputs, chosen) and _fits(self.outputs, op.outputs, chosen)
 
@@ -182,7 +182,7 @@ def range_of_meaning(op: OperatorDef, uses: Collection[Use] = ()) -> tuple[int, 
 
 
 def is_newer(before: OperatorDef, after: OperatorDef, uses: Collection[Use] = ()) -> bool:
-    """Whether nodes that are right by a definition are right by the next one, with the same result.
+    """True if nodes that are right by a definition are right by the next one, with the same result.
 
     All nodes, or those that `uses` are: a few versions allow fewer types than the one before.
     """
@@ -207,7 +207,7 @@ def is_newer(before: OperatorDef, after: OperatorDef, uses: Collection[Use] = ()
 
 
 def is_older(before: OperatorDef, after: OperatorDef, use: Use) -> bool:
-    """Whether a node that is right by a definition is right by the one before, with the same result."""
+    """True if a node that is right by a definition is right by the one before, with the same result."""
     change = (after.name, after.since_version)
     return (
         change not in _MORE_IN_VALUES
@@ -227,7 +227,7 @@ def _same_parameters(before: tuple[Parameter, ...], after: tuple[Parameter, ...]
 
 
 def _is_widened(before: OperatorDef, after: OperatorDef) -> bool:
-    """Whether every type that a definition allows is allowed by the next."""
+    """True if every type that a definition allows is allowed by the next."""
     pairs = (
         *zip(before.inputs, after.inputs, strict=False),
         *zip(before.outputs, after.outputs, strict=False),

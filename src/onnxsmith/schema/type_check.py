@@ -1,4 +1,4 @@
-"""Whether the types of an operator's inputs go together, and are allowed at all.
+"""Checks that the types of an operator's inputs are allowed, and agree with each other.
 
 Tensors are never converted: two that must agree and do not are an error.
 """

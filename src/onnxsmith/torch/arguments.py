@@ -76,7 +76,7 @@ def _default(formals: Sequence[Formal], name: str) -> Default:
 
 
 def has_complex(value: Argument) -> bool:
-    """Whether a pair is among the arguments."""
+    """True if a pair is among the arguments."""
     if isinstance(value, list | tuple):
         return any(has_complex(each) for each in value)
     return isinstance(value, Complex | complex)

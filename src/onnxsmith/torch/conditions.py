@@ -180,7 +180,7 @@ def _squeezed(module: torch.fx.GraphModule) -> Iterator[tuple[Expression, tuple[
 
 
 def pinned(program: torch.export.ExportedProgram) -> bool:
-    """Whether a size that torch shows as open is one number all the same."""
+    """True if a size that torch shows as open is one number all the same."""
     shape_env = environment(program)
     expressions = [] if shape_env is None else [each.expr for each in shape_env.guards]
     ranges = ranges_of(program)
@@ -193,7 +193,7 @@ def pinned(program: torch.export.ExportedProgram) -> bool:
 
 
 def excludes(program: torch.export.ExportedProgram, example: Example) -> bool:
-    """Whether what the module decides by sizes goes another way for an example than for what was traced."""
+    """True if what the module decides by sizes goes another way for an example than for what was traced."""
     sizes: dict[str, int] = {}
     signature = program.graph_signature.user_inputs
     fakes: dict[str, Fake] = {
@@ -306,7 +306,7 @@ def _place_in_module(sloc: Place) -> str | None:
 
 
 def _fails_somewhere(expression: Expression, ranges: Mapping[Symbol, Range]) -> bool:
-    """Whether a guard does not hold for some sizes in their ranges."""
+    """True if a guard does not hold for some sizes in their ranges."""
     symbols = in_order(expression.free_symbols)
     numbers = {int(each) + step for each in expression.atoms(sympy.Integer) for step in (-1, 0, 1)}
     tried: list[list[int]] = []

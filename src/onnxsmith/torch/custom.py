@@ -98,7 +98,7 @@ def _count(count: int, values: Translated | Fake) -> str:
 
 
 def _has_attributes(function: CustomTranslation) -> bool:
-    """Whether a callable tells tensors from attributes: operators and scripts do, Python's functions do not."""
+    """True if a callable tells tensors from attributes: operators and scripts do, Python's functions do not."""
     return not hasattr(function, "__code__")
 
 

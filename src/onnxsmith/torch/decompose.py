@@ -47,7 +47,7 @@ def decomposed(
 
 
 def is_input(value: Fake) -> TypeIs[torch.Tensor | SymbolicNumber]:
-    """Whether a flat argument is an input of the traced graph; all else is baked in."""
+    """True if a flat argument is an input of the traced graph; all else is baked in."""
     return isinstance(value, torch.Tensor | torch.SymInt | torch.SymFloat | torch.SymBool)
 
 

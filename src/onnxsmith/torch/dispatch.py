@@ -304,7 +304,7 @@ def _check_shape(
 
 
 def _is_plainly(shape: tuple[Dimension, ...], fake: torch.Tensor) -> bool:
-    """Whether a shape is known and torch's; the common case, and so without a generator."""
+    """True if a shape is known and torch's; the common case, and so without a generator."""
     if len(shape) != fake.dim():
         return False
     for mine, theirs in zip(shape, fake.shape, strict=True):

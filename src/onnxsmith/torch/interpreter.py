@@ -209,5 +209,5 @@ def as_output(value: Argument) -> Argument:
 
 
 def is_assert(overload: str) -> bool:
-    """Whether an operator only checks something."""
+    """True if an operator only checks something."""
     return overload in _ASSERTS

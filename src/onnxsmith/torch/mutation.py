@@ -55,7 +55,7 @@ def functional_twin(target: Target | str) -> OpOverload[..., Any] | None:
 
 
 def writes_to_views(graph: torch.fx.Graph) -> bool:
-    """Whether something that is written is read later under another name, or cannot be renamed at all."""
+    """True if something that is written is read later under another name, or cannot be renamed at all."""
     nodes = list(graph.nodes)
     if not any(written_positions(node.target) for node in nodes if node.op == "call_function"):
         return False

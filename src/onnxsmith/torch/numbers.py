@@ -99,7 +99,7 @@ _MEANINGS: dict[Callable[..., Any], Callable[..., AnyNumber]] = {
 
 
 def is_python_function(target: Target | str) -> bool:
-    """Whether a node's target is a function of numbers: Python's operators, `math`, torch's `sym_*`."""
+    """True if a node's target is a function of numbers: Python's operators, `math`, torch's `sym_*`."""
     return target in _MEANINGS or getattr(target, "__module__", "") in (
         "_operator",
         "math",

@@ -65,7 +65,7 @@ def _read(trace: str, is_traced_here: bool) -> Span | None:
 
 
 def is_torch_file(file: str) -> bool:
-    """Whether a file is one of torch's own."""
+    """True if a file is one of torch's own."""
     return file.startswith((_TORCH, "torch/"))
 
 

@@ -46,7 +46,7 @@ def _needs_rewriting(module: torch.fx.GraphModule) -> bool:
 
 
 def _has_region(graph: torch.fx.Graph) -> bool:
-    """Whether a graph has nodes that run under a mode which changes what they compute."""
+    """True if a graph has nodes that run under a mode which changes what they compute."""
     for node in graph.nodes:
         if node.op != "call_function":
             continue
@@ -62,7 +62,7 @@ def _is_enabled(autocast: torch.fx.Node) -> bool:
 
 
 def _writes_to_operands(graph: torch.fx.Graph) -> bool:
-    """Whether a subgraph writes to what it was given; the graph around it would not see the new name."""
+    """True if a subgraph writes to what it was given; the graph around it would not see the new name."""
     for node in graph.nodes:
         written = written_positions(node.target) if node.op == "call_function" else ()
         for position in written:

@@ -90,7 +90,7 @@ def _place(traceback: TracebackType | None) -> Span | None:
 
 
 def _is_raised_by_user(traceback: TracebackType | None) -> bool:
-    """Whether the line that raised is neither torch's nor another library's."""
+    """True if the line that raised is neither torch's nor another library's."""
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)

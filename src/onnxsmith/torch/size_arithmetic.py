@@ -49,7 +49,7 @@ def _extreme(operator: AnyOperator, python: _Extreme, a: AnyNumber, b: AnyNumber
 
 
 def is_float(value: AnyNumber) -> bool:
-    """Whether a number is a float; one of the model, too."""
+    """True if a number is a float; one of the model, too."""
     return isinstance(value, float) or (isinstance(value, Number) and value.kind == "float")
 
 

@@ -27,27 +27,27 @@ class Expression(Protocol):
 
     @property
     def is_Integer(self) -> bool:  # sympy's own name
-        """Whether it is one known integer."""
+        """True if it is one known integer."""
         ...
 
     @property
     def is_Float(self) -> bool:
-        """Whether it is one known number with a fraction."""
+        """True if it is one known number with a fraction."""
         ...
 
     @property
     def is_Symbol(self) -> bool:
-        """Whether it is one symbol."""
+        """True if it is one symbol."""
         ...
 
     @property
     def is_number(self) -> bool:
-        """Whether it has a value now."""
+        """True if it has a value now."""
         ...
 
     @property
     def is_real(self) -> bool | None:
-        """Whether it is a real number; None where sympy cannot tell."""
+        """True if it is a real number; None where sympy cannot tell."""
         ...
 
     @property
@@ -154,12 +154,12 @@ class ShapeEnvironment(Protocol):
 
 
 def is_symbol(value: Expression) -> TypeIs[Symbol]:
-    """Whether an expression is one symbol."""
+    """True if an expression is one symbol."""
     return isinstance(value, sympy.Symbol)
 
 
 def is_of_inputs(symbol: Expression) -> bool:
-    """Whether an expression is a symbol of which the inputs decide; the data decides of others."""
+    """True if an expression is a symbol of which the inputs decide; the data decides of others."""
     return is_symbol(symbol) and symbol.name[0] != "u"
 
 
@@ -184,7 +184,7 @@ def equal(left: Expression, right: Expression) -> Expression:
 
 
 def truth_of(condition: Expression) -> bool | None:
-    """Whether a condition holds; None where that depends on symbols."""
+    """True if a condition holds; None where that depends on symbols."""
     found = cast("object", condition)  # sympy's truth values are of classes of their own
     return True if found == sympy.true else False if found == sympy.false else None
 

@@ -162,7 +162,7 @@ _SHARED_DTYPES = frozenset({DType.INT64, DType.BOOL})
 
 
 def _is_weight(value: Value | None) -> bool:
-    """Whether a value is a weight of the module that a gradient may be asked for."""
+    """True if a value is a weight of the module that a gradient may be asked for."""
     if not isinstance(value, SymbolicTensor) or value.record.weight is None:
         return False
     return value.dtype is not None and value.dtype.kind in ("float", "complex")

@@ -373,7 +373,7 @@ def _tags(node: torch.fx.Node) -> Sequence[torch.Tag]:
 
 
 def is_idle(node: torch.fx.Node) -> bool:
-    """Whether a call draws nothing: dropout outside of training, or of nothing."""
+    """True if a call draws nothing: dropout outside of training, or of nothing."""
     schema = schema_of(node.target)
     given: dict[str, FxArgument] = {}
     if schema is not None:

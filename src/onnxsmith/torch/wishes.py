@@ -97,7 +97,7 @@ def asked_range(asked: Wish) -> Range:
 
 
 def is_open(asked: Wish) -> bool:
-    """Whether a dimension is asked to stay open."""
+    """True if a dimension is asked to stay open."""
     return asked is not None and not isinstance(asked, int) and "STATIC" not in repr(asked)
 
 
@@ -235,7 +235,7 @@ def flat_wishes(dynamic_shapes: Wish, in_spec: TreeSpec, count: int) -> list[Wis
 
 
 def _holds_wishes(wish: Wish) -> bool:
-    """Whether a tuple has what is asked of tensors in it, and not of one tensor's dimensions."""
+    """True if a tuple has what is asked of tensors in it, and not of one tensor's dimensions."""
     return any(isinstance(each, dict | tuple | list) for each in by_place(wish) or ())
 
 

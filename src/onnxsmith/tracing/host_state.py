@@ -51,7 +51,7 @@ def refusing(function: Callable[..., Any], call: Callable[[], R]) -> R:
 
 
 class _Found:
-    """What a function reaches by the names in its code."""
+    """The objects that a function reaches by the names in its code."""
 
     def __init__(self) -> None:
         self.states: list[_State] = []

@@ -19,5 +19,5 @@ class MakesModels:
         raise NotImplementedError
 
     def watch(self) -> Callable[[], bool]:
-        """What tells whether something that the code finds around it is another one than now: models are then old."""
+        """A watch on the objects around the code: if one of them is replaced, models are out of date."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
 """`trace`: call a function on symbolic tensors and take the graph that its operators leave behind.
 
-No syntax tree is read: Python itself runs the function, once. Control flow that hangs on a tensor's value is an
-error here; that is what scripts are for.
+No syntax tree is read: Python itself runs the function, once. Control flow that depends on a tensor's value is an
+error here; scripts are for that.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _parameter_names(function: Callable[..., Any], count: int) -> list[str]:
 
 
 def _outputs(scope: GraphTarget, result: UserValue, definition: Span | None) -> list[Value]:
-    """What the function returned as the model's outputs: an output that is an input or comes twice gets an Identity."""
+    """The results of the function as outputs of the model; one that is an input or comes twice gets an Identity."""
     values = list(result) if isinstance(result, tuple | list) else [result]
     outputs: list[Value] = []
     for position, value in enumerate(values):
@@ -206,7 +206,7 @@ def _is_model(value: UserValue) -> TypeGuard[Model]:
 
 
 def _used_in(function: Callable[..., Any]) -> Iterator[UserValue]:
-    """What a function's code refers to outside it."""
+    """The names outside a function that its code refers to."""
     code: types.CodeType | None = getattr(function, "__code__", None)
     if code is None:
         function = getattr(type(function), "__call__", function)  # noqa: B004  # the function itself is wanted

@@ -33,7 +33,7 @@ ExampleValue: TypeAlias = "Example | SupportsArray | _Literal | list[ExampleValu
 
 
 class SupportsArray(typing.Protocol):
-    """What numpy can make an array of."""
+    """An object that numpy can make an array of."""
 
     def __array__(self) -> np.ndarray[Any, Any]: ...
 
@@ -113,7 +113,7 @@ def _read_union(annotation: Annotation, arguments: tuple[Any, ...], where: str) 
 
 
 def _one_of(annotations: tuple[Any, ...], where: str) -> TensorType:
-    """What all tensors of these types have in common: a function is made for the one that it is called with."""
+    """The type that covers all of these types: a function is made for the one that it is called with."""
     kinds = [read_value_type(each, where) for each in annotations]
     tensors = [each for each in kinds if isinstance(each, TensorType)]
     if len(tensors) != len(kinds):

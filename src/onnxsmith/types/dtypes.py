@@ -114,7 +114,7 @@ class DType(enum.IntEnum):
 
     @property
     def kind(self) -> Kind:
-        """Which family it belongs to.
+        """The family that it belongs to.
 
         >>> from onnxsmith import DType
         >>> DType.FLOAT.kind
@@ -164,7 +164,7 @@ class DType(enum.IntEnum):
 
     @property
     def is_native(self) -> bool:
-        """Whether numpy itself has it, so that every library reads such an array.
+        """True if numpy itself has it, so that every library reads such an array.
 
         >>> from onnxsmith import DType
         >>> DType.FLOAT.is_native, DType.BFLOAT16.is_native

@@ -37,7 +37,7 @@ def named_shape(kind: AnyValueType) -> Shape:
 
 
 def has_repeated_names(kinds: Iterable[AnyValueType]) -> bool:
-    """Whether a name stands more than once, so that calls can break the law."""
+    """True if a name stands more than once, so that calls can break the law."""
     names = [each for kind in kinds for each in named_shape(kind) if isinstance(each, str)]
     return len(names) != len(set(names))
 

@@ -119,7 +119,7 @@ class ValueType:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        """What a notebook shows of it."""
+        """The display in a notebook."""
         import html  # only notebooks ask for this, and its table of names takes time to load
 
         return {"text/plain": repr(self), "text/html": f"<code>{html.escape(repr(self))}</code>"}

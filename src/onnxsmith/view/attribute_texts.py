@@ -120,7 +120,7 @@ def constant_of(node: ir.Node) -> ir.TensorProtocol | None:
 
 
 def summary_of(node: ir.Node) -> str:
-    """What stands under the operator's name: `3×3 /2 pad 1` for a convolution, `axis 1` for many."""
+    """The line under the operator's name: `3×3 /2 pad 1` for a convolution, `axis 1` for many."""
     values = {
         name: each.value
         for name, each in node.attributes.items()

@@ -23,7 +23,7 @@ _LONGEST_LABEL = 60
 
 
 class Item(NamedTuple):
-    """What stands in a box; `number` is that of a node, a box or a value."""
+    """An item in a box; `number` is that of a node, a box or a value."""
 
     kind: Literal["node", "box", "input", "output"]
     number: int
@@ -232,7 +232,7 @@ class _Modules:
                 shared = shared[:-1]
 
     def is_worth_a_box(self, scope: Scope, around: Scope) -> bool:
-        """Whether a box of its own tells more than the one around it."""
+        """True if a box of its own tells more than the one around it."""
         count = len(self.members[scope])
         inside = self._inside[scope]
         # A list that is no module of its own (`layers`, of `layers.0`) is part of the names of what it holds. What

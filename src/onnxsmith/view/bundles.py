@@ -1,4 +1,4 @@
-"""What a notebook shows of a model that stands at the end of a cell: the page, a picture, a table, a line of text.
+"""The display of a model at the end of a notebook's cell: the page, a picture, a table, a line of text.
 
 A page that would make the notebook's file too large is not made; the table says how to get it.
 """
@@ -57,7 +57,7 @@ def _page(shown: Viewed | None, count: int) -> str:
 
 
 def summary(model: Model) -> str:
-    """What the model takes and gives, as a table."""
+    """The inputs and outputs of the model, as a table."""
     rows: list[str] = []
     groups = (
         ("input", model.inputs),

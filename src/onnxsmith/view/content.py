@@ -60,7 +60,7 @@ class ViewedPair:
 
     @property
     def title(self) -> str:
-        """What the page is called."""
+        """The title of the page."""
         return f"{self.first.title} → {self.second.title}"
 
 
@@ -72,7 +72,7 @@ def describe(model: ir.Model) -> tuple[Description, Boxes]:
 
 
 def page_content(viewed: Viewed | ViewedPair) -> dict[str, Json]:
-    """What the page is given: one model, or two and what differs between them. Texts are shared by all of it."""
+    """The data of the page: one model, or two and their differences. All parts share texts."""
     strings = Strings()
     with collection_paused():
         if isinstance(viewed, Viewed):

@@ -1,4 +1,4 @@
-"""What the viewer knows of a model: graphs, nodes and values as small records, read from onnx-ir once.
+"""A model as the viewer sees it: graphs, nodes and values as small records, read from onnx-ir once.
 
 Everything that comes from the model is text or numbers here, cut to a length that a page can hold. Which boxes nodes
 stand in is `boxes`'s, what a weight holds `statistics`'s.
@@ -135,7 +135,7 @@ class Description:
         return number
 
     def _note_captured(self, made: Graph, graph: ir.Graph, nodes: Sequence[ir.Node]) -> None:
-        """What a graph reads that neither it nor a graph inside it makes."""
+        """Note the values that a graph reads from outside it."""
         own = {*made.inputs, *(self.value(value) for value in graph.initializers.values())}
         own.update(output for number in made.nodes for output in self.nodes[number].outputs)
         read: dict[int, None] = {}
@@ -149,7 +149,7 @@ class Description:
         made.captured = [each for each in read if each >= 0 and each not in own and not self.is_weight(each)]
 
     def is_weight(self, value: int) -> bool:
-        """Whether a value is a weight or a constant, which stands in the nodes that take it."""
+        """True if a value is a weight or a constant, which stands in the nodes that take it."""
         held = self.values[value]
         return held.tensor is not None or bool(held.constant)
 

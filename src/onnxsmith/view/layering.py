@@ -1,4 +1,4 @@
-"""Which layer each item of a box stands in, so that what makes a value stands above what takes it.
+"""Layers of the items in a box: the maker of a value stands above its users.
 
 An item is a node, a box inside the box, or a port; it is a number here. What follows from the layers, the order in
 each of them, is `ordering`'s.

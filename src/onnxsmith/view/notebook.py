@@ -83,7 +83,7 @@ def _button(shown: Viewed | ViewedPair) -> Any:
 
 
 def too_large(size: int) -> str:
-    """What stands in the place of a page that would make the notebook's file too large."""
+    """The replacement for a page that would make the notebook's file too large."""
     return (
         f"<p>The page of this model has {size / 1e6:.1f} MB, too much to keep in a notebook. "
         "<code>model.show('model.html')</code> writes it to a file.</p>"

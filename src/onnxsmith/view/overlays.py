@@ -17,7 +17,7 @@ NoteKind = Literal["added", "removed", "changed", "differs", "heat"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of one node.
+    """A note on one node.
 
     >>> from onnxsmith.view import Note
     >>> Note("heat", label="90 %", share=0.9).label

@@ -1,4 +1,4 @@
-"""What the page is given: the description, boxes and all else as one JSON text, each string in it once.
+"""The data of the page: the description, boxes and all else as one JSON text, each string in it once.
 
 The page's `data.js` reads this; whoever changes one changes the other.
 """

@@ -115,7 +115,7 @@ def _open(shown: Viewed | ViewedPair) -> Path:
 
 
 def _has_screen() -> bool:
-    """Whether a browser has somewhere to appear; one for terminals would take over this one."""
+    """True if a browser has somewhere to appear; one for terminals would take over this one."""
     if sys.platform in ("win32", "darwin"):
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

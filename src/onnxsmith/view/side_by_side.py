@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is said of two models.
+    """Notes on two models that are shown side by side.
 
     >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
     >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])

@@ -1,4 +1,4 @@
-"""What weights hold, in a few numbers and a histogram: of a sample, or of all elements where that is asked for.
+"""Statistics of weights: a few numbers and a histogram, of a sample or of all elements.
 
 Weights are read where they lie. A sample touches a few pages of each; all elements are gone through piece by piece.
 """

@@ -32,7 +32,7 @@ class Field:
 
     @property
     def is_complex(self) -> bool:
-        """Whether there is an imaginary part."""
+        """True if there is an imaginary part."""
         return self.im is not None
 
     @property

@@ -54,7 +54,7 @@ def zero(x: TensorValue) -> Array:
 
 
 def is_whole(x: TensorValue) -> TensorValue:
-    """Whether a number has no fraction."""
+    """True if a number has no fraction."""
     return op.Equal(x, op.Floor(x))
 
 

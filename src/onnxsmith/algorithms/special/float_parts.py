@@ -69,7 +69,7 @@ def _as_bits(x: TensorOrArray, bits: DType) -> TensorOrArray:
 
 
 def signbit(x: TensorValue) -> TensorValue:
-    """Whether the sign is minus, of zero and NaN too."""
+    """True if the sign is minus, of zero and NaN too."""
     if dtype_of(x) is DType.BOOL:
         return op.Xor(x, x)
     if not dtype_of(x).is_float:

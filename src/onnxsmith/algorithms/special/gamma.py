@@ -38,7 +38,7 @@ def over_last(name: str, x: TensorValue) -> TensorValue:
 
 
 def _shifted(x: TensorValue) -> tuple[TensorValue, TensorValue]:
-    """Whether x is too small for a series, and x or x + 10."""
+    """True if x is too small for a series, and x or x + 10."""
     is_small = op.Less(x, number(FAR))
     return is_small, op.Add(x, where(is_small, float(FAR), 0.0))
 

@@ -1,4 +1,4 @@
-"""What a shell can offer for each word of a command: the same facts for all shells."""
+"""The completions of each argument of a command: the same facts for all shells."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What Python's operators, indexing, conversions and numpy's methods mean on tensors, each defined once."""
+"""The meaning of Python's operators, indexing, conversions and numpy's methods on tensors, each defined once."""

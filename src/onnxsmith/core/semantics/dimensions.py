@@ -131,7 +131,7 @@ class Dimensions(tuple[Any, ...]):
     __rmul__ = __mul__
 
     def __eq__(self, other: object) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Whether both are equal: a truth value that the model knows where it is not known yet."""
+        """True if both are equal: a truth value that the model knows where it is not known yet."""
         if not isinstance(other, tuple):
             return NotImplemented
         theirs = _entries(cast("tuple[Any, ...]", other))
@@ -200,7 +200,7 @@ def _entries(shape: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def _is_same(left: object, right: object) -> bool | None:
-    """Whether two entries are equal, or None when that is not known yet."""
+    """True if two entries are equal, or None when that is not known yet."""
     a, b = symbolic_size(left), symbolic_size(right)
     if isinstance(a, int) and isinstance(b, int):
         return a == b

@@ -86,7 +86,7 @@ def _known_sign(value: Operand) -> int | None:
 
 
 def _is_at_least(value: Operand, bound: int) -> bool:
-    """Whether an integer is known to be so large: dimensions are, and what is computed from them may be."""
+    """True if an integer is known to be so large: dimensions are, and what is computed from them may be."""
     data = _data(value)
     if isinstance(data, np.ndarray):
         return data.dtype.kind in "iu" and bool((data >= bound).all())

@@ -48,7 +48,7 @@ def check_position(number: Size, axis: int, size: Dimension) -> Size:
 
 
 def _is_as_written() -> bool:
-    """Whether a given model is taken as it is: then what is known of sizes makes nothing simpler."""
+    """True if a given model is taken as it is: then what is known of sizes makes nothing simpler."""
     target = ACTIVE.get()
     return target is not None and target.is_exact
 

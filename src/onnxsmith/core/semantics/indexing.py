@@ -101,7 +101,7 @@ def expand(items: Sequence[Item], rank: int) -> list[Item]:
 
 
 def _is_truth(item: Item) -> bool:
-    """Whether an item is a single truth value, which takes no dimension and makes one of size 1 or 0."""
+    """True if an item is a single truth value, which takes no dimension and makes one of size 1 or 0."""
     return isinstance(item, Mask) and not item.shape
 
 

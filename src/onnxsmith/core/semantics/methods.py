@@ -243,7 +243,7 @@ def _check_reshape(sizes: Sequence[Dimension], shape: Shape | None) -> None:
 
 
 def _may_be_zero(sizes: Sequence[Dimension], shape: Shape | None) -> bool:
-    """Whether some entry is, or may turn out to be, a 0 that does not mean the input's own dimension there."""
+    """True if some entry is, or may turn out to be, a 0 that does not mean the input's own dimension there."""
     for position, each in enumerate(sizes):
         if isinstance(each, int) and each != 0:
             continue

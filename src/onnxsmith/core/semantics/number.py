@@ -201,7 +201,7 @@ AnyNumber: TypeAlias = Number | bool | int | float
 
 
 def is_number(value: object) -> TypeIs[AnyNumber]:
-    """Whether a value is a Python number, known or not."""
+    """Return whether a value is a Python number, known or not."""
     return isinstance(value, Number | int | float)
 
 
@@ -226,7 +226,7 @@ def number(tensor: TensorValue) -> Number:
 
 
 def is_natural(value: object) -> bool:
-    """Whether a number is known to be an integer of 0 or more."""
+    """True if a number is known to be an integer of 0 or more."""
     if not isinstance(value, Number):
         return isinstance(value, int) and value >= 0
     return value.kind != "float" and (value.is_natural or _is_natural_data(value.known.data))

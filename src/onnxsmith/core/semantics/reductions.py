@@ -200,7 +200,7 @@ def _cast(op: StandardOperators, x: TensorValue, dtype: DType) -> TensorValue:
 
 
 def _is_of_nothing(x: TensorValue, axes: tuple[int, ...] | None) -> bool:
-    """Whether the reduced elements are known to be none."""
+    """True if the reduced elements are known to be none."""
     shape = shape_of(x)
     if shape is None:
         return False

@@ -175,7 +175,7 @@ def _by_joining(
 
 
 def _is_small(items: Sequence[Item], shape: Shape) -> bool:
-    """Whether the places are known and few, so that a constant names them."""
+    """True if the places are known and few, so that a constant names them."""
     cut = next((each + 1 for each in reversed(range(len(items))) if items[each] is not FULL), 0)
     places = _static_count(items[:cut], shape[:cut])
     return places is not None and places <= _CONSTANT_ELEMENTS
@@ -386,7 +386,7 @@ def _broadcast(
 
 
 def _may_exceed(own: Shape | None, shape: Shape) -> bool:
-    """Whether a value may turn out to be larger than the place it goes to, in a dimension."""
+    """True if a value may turn out to be larger than the place it goes to, in a dimension."""
     if own is None:
         return True
     aligned = zip(reversed(own), reversed(shape), strict=False)

@@ -177,12 +177,12 @@ class Emitter:
         return self.op("Gather", self.op("Concat", *parts, axis=0), self.constant(axis))
 
     def any(self, condition: str) -> str:
-        """Whether any element of a BOOL tensor holds; false for none at all."""
+        """True if any element of a BOOL tensor holds; false for none at all."""
         count = self.reduce("Sum", self.cast(condition, DType.INT64))
         return self.op("Greater", count, self.constant(0))
 
     def all(self, condition: str) -> str:
-        """Whether every element of a BOOL tensor holds; true for none at all."""
+        """True if every element of a BOOL tensor holds; true for none at all."""
         return self.negated(self.any(self.negated(condition)))
 
     def negated(self, condition: str) -> str:

@@ -406,7 +406,7 @@ def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
 
 
 def _is_readable(node: onnx.NodeProto) -> bool:
-    """Whether inference can read the node: it goes on for ever with some equations, and trusts batch_dims."""
+    """True if inference can read the node: it goes on for ever with some equations, and trusts batch_dims."""
     if (node.domain, node.op_type) in _ENDS_PROCESS:
         return False
     if node.op_type == "Einsum":

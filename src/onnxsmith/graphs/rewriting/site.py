@@ -110,7 +110,7 @@ class Scope:
         return None
 
     def may_be_fixed(self, name: str) -> bool:
-        """Whether a value may follow from constants, and from shapes that are known, alone.
+        """True if a value may follow from constants, and from shapes that are known, alone.
 
         A runtime works such values out when it loads a model, and all that follows from them, also in branches that no
         run takes.
@@ -134,7 +134,7 @@ class Scope:
         return True
 
     def _is_of_a_run(self, name: str) -> bool:
-        """Whether it is certain that only a run knows a value: an input, or what a loop makes."""
+        """True if it is certain that only a run knows a value: an input, or what a loop makes."""
         found = self._found_fixed(name)
         if found is not None:
             return not found
@@ -162,7 +162,7 @@ class Scope:
         return None
 
     def _is_held(self, name: str) -> bool:
-        """Whether a value is a constant; does not read it."""
+        """True if a value is a constant; does not read it."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope._tensors:
@@ -183,7 +183,7 @@ class Scope:
 
 
 def _is_sized(proto: onnx.TypeProto | None) -> bool:
-    """Whether every dimension is known."""
+    """True if every dimension is known."""
     if proto is None or not proto.tensor_type.HasField("shape"):
         return False
     return all(each.HasField("dim_value") for each in proto.tensor_type.shape.dim)
@@ -221,7 +221,7 @@ class Site:
     # -- inputs and outputs -----------------------------------------------------------------------------
 
     def has(self, position: int) -> bool:
-        """Whether an input is given."""
+        """True if an input is given."""
         return position < len(self.node.input) and self.node.input[position] != ""
 
     def input(self, position: int) -> str:
@@ -284,7 +284,7 @@ class Site:
     # -- attributes -------------------------------------------------------------------------------------
 
     def has_attribute(self, name: str) -> bool:
-        """Whether an attribute is given."""
+        """True if an attribute is given."""
         return any(each.name == name for each in self.node.attribute)
 
     def _attribute(self, name: str, kind: int) -> onnx.AttributeProto | None:

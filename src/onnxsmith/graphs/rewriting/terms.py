@@ -101,7 +101,7 @@ class Terms:
         return not condition if isinstance(condition, bool) else self.emit.negated(condition)
 
     def all(self, conditions: Iterable[Condition]) -> Condition:
-        """Whether every condition holds."""
+        """True if every condition holds."""
         open_ones: list[str] = []
         for each in conditions:
             if each is False:
@@ -116,12 +116,12 @@ class Terms:
         return result
 
     def any(self, conditions: Iterable[Condition]) -> Condition:
-        """Whether some condition holds."""
+        """True if some condition holds."""
         return self.negated(self.all([self.negated(each) for each in conditions]))
 
     def implies(self, first: Condition, second: Condition) -> Condition:
         return self.any([self.negated(first), second])
 
     def has_elements(self, position: int) -> Condition:
-        """Whether an input has any element."""
+        """True if an input has any element."""
         return self.is_positive(self.size(position))

@@ -13,7 +13,7 @@ MOST_NODES = 100_000
 
 
 def is_past_measure(model: onnx.ModelProto) -> bool:
-    """Whether functions call others so often that nothing that follows every call comes to an end."""
+    """True if functions call others so often that nothing that follows every call comes to an end."""
     return bool(model.functions) and nodes_without_functions(model, MOST_NODES) is None
 
 

@@ -1,1 +1,1 @@
-"""What each universal function computes, on tensors of the element types that numpy chose."""
+"""The computation of each universal function, on tensors of the element types that numpy chose."""

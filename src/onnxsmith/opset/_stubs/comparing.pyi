@@ -23,10 +23,10 @@ ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 Provider: TypeAlias = str | tuple[str, Mapping[str, Any]]
 
 class WholeModel(Protocol):
-    """What views ask of the model that they are in."""
+    """The model around views, as they use it."""
     @property
     def called(self) -> str:
-        """What places are said by that only the model names."""
+        """The source of places that only the model names, in words."""
     def of_ir(self, node: AnyIrPart) -> Node:
         """The view of a node of onnx-ir."""
     def bodies_of(self, node: AnyIrPart) -> Mapping[str, Graph | tuple[Graph, ...]]:
@@ -55,7 +55,7 @@ class NodeValue:
         """Its type: what the model declares, and else what inference finds."""
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it."""
+        """True if the model holds it."""
     @property
     def producer(self) -> Node | None:
         """The node that gives it; None for inputs and weights."""
@@ -94,10 +94,10 @@ class Graph:
     ) -> None: ...
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
-        """What it takes."""
+        """Its inputs."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives."""
+        """Its outputs."""
     @property
     def nodes(self) -> tuple[Node, ...]:
         """Its own nodes, in the order of the file; those of bodies are their `bodies`."""
@@ -145,10 +145,10 @@ class Node:
         """Its name; empty where the model gives it none."""
     @property
     def inputs(self) -> tuple[NodeValue | None, ...]:
-        """What it takes; None for an optional input that is left out."""
+        """Its inputs; None for an optional input that is left out."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives; an output that nobody wants has no name."""
+        """Its outputs; an output that is not used may have no name."""
     @property
     def attributes(self) -> Mapping[str, PlainAttribute | Graph | tuple[Graph, ...]]:
         """The attributes that it has, as Python values: tensors are arrays, bodies are `Graph`."""
@@ -160,7 +160,7 @@ class Node:
         """The function of the model that it calls."""
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of it besides."""
+        """Its metadata, by key."""
     @property
     def source(self) -> Span | None:
         """The place in Python that made it. Where a file says so, the span is a claim: nothing of it is read."""
@@ -222,10 +222,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Whether two runs agree, and else the first node where they part. True where they agree.
+    """The result of comparing two runs: true if they agree, and else with the first node where they part.
 
-    `node` is the node of the first model and `other` that of the second; each is None where several nodes stand between
-    the last equal values and the first different ones, and the values cannot tell which: those are its `region`.
+    `node` is the node of the first model and `other` that of the second. Each is None if several nodes stand between
+    the last equal values and the first different ones, and the values cannot tell which. Those nodes are its `region`.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
@@ -253,7 +253,7 @@ class Comparison:
     written: tuple[Path, ...] = ...
     @property
     def is_equal(self) -> bool:
-        """Whether both runs agree."""
+        """True if both runs agree."""
     def _repr_html_(self) -> str: ...
 
 def compare(

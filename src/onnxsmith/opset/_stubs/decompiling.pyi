@@ -94,10 +94,10 @@ def proto2python(
 ) -> str:
     """A model as the text of a Python module: `decompile`, under onnxscript's name.
 
-    The options are taken and change nothing. Python's operators and literals stand wherever they give the same nodes
-    back (`use_operators`, `inline_const`); variables have readable names, and values their own ones (`rename`,
-    `clean_names`); the main function is called as the graph is (`function_name`); initializers that are not small stand
-    apart from the code (`skip_initializers`).
+    The options are taken and change nothing. Python's operators and literals are used wherever they give the same nodes
+    (`use_operators`, `inline_const`). Variables have readable names, and values keep their own (`rename`,
+    `clean_names`). The main function has the name of the graph (`function_name`). Large initializers stand apart from
+    the code (`skip_initializers`).
 
     >>> from onnxsmith import FLOAT, opset21 as op, proto2python, trace
     >>> proto = trace(lambda a: op.Relu(a) + 1.0, FLOAT["N"]).proto

@@ -76,7 +76,7 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool 
     """
 
 def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
-    """What a function gives, and how that changes along `tangent`: the Jacobian times a vector.
+    """The results of a function, and their change along `tangent`: the Jacobian times a vector.
 
     It is called with the function's arguments and `tangent=`, an array of the shape of the argument; a tuple of them
     where `wrt` names several.
@@ -88,7 +88,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     """
 
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
-    """What a function gives, and its gradient: computed together.
+    """The results of a function and its gradient, computed together.
 
     >>> from onnxsmith.grad import value_and_grad
     >>> import numpy as np
@@ -97,7 +97,7 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_lo
     """
 
 def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
-    """What a function gives, and the gradient of its results weighted with `cotangent`: a vector times the Jacobian.
+    """The results of a function, and their gradient weighted with `cotangent`: a vector times the Jacobian.
 
     It is called with the function's arguments and `cotangent=`, an array of the shape of the result; a tuple of them
     where there are several results.
@@ -178,9 +178,9 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
 
     Those are `Gradient`, `Adam`, `Adagrad` and `Momentum`. A `Gradient` of several numbers is that of their sum.
 
-    A ModelProto with training information gives one step of training: inputs are those of the graph and of
-    the algorithm, then what a step updates, with its first value as the default; outputs are theirs, then `NAME_next`
-    for all that is updated. `stage` says which entry of the information is meant.
+    A ModelProto with training information gives one step of training. Its inputs are those of the graph and of the
+    algorithm, then the values that a step updates, with their first values as defaults. Its outputs are theirs, then
+    `NAME_next` for all that is updated. `stage` says which entry of the information is meant.
 
     >>> from onnxsmith.grad import expand_training
     >>> import onnx.parser
@@ -198,7 +198,7 @@ def expand_training(model: Model | onnx.ModelProto, *, stage: int = 0) -> Model:
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 def initial_state(model: Model, step: Model) -> dict[str, Array]:
-    """What the first step of training takes besides the data: the weights of a model, and zeros for all that is kept.
+    """The inputs of the first step of training besides the data: the weights of a model, and zeros for other state.
 
     By name, in the order in which the step gives what follows.
 

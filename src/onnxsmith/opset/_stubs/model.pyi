@@ -97,11 +97,11 @@ class Edit:
         """The places in the source that it concerns."""
     @property
     def change(self) -> str:
-        """What became what, for people."""
+        """The change in words: the nodes before and after."""
 
 @dataclass(slots=True)
 class Report:
-    """What one run of passes did.
+    """The changes that one run of passes made.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> better = trace(lambda x: op.Neg(op.Neg(x)) + 1.0, FLOAT["N"]).optimize()
@@ -148,7 +148,7 @@ WeightsPlace: TypeAlias = Literal['inline', 'external', 'safetensors']
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Whether two models are equal: true or false, and the first difference in words.
+    """The result of comparing two models: true if they are equal, and else with the first difference in words.
 
     >>> from onnxsmith import FLOAT, opset21 as op, trace
     >>> model = trace(lambda a: op.Relu(op.Exp(a)), FLOAT["N"])
@@ -227,7 +227,7 @@ NoteKind: TypeAlias = Literal['added', 'removed', 'changed', 'differs', 'heat']
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is said of one node.
+    """A note on one node.
 
     >>> from onnxsmith.view import Note
     >>> Note("heat", label="90 %", share=0.9).label
@@ -268,7 +268,7 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is said of two models.
+    """Notes on two models that are shown side by side.
 
     >>> from onnxsmith import FLOAT, diff, opset21 as op, trace
     >>> before = trace(lambda a: op.Relu(a) * 2.0, FLOAT["N"])
@@ -339,7 +339,7 @@ class Difference:
 
 @dataclass(slots=True)
 class RuntimeReport(Report):
-    """What was changed for a runtime; as text, a line with the reason for each change."""
+    """The changes for a runtime; as text, a line with the reason for each change."""
     runtime: str = ...
 
 class RuntimeModel(PassedModel):
@@ -431,7 +431,7 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What ONNX Runtime ran for one node of its own graph, in all its executions.
+    """All executions of one node of ONNX Runtime's own graph.
 
     It stands for one node of the model, or for several that ONNX Runtime fused. A kernel that it added, to change a
     layout or an element type, computes nothing of the model: `nodes` are then the ones that it was added for.
@@ -536,7 +536,7 @@ class ComparedRow:
         """The mean after, as a multiple of that before; None where one is not there."""
     @property
     def is_clear(self) -> bool:
-        """Whether the difference is larger than the spread of the runs, so that it is likely more than noise."""
+        """True if the difference is larger than the spread of the runs, so that it is likely more than noise."""
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProfileComparison:
@@ -609,8 +609,9 @@ class Profile:
     def table(self, by: ProfileGrouping | None = None, limit: int | None = ...) -> str:
         """A table as text, by what has the most to say unless `by` says it; `limit` None or 0 shows all of it.
 
-        Share of the time in kernels, by the mean of the runs, so that all shares add up; median, standard deviation and
-        least of the runs; how many kernels ran in a run; bytes of their results.
+        The columns are the share of the time in kernels, the median, standard deviation and minimum of the runs,
+        the number of kernels in a run, and the bytes of their results. Shares are of the mean of the runs, so
+        that they add up.
         """
     def listing(self) -> str:
         """The source of the model with share and time of each line beside it.
@@ -642,7 +643,7 @@ class Profile:
         ['Exp', 'Relu']
         """
     def described(self, limit: int = ...) -> str:
-        """What `print` shows: the summary, the lines or else the nodes that take the most time, and the operators."""
+        """The text that `print` shows: the summary, the lines or nodes that take the most time, and the operators."""
     def _repr_html_(self) -> str: ...
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain values, for JSON; times are in seconds."""
@@ -681,13 +682,13 @@ class MatchedTensor:
         """How many dimensions; None where that is not known."""
     @property
     def is_constant(self) -> bool:
-        """Whether its content is known before the model runs."""
+        """True if its content is known before the model runs."""
     @property
     def array(self) -> Array:
         """The content of a constant, not to be changed; ValueError for what is none."""
 
 class Match:
-    """What the parameters of a pattern are at one place of a model.
+    """One place where a pattern matches, with the values of its parameters.
 
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
 
@@ -711,10 +712,10 @@ class Match:
 Condition: TypeAlias = Callable[[Match], object]
 
 class Rule:
-    """What shall be read instead of what: two functions with the same parameters, pattern and replacement.
+    """A rewrite rule: two functions with the same parameters, pattern and replacement.
 
-    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators;
-    the replacement is called for each match, with tensors of the types that were found, and with the Python values of
+    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators.
+    The replacement is called for each match, with tensors of the types that were found, and with the Python values of
     captured parameters. A list of patterns is a rule with alternatives.
 
     `when` is called with a `Match` and says whether it counts. `commutative` False takes the inputs of `Add`, `Mul` and
@@ -737,7 +738,7 @@ class Rule:
     ) -> None: ...
     @property
     def name(self) -> str:
-        """What reports call it.
+        """Its name in reports.
 
         >>> from onnxsmith import Rule
         >>> def twice(x):
@@ -773,7 +774,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class OperatorSummary:
-    """What all nodes of one operator take together."""
+    """The costs of all nodes of one operator together."""
     operator: str
     nodes: int
     flops: Count
@@ -785,7 +786,7 @@ class SizeCondition:
     text: str
     because: str = ...
     def holds(self, sizes: Mapping[str, int]) -> bool | None:
-        """Whether sizes pass; None where that cannot be said, as one of them is not known."""
+        """True if sizes pass; None where that cannot be said, as one of them is not known."""
     @property
     def names(self) -> frozenset[str]:
         """The dimensions that it is about; none where it has no meaning."""
@@ -794,7 +795,7 @@ class SizeCondition:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a model consists of, and what one run of it takes.
+    """The parts of a model, and the costs of one run.
 
     A function counts at every call. Of an `If` the larger branch counts, and of a loop one turn: how many there are is
     known only when it runs.
@@ -822,10 +823,10 @@ Joints: TypeAlias = Mapping[str, str | Sequence[str]]
 GivenShape: TypeAlias = int | str | Dim | Sequence[int | str | Dim | None]
 
 class WholeModel(Protocol):
-    """What views ask of the model that they are in."""
+    """The model around views, as they use it."""
     @property
     def called(self) -> str:
-        """What places are said by that only the model names."""
+        """The source of places that only the model names, in words."""
     def of_ir(self, node: AnyIrPart) -> Node:
         """The view of a node of onnx-ir."""
     def bodies_of(self, node: AnyIrPart) -> Mapping[str, Graph | tuple[Graph, ...]]:
@@ -854,7 +855,7 @@ class NodeValue:
         """Its type: what the model declares, and else what inference finds."""
     @property
     def is_weight(self) -> bool:
-        """Whether the model holds it."""
+        """True if the model holds it."""
     @property
     def producer(self) -> Node | None:
         """The node that gives it; None for inputs and weights."""
@@ -893,10 +894,10 @@ class Graph:
     ) -> None: ...
     @property
     def inputs(self) -> tuple[NodeValue, ...]:
-        """What it takes."""
+        """Its inputs."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives."""
+        """Its outputs."""
     @property
     def nodes(self) -> tuple[Node, ...]:
         """Its own nodes, in the order of the file; those of bodies are their `bodies`."""
@@ -944,10 +945,10 @@ class Node:
         """Its name; empty where the model gives it none."""
     @property
     def inputs(self) -> tuple[NodeValue | None, ...]:
-        """What it takes; None for an optional input that is left out."""
+        """Its inputs; None for an optional input that is left out."""
     @property
     def outputs(self) -> tuple[NodeValue, ...]:
-        """What it gives; an output that nobody wants has no name."""
+        """Its outputs; an output that is not used may have no name."""
     @property
     def attributes(self) -> Mapping[str, PlainAttribute | Graph | tuple[Graph, ...]]:
         """The attributes that it has, as Python values: tensors are arrays, bodies are `Graph`."""
@@ -959,7 +960,7 @@ class Node:
         """The function of the model that it calls."""
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of it besides."""
+        """Its metadata, by key."""
     @property
     def source(self) -> Span | None:
         """The place in Python that made it. Where a file says so, the span is a claim: nothing of it is read."""
@@ -1025,7 +1026,7 @@ class Nodes(Sequence[Node]):
 
 @dataclass(frozen=True, slots=True)
 class WeightInfo:
-    """What is known of a weight without reading it.
+    """The facts of a weight that are known without reading it.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
@@ -1063,7 +1064,7 @@ class ModelWeights(Mapping[str, Elements]):
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...
     def info(self, name: str) -> WeightInfo:
-        """What is known of a weight without reading it.
+        """The facts of a weight, without reading it.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, trace
@@ -1073,7 +1074,7 @@ class ModelWeights(Mapping[str, Elements]):
         8
         """
     def infos(self) -> Iterator[WeightInfo]:
-        """What is known of every weight, without reading any."""
+        """The facts of every weight, without reading any."""
     @property
     def nbytes(self) -> int:
         """How many bytes all of them take."""
@@ -1345,7 +1346,7 @@ class Model:
         '.py'
         """
     def equals(self, other: Model, *, names: bool = False) -> Equality:
-        """Whether another model is the same: nodes, attributes, inputs and outputs, weights by content.
+        """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
         What values and nodes are called decides only with `names=True`; the inputs and outputs of the model always keep
         their names. The result is true or false, and says where the first difference is.
@@ -1359,7 +1360,7 @@ class Model:
         not equal: input 1 of node 1 (Mul), the weight 'const': it is 2.0 and 3.0
         """
     def diff(self, other: Model, *, names: bool = False) -> Difference:
-        """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+        """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
         Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
         the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
@@ -1460,10 +1461,10 @@ class Model:
     ) -> PassedModel:
         """The same model with fewer nodes, which runs no slower.
 
-        What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+        Removes nodes that it does not need, computes constants, and fuses several nodes into one where ONNX has one.
         The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
         keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
-        by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+        by default it is raised to the newest that the installed ONNX Runtime loads, if later operators help.
         Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
         `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
         `verify` True runs both on inputs that are made up, or on those that it is given;
@@ -1485,11 +1486,11 @@ class Model:
         """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
         `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
-        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
-        each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
-        and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
-        by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
-        says what became what. `optimize` dissolves functions.
+        "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function takes
+        each node of the main graph and returns the name of its part, or None. `"encoder/attention"` is a part inside a
+        part. `"layer.0"` and `"layer.1"` share a function if they are equal. Weights and constants that differ between
+        equal parts are arguments of each call. The given model stays as it is; the new one shares its weights, and its
+        `report` lists the changes. `optimize` dissolves functions.
 
         >>> import numpy as np
         >>> from onnxsmith import FLOAT, opset21 as op, outline, trace
@@ -1650,7 +1651,7 @@ class Model:
         [['relu', 'b'], ['exp', 'b'], ['mul']]
         """
     def summary(self, **sizes: int) -> Summary:
-        """What the model consists of and what a run takes: operators, parameters, bytes, floating-point operations.
+        """Summarise a model: operators, parameters, bytes, and floating-point operations of a run.
 
         Operations are counted from the shapes. Where these have names, the counts are expressions; `sizes` gives names
         sizes. A multiplication and an addition count one each, a function such as `Exp` one for each element. Operators
@@ -1743,7 +1744,7 @@ class Model:
         """
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the model says of itself, by key; it cannot be changed. `with_metadata` makes a model that says more.
+        """The metadata of the model by key, which cannot be changed; `with_metadata` makes a model with other metadata.
 
         >>> from onnxsmith import FLOAT, trace
         >>> model = trace(lambda a: a + 1.0, FLOAT["N"]).with_metadata(author="somebody")
@@ -1798,7 +1799,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
 
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
-    """What differs between two models: nodes, weights, inputs and outputs, functions, opsets, metadata.
+    """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
     Nodes are paired by structure, by names and by the places in the source that they say, so that a node that moved is
     the same one. What nodes, functions, weights and values inside are called is a difference only with `names=True`;
@@ -1835,10 +1836,10 @@ def optimize(
 ) -> PassedModel:
     """The same model with fewer nodes, which runs no slower.
 
-    What it does not need is left out, what can be computed now is, and several nodes become one where ONNX has one.
+    Removes nodes that it does not need, computes constants, and fuses several nodes into one where ONNX has one.
     The given model stays as it is; the new one shares its weights, and its `report` says what was done. `inline` False
     keeps the functions of the model. `opset` "keep" leaves the version of the standard opset, a number converts to it;
-    by default it is raised to what the installed ONNX Runtime takes where operators that came later may be of use.
+    by default it is raised to the newest that the installed ONNX Runtime loads, if later operators help.
     Loops of up to `unroll` turns are written out, one turn after the other, if the number of turns is known.
     `domains` are those besides ONNX's that fusions may use: ["com.microsoft"] for a model that ONNX Runtime alone runs.
     `verify` True runs both on inputs that are made up, or on those that it is given;
@@ -1861,11 +1862,11 @@ def outline(model: Model, *, by: Criterion = 'repeats') -> PassedModel:
     """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
     `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
-    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
-    each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
-    and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
-    by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
-    says what became what. `optimize` dissolves functions.
+    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function takes
+    each node of the main graph and returns the name of its part, or None. `"encoder/attention"` is a part inside a
+    part. `"layer.0"` and `"layer.1"` share a function if they are equal. Weights and constants that differ between
+    equal parts are arguments of each call. The given model stays as it is; the new one shares its weights, and its
+    `report` lists the changes. `optimize` dissolves functions.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, outline, trace

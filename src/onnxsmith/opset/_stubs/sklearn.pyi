@@ -111,7 +111,7 @@ Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model takes and gives.
+    """The inputs and outputs of a model.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -128,7 +128,7 @@ class Signature:
     row_shape: tuple[int, ...] = ...
     @property
     def names(self) -> list[str]:
-        """What inputs of the model are called."""
+        """The names of the model's inputs."""
     @property
     def types(self) -> list[TensorType]:
         """The types of inputs, with rows that are open."""
@@ -138,7 +138,7 @@ class Signature:
         """As text for the metadata of a model."""
 
 def signature(model: Model) -> Signature:
-    """Which columns a model takes, of which element types, and what its outputs are.
+    """The columns that a model takes, with their element types, and its outputs.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -153,7 +153,8 @@ def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     """The fitted estimator that a model was converted from.
 
     Linear models, scaling, encoding, trees, neighbours, and pipelines of these are estimators of their own classes
-    again. Any other model that `convert` has made becomes an `OnnxPredictor` or an `OnnxTransformer`, which run it.
+    again. A step of another class becomes an `OnnxPredictor` or an `OnnxTransformer`, which run the part of the model
+    that the step is; where the whole model is of another class, it runs the whole.
 
     What a model says of itself is data: no code of it is run, classes come from a fixed list, and trees are checked.
 
@@ -206,7 +207,7 @@ class OnnxTransformer(TransformerMixin, _OfModel):
            [ 1.,  1.]])
     """
     def transform(self, X: Rows) -> Elements:
-        """What the model gives for rows."""
+        """The outputs of the model for rows."""
 
 Json: TypeAlias = 'bool | int | float | str | list[Json] | dict[str, Json] | None'
 

@@ -77,7 +77,7 @@ class Edit:
         """The places in the source that it concerns."""
     @property
     def change(self) -> str:
-        """What became what, for people."""
+        """The change in words: the nodes before and after."""
 
 @dataclass
 class ExportReport:

@@ -141,12 +141,12 @@ def kept_transposes(edit: Editor) -> list[str]:
 
 
 def _would_be_stored_twice(edit: Editor, node: ir.Node) -> bool:
-    """Whether a node is the transpose of a weight that others read as it is."""
+    """True if a node is the transpose of a weight that others read as it is."""
     return (node.domain, node.op_type) == ("", "Transpose") and not _is_only_for(edit, node, _COPIED_BYTES)
 
 
 def _is_only_for(edit: Editor, node: ir.Node, small: int) -> bool:
-    """Whether what a node is made of, small constants aside, is read in no other way: it would be held twice."""
+    """True if what a node is made of, small constants aside, is read in no other way: it would be held twice."""
     for value in node.inputs:
         tensor = edit.tensor(value)
         if value is None or tensor is None or tensor.nbytes <= small:
@@ -157,7 +157,7 @@ def _is_only_for(edit: Editor, node: ir.Node, small: int) -> bool:
 
 
 def _is_same(left: ir.Node, right: ir.Node) -> bool:
-    """Whether two nodes do the same to a constant, so that they will be one."""
+    """True if two nodes do the same to a constant, so that they will be one."""
     if left is right:
         return True
     return (

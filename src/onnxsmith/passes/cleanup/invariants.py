@@ -88,7 +88,7 @@ def _lift(edit: Editor, loop: ir.Node, names: Counter[str]) -> int:
 
 
 def _depends(node: ir.Node, own: set[ir.Value]) -> bool:
-    """Whether a node reads what the body of a loop makes, or is given in each turn."""
+    """True if a node reads what the body of a loop makes, or is given in each turn."""
     return any(each is not None and each in own for each in node.inputs)
 
 
@@ -107,7 +107,7 @@ def _may_move(edit: Editor, node: ir.Node, *, is_sure: bool) -> bool:
 
 
 def _is_cheap_and_safe(edit: Editor, node: ir.Node) -> bool:
-    """Whether a node takes little, and cannot fail."""
+    """True if a node takes little, and cannot fail."""
     if node.domain or not node.outputs:
         return False
     result = node.outputs[0]

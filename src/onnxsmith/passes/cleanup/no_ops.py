@@ -218,7 +218,7 @@ def _neutral(at: Attempt, position: int, number: float) -> Outcome:
 
 
 def _is_throughout(at: Attempt, position: int, number: float) -> bool:
-    """Whether an input is a constant of one number, in every element."""
+    """True if an input is a constant of one number, in every element."""
     array, value = at.array(position, _LOOKED_AT), at.input(position)
     if array is None or array.size == 0 or array.dtype.kind in "cOSUb":
         return False

@@ -88,7 +88,7 @@ def _accumulated(
 
 
 def _is_smaller(a: ir.Value, product: ir.Value) -> bool:
-    """Whether an operand has fewer elements than the product, so that it costs less to scale."""
+    """True if an operand has fewer elements than the product, so that it costs less to scale."""
     own, whole = fixed_shape(a), fixed_shape(product)
     return own is not None and whole is not None and math.prod(own) < math.prod(whole)
 

@@ -117,7 +117,7 @@ def _turned_back(at: Attempt, value: ir.Value) -> ir.Value | None:
 
 
 def _fit_together(scores: _Scores, value: ir.Value) -> bool:
-    """Whether batches and heads are the same throughout: a product would repeat them, and `Attention` does not."""
+    """True if batches and heads are the same throughout: a product would repeat them, and `Attention` does not."""
     query, key, third = (dimensions(each) for each in (scores.query, scores.turned_key, value))
     if query is None or key is None or third is None or None in query[:2]:
         return False
@@ -126,7 +126,7 @@ def _fit_together(scores: _Scores, value: ir.Value) -> bool:
 
 
 def _is_mask(scores: _Scores, value: ir.Value) -> bool:
-    """Whether the mask is one that `Attention` takes: of the queries' type, for queries and keys."""
+    """True if the mask is one that `Attention` takes: of the queries' type, for queries and keys."""
     mask = scores.mask
     if mask is None:
         return True

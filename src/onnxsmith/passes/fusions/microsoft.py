@@ -68,7 +68,7 @@ def _turning(
 
 
 def _turns_matrices(match: Match) -> bool:
-    """Whether the last two dimensions are swapped, and no others are moved."""
+    """True if the last two dimensions are swapped, and no others are moved."""
     orders = [match[name] for name in ("left", "right") if name in match]
     return _is_float(match) and all(
         len(each) >= 2 and each == [*range(len(each) - 2), len(each) - 1, len(each) - 2] for each in orders

@@ -111,7 +111,7 @@ def _shifted_layer(x: Tensor, scale: Tensor, bias: Tensor, *, axis: int, epsilon
 
 
 def _is_row(match: Match, name: str) -> bool:
-    """Whether a weight is a row of the last dimension of `x`, which is the one that is normalised."""
+    """True if a weight is a row of the last dimension of `x`, which is the one that is normalised."""
     x, row = match.tensor("x"), match.tensor(name)
     if x.dtype not in _FLOATS or row.dtype is not x.dtype or not x.shape or row.shape is None:
         return False

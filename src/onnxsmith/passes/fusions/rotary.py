@@ -56,7 +56,7 @@ def _is_turned(edit: Editor, value: ir.Value | None, x: ir.Value) -> bool:
 
 
 def _is_part(edit: Editor, value: ir.Value | None, x: ir.Value, start: int, end: int) -> bool:
-    """Whether a value is `x[..., start:end]`."""
+    """True if a value is `x[..., start:end]`."""
     split = made_by(value, "Split")
     width = (dimensions(x) or (0,))[-1]
     if split is not None and value is not None:
@@ -159,7 +159,7 @@ def _for_batch(at: Attempt, table: ir.Value, batch: int | str | None, x: ir.Valu
 
 
 def _has_equal_halves(edit: Editor, table: ir.Value) -> bool:
-    """Whether a table of three dimensions is a function, element by element, of something joined with itself."""
+    """True if a table of three dimensions is a function, element by element, of something joined with itself."""
     here: ir.Value | None = table
     while here is not None:
         scaled = made_by(here, "Mul")

@@ -90,7 +90,7 @@ def _row(tensor: ir.TensorProtocol) -> Callable[[], Wide]:
 
 
 def _is_by_channel(value: ir.Value | None, factor: ir.Value | None) -> bool:
-    """Whether a constant has one number for each channel of a value, and no other size."""
+    """True if a constant has one number for each channel of a value, and no other size."""
     size, shape, whole = rank(value), dimensions(factor), dimensions(value)
     if size is None or shape is None or whole is None or size < 3 or len(shape) not in (size - 1, size):
         return False

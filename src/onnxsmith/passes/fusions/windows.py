@@ -68,7 +68,7 @@ def windows_in(edit: Editor, value: ir.Value | None) -> Windows | None:
 
 
 def _are_starts(edit: Editor, column: ir.Value | None, vector: ir.Value, width: int) -> bool:
-    """Whether a column has the places 0, 1, … at which windows of a vector begin."""
+    """True if a column has the places 0, 1, … at which windows of a vector begin."""
     upright = made_by(column, "Reshape", "Unsqueeze")
     if upright is None:
         return False
@@ -90,7 +90,7 @@ def _are_starts(edit: Editor, column: ir.Value | None, vector: ir.Value, width: 
 
 
 def _are_as_long(edit: Editor, vector: ir.Value, source: ir.Value | None, depth: int = 8) -> bool:
-    """Whether a vector is surely as long as another, of which it may have been computed element by element."""
+    """True if a vector is surely as long as another, of which it may have been computed element by element."""
     if vector is source or same_shape(vector, source):
         return True
     node = vector.producer()

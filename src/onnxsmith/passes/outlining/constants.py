@@ -45,12 +45,12 @@ def _constant(value: ir.Value) -> ir.Attr | None:
 
 
 def _is_large(attribute: ir.Attr) -> bool:
-    """Whether it is a weight in the form of a node: a function has no place for one beside the file."""
+    """True if it is a weight in the form of a node: a function has no place for one beside the file."""
     return attribute.type == ir.AttributeType.TENSOR and attribute.as_tensor().nbytes > SMALL
 
 
 def is_fixed(value: ir.Value) -> bool:
-    """Whether a value is a weight: an initializer, a constant, or what passes one on."""
+    """True if a value is a weight: an initializer, a constant, or what passes one on."""
     producer = value.producer()
     if producer is None:
         return value.const_value is not None

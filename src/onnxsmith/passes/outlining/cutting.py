@@ -33,7 +33,7 @@ _PASS = "outlining"
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What a criterion says of names."""
+    """The names that a criterion gives."""
 
     #: Domain and name that a function for parts that share it shall have; another one may have the name already.
     function_name: Callable[[Sequence[Part]], tuple[str, str]]

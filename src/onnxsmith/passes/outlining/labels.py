@@ -35,7 +35,7 @@ class Labels:
         return found
 
     def is_plain(self, node: ir.Node) -> bool:
-        """Whether a node has no graphs inside, and says nothing that holds in its place alone."""
+        """True if a node has no graphs inside, and says nothing that holds in its place alone."""
         found = self._plain.get(node)
         if found is None:
             found = not getattr(node, "device_configurations", None) and not any(

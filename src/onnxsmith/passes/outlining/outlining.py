@@ -30,11 +30,11 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     """The same model with parts of its graph as functions that it calls; parts that are equal share one.
 
     `by` says which nodes belong together. "repeats" finds what occurs more than once, the layers of a network say;
-    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function is given
-    each node of the main graph and gives the name of its part, or None; `"encoder/attention"` is a part inside a part,
-    and `"layer.0"` and `"layer.1"` share a function where they are equal. What differs between equal parts is passed
-    by each call: weights, constants. The given model stays as it is; the new one shares its weights, and its `report`
-    says what became what. `optimize` dissolves functions.
+    "scopes" takes the modules that exporters write into names and metadata, and those inside them. A function takes
+    each node of the main graph and returns the name of its part, or None. `"encoder/attention"` is a part inside a
+    part. `"layer.0"` and `"layer.1"` share a function if they are equal. Weights and constants that differ between
+    equal parts are arguments of each call. The given model stays as it is; the new one shares its weights, and its
+    `report` lists the changes. `optimize` dissolves functions.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset21 as op, outline, trace

@@ -84,7 +84,7 @@ def _copy(model: ir.Model) -> ir.Model | None:
 
 
 def _is_plain(model: ir.Model) -> bool:
-    """Whether all nodes stand after what they use, and are not nested without end: that is what can be copied."""
+    """True if all nodes stand after what they use, and are not nested without end: that is what can be copied."""
     for root in (model.graph, *(each.graph for each in model.functions.values())):
         waiting = [(root, 0)]
         while waiting:

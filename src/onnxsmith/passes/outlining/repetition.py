@@ -191,7 +191,7 @@ def shared(tables: Sequence[Mapping[str, T]]) -> dict[str, T]:
 
 
 def _is_weight(leaf: _Leaf) -> bool:
-    """Whether it is a weight in any repetition."""
+    """True if it is a weight in any repetition."""
     return any(is_fixed(value) for value in leaf.values)
 
 

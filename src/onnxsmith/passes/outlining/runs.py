@@ -132,7 +132,7 @@ def _windows(labels: Sequence[int], wanted: Sequence[int]) -> Iterator[int]:
 
 
 def _is_whole(wiring: Wiring, segment: Segment) -> bool:
-    """Whether a segment is connected and gives little: anything else is no part that a person would name."""
+    """True if a segment is connected and gives little: anything else is no part that a person would name."""
     own = set(segment.nodes)
     outputs = sum(
         wiring.is_used_outside(value, own) for k in segment.nodes for value in wiring.nodes[k].outputs

@@ -116,11 +116,11 @@ class Wiring:
         return order
 
     def is_used_outside(self, value: ir.Value, own: set[int]) -> bool:
-        """Whether a value of a segment is wanted beyond it."""
+        """True if a value of a segment is wanted beyond it."""
         return value in self.graph_outputs or any(k not in own for k in self.users.get(value, ()))
 
     def gives_something(self, nodes: Iterable[int]) -> bool:
-        """Whether anything of a segment is wanted beyond it."""
+        """True if anything of a segment is wanted beyond it."""
         own = set(nodes)
         return any(self.is_used_outside(value, own) for k in own for value in self.nodes[k].outputs)
 
@@ -170,7 +170,7 @@ def graphs_by_name(node: ir.Node) -> list[ir.Graph]:
 
 
 def is_in_order(graph: ir.Graph) -> bool:
-    """Whether all nodes stand after what they use."""
+    """True if all nodes stand after what they use."""
     own = set(graph)
     made: set[ir.Node] = set()
     for node in graph:
@@ -184,7 +184,7 @@ def is_in_order(graph: ir.Graph) -> bool:
 
 
 def is_tied(node: ir.Node) -> bool:
-    """Whether a node says something that holds in its place alone, inside it too."""
+    """True if a node says something that holds in its place alone, inside it too."""
     inside = (inner for graph in inner_graphs(node) for inner in graph.all_nodes())
     return any(
         getattr(each, "device_configurations", None) or has_references(each) for each in (node, *inside)

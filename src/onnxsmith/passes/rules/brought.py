@@ -46,7 +46,7 @@ class Brought:
         return "" if self._is_inside(root, functions) else None
 
     def _is_inside(self, root: ir.Node, functions: Mapping[Identifier, AnyFunction]) -> bool:
-        """Whether a node is in one of the functions that it would call: a function does not call itself."""
+        """True if a node is in one of the functions that it would call: a function does not call itself."""
         around = self._edit.function_around(root)
         if around is None:
             return False

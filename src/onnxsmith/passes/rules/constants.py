@@ -64,7 +64,7 @@ def number_of(edit: Editor, value: ir.Value | None, most: int) -> Array | None:
 
 
 def is_same(literal: Literal, found: Array) -> bool:
-    """Whether a constant is what a pattern says; its shape is looked at by who knows what it is for."""
+    """True if a constant is what a pattern says; its shape is looked at by who knows what it is for."""
     expected = literal.array
     if expected.ndim and not literal.is_open:
         return (

@@ -40,7 +40,7 @@ def definition_of(edit: Editor, node: ir.Node) -> OperatorDef:
 
 
 def means(edit: Editor, node: ir.Node, pattern: PatternNode) -> bool:
-    """Whether a node, which has the operator's name, means what the pattern means by it."""
+    """True if a node, which has the operator's name, means what the pattern means by it."""
     definition = definition_of(edit, node)
     if definition is pattern.definition:
         return True
@@ -119,7 +119,7 @@ def _default(first: OperatorDef, second: OperatorDef, name: str) -> object:
 
 
 def is_equal(expected: object, actual: object) -> bool:
-    """Whether two attributes have one value."""
+    """True if two attributes have one value."""
     expected, actual = _normal(expected), _normal(actual)
     if isinstance(expected, np.ndarray) or isinstance(actual, np.ndarray):
         left, right = np.asarray(cast(Any, expected)), np.asarray(cast(Any, actual))

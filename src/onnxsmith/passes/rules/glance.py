@@ -18,7 +18,7 @@ _MOST_INPUTS = 8
 
 
 def may_be(wanted: PatternNode, node: ir.Node, depth: int = _DEPTH) -> bool:
-    """Whether a node has the operator of a pattern's node, and inputs that may be what the pattern has for them."""
+    """True if a node has the operator of a pattern's node, and inputs that may be what the pattern has for them."""
     if node.op_type != wanted.op_type:
         return False
     if depth == 1 or len(node.inputs) > _MOST_INPUTS:
@@ -28,7 +28,7 @@ def may_be(wanted: PatternNode, node: ir.Node, depth: int = _DEPTH) -> bool:
 
 
 def _is_among(wanted: PatternValue | None, makers: Sequence[ir.Node | None], depth: int) -> bool:
-    """Whether one of some nodes may make a value of the pattern; what need not be made by a node is there."""
+    """True if one of some nodes may make a value of the pattern; what need not be made by a node is there."""
     if isinstance(wanted, Either):
         return any(_is_among(each, makers, depth) for each in wanted.options)
     if not isinstance(wanted, Result):

@@ -56,7 +56,7 @@ class MatchedTensor:
 
     @property
     def is_constant(self) -> bool:
-        """Whether its content is known before the model runs."""
+        """True if its content is known before the model runs."""
         return self._content is not None
 
     @property
@@ -71,7 +71,7 @@ class MatchedTensor:
 
 
 class Match:
-    """What the parameters of a pattern are at one place of a model.
+    """One place where a pattern matches, with the values of its parameters.
 
     `match["x"]` is a `MatchedTensor`, `match["xs"]` a tuple of them for `*xs`, `match["axis"]` the captured value.
 

@@ -96,7 +96,7 @@ class Search:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether it gave up, rather than finding that there is no match."""
+        """True if it gave up, rather than finding that there is no match."""
         return self._steps < 0
 
     def run(self, root: ir.Node) -> Bindings | None:
@@ -247,7 +247,7 @@ class Search:
         return self._output_mismatch(wanted, node)
 
     def _is_taken(self, wanted: PatternNode, node: ir.Node) -> bool:
-        """Whether a node stands for another one of the pattern: equal ones may be one, but not what is replaced."""
+        """True if a node stands for another one of the pattern: equal ones may be one, but not what is replaced."""
         if not any(each is node for each in self.found.nodes.values()):
             return False
         others = [each for each, found in self.found.nodes.items() if found is node]
@@ -389,7 +389,7 @@ class Search:
         return self._capture(wanted, wanted.name, number)
 
     def _keeps_shape(self, wanted: Part, value: ir.Value, own_rank: int, reader: ir.Node) -> bool:
-        """Whether a number of one element, of some rank, is the same as one without dimensions where it is read."""
+        """True if a number of one element, of some rank, is the same as one without dimensions where it is read."""
         if not own_rank:
             return True
         if not reader.domain and reader.op_type in BROADCASTING:
@@ -440,7 +440,7 @@ class Search:
         return False
 
     def _is_closed(self) -> bool:
-        """Whether nobody outside reads what is inside."""
+        """True if nobody outside reads what is inside."""
         nodes = self.found.nodes
         inside = set(nodes.values())
         outputs = {nodes[each.node].outputs[each.position] for each in self._pattern.outputs}

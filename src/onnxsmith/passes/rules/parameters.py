@@ -51,7 +51,7 @@ class RuleParameter:
 
     @property
     def has_default(self) -> bool:
-        """Whether there is a value for it where nothing was matched."""
+        """True if there is a value for it where nothing was matched."""
         return self.default is not inspect.Parameter.empty
 
     @property

@@ -348,7 +348,7 @@ class _Reader:
 
 
 def is_known(value: PatternValue | None, nodes: set[PatternNode], seen: set[AnyTensor]) -> bool:
-    """Whether a value is one that is found when certain nodes and parameters are."""
+    """True if a value is one that is found when certain nodes and parameters are."""
     if isinstance(value, Result):
         return value.node in nodes
     return isinstance(value, AnyTensor) and not value.is_rest and value in seen

@@ -42,10 +42,10 @@ class ReadRule:
 
 
 class Rule:
-    """What shall be read instead of what: two functions with the same parameters, pattern and replacement.
+    """A rewrite rule: two functions with the same parameters, pattern and replacement.
 
-    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators;
-    the replacement is called for each match, with tensors of the types that were found, and with the Python values of
+    Both are ordinary functions of tensors. The pattern is recorded once, and found wherever a model has its operators.
+    The replacement is called for each match, with tensors of the types that were found, and with the Python values of
     captured parameters. A list of patterns is a rule with alternatives.
 
     `when` is called with a `Match` and says whether it counts. `commutative` False takes the inputs of `Add`, `Mul` and
@@ -74,7 +74,7 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """What reports call it.
+        """Its name in reports.
 
         >>> from onnxsmith import Rule
         >>> def twice(x):

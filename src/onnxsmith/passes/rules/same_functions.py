@@ -21,7 +21,7 @@ Identifier: TypeAlias = ir.OperatorIdentifier
 
 
 def has_functions(held: Mapping[Identifier, ir.Function], wanted: Iterable[FunctionRecord]) -> bool:
-    """Whether a model has functions, under the same names."""
+    """True if a model has functions, under the same names."""
     for each in wanted:
         found = held.get(each.identifier())
         if found is None or content(found) != _content_of(each) or _misfit(each, found.opset_imports):

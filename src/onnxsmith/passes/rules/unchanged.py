@@ -16,7 +16,7 @@ _COMPARED = 1024
 
 
 def is_unchanged(edit: Editor, new: Sequence[ir.Value], old: Sequence[ir.Value]) -> bool:
-    """Whether new values are made by the same operators of the same values."""
+    """True if new values are made by the same operators of the same values."""
     seen: set[tuple[ir.Value, ir.Value]] = set()
     waiting = list(zip(new, old, strict=True))
     while waiting:

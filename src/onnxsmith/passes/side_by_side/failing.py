@@ -19,7 +19,7 @@ _BY_SIZES = frozenset({"Reshape", "Squeeze", "Expand", "Concat", "MatMul"})
 
 
 def cannot_fail(edit: Editor, node: ir.Node) -> bool:
-    """Whether a node runs through, whatever its inputs hold."""
+    """True if a node runs through, whatever its inputs hold."""
     match node.op_type:
         case kind if kind in DIVIDING and not _is_of_floats(node):
             return False
@@ -53,7 +53,7 @@ def _is_of_floats(node: ir.Node) -> bool:
 
 
 def _fit_together(node: ir.Node) -> bool:
-    """Whether the inputs broadcast."""
+    """True if the inputs broadcast."""
     arrays = [each for each in node.inputs if each is not None and rank(each) != 0]
     return all(same_shape(arrays[0], each) for each in arrays[1:]) or all(
         fixed_shape(each) is not None for each in arrays
@@ -69,7 +69,7 @@ def _has_known_sizes(edit: Editor, node: ir.Node) -> bool:
 
 
 def _is_there(edit: Editor, node: ir.Node) -> bool:
-    """Whether a `Gather` takes what is surely there."""
+    """True if a `Gather` takes what is surely there."""
     sizes, places = dimensions(node.inputs[0]), edit.numbers(node.inputs[1])
     axis = int_attribute(node, "axis", 0)
     if sizes is None or places is None or not -len(sizes) <= axis < len(sizes):

@@ -375,7 +375,7 @@ class Lifter:
         return written.at(place, self.plain(place))
 
     def _is_own(self, place: ir.Value) -> bool:
-        """Whether a place is the number of the turn, or so much behind it."""
+        """True if a place is the number of the turn, or so much behind it."""
         found = self.known.get(place)
         if isinstance(found, Lifted) and found.value is self._turns:
             return True
@@ -455,7 +455,7 @@ _RULES: dict[str, Callable[[Lifter, ir.Node, Sequence[Lifted | None]], Lifted]] 
 
 
 def _is_small(node: ir.Node, value: ir.Value, result: Lifted) -> bool:
-    """Whether a value has few elements in one turn."""
+    """True if a value has few elements in one turn."""
     if not result.rank or (node.op_type == "Unsqueeze" and rank(node.inputs[0]) == 0):
         return True
     sizes = fixed_shape(value)
@@ -463,7 +463,7 @@ def _is_small(node: ir.Node, value: ir.Value, result: Lifted) -> bool:
 
 
 def _is_same(known: Known | None) -> bool:
-    """Whether a value is the same in all turns."""
+    """True if a value is the same in all turns."""
     return known is None or (isinstance(known, Lifted) and not known.is_each)
 
 

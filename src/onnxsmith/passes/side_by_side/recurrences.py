@@ -163,12 +163,12 @@ def _lift_branches(lifter: Lifter, value: ir.Value, of: Dependence) -> None:
 
 
 def _is_forgotten(factor: float, kind: ir.DataType) -> bool:
-    """Whether turns that are long past do not count: where they count more and more, sums of powers cancel."""
+    """True if turns that are long past do not count: where they count more and more, sums of powers cancel."""
     return kind in _NEAREST and _SMALLEST <= abs(factor) <= 1 - _NEAREST[kind]
 
 
 def _guard(lifter: Lifter, numbers: ir.Value, kind: ir.DataType) -> ir.Value:
-    """Whether there are turns enough, and all that is added is far from infinite: no NaN is."""
+    """True if there are turns enough, and all that is added is far from infinite: no NaN is."""
     at = lifter.at
     total = at.op("ReduceSum", at.op("Abs", numbers), keepdims=0)
     largest = at.constant(np.array(_LARGEST[kind], kind.numpy()))

@@ -103,7 +103,7 @@ def needed(held: Held, shapes: Shapes, names: Collection[str]) -> dict[str, tupl
 
 
 def keeps_items_apart(held: Held, names: Collection[str]) -> bool:
-    """Whether open dimensions stay outermost wherever elements are put in another shape, and in all outputs.
+    """True if open dimensions stay outermost wherever elements are put in another shape, and in all outputs.
 
     Shapes that fit are not enough: elements of several items of a batch could be mixed.
     """
@@ -115,7 +115,7 @@ def keeps_items_apart(held: Held, names: Collection[str]) -> bool:
 
 
 def are_computed(held: Held) -> bool:
-    """Whether shapes are put together in the model, where `optimize` would make constants of them."""
+    """True if shapes are put together in the model, where `optimize` would make constants of them."""
     return any(
         value is not None and (maker := value.producer()) is not None and maker.op_type == "Concat"
         for node in held.graph

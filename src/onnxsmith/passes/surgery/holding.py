@@ -42,7 +42,7 @@ def _note_types(proto: onnx.ModelProto, types: Mapping[str, AnyValueType]) -> No
 
 
 def is_special(kind: AnyValueType) -> bool:
-    """Whether onnx-ir has no place for a type."""
+    """True if onnx-ir has no place for a type."""
     if isinstance(kind, TensorType):
         return False
     return isinstance(kind, MapType) or is_special(kind.element)

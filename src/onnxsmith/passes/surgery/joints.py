@@ -130,7 +130,7 @@ def _misdirected(first: ir.Graph, second: ir.Graph, source: str, target: str) ->
 
 
 def _differ(one: AnyValueType, other: AnyValueType) -> bool:
-    """Whether no value is of both types."""
+    """True if no value is of both types."""
     if isinstance(one, TensorType) and isinstance(other, TensorType):
         return contradict(one, other)
     if isinstance(one, SequenceType) and isinstance(other, SequenceType):

@@ -125,7 +125,7 @@ class Conversion(Editor):
         return first
 
     def is_done(self) -> bool:
-        """Whether every node is where it should be: then nothing has to be looked at, and no types to be found."""
+        """True if every node is where it should be: then nothing has to be looked at, and no types to be found."""
         seen: set[tuple[str, str, int]] = set()
         for node in self._old:
             if not self._concerns(node):

@@ -1,4 +1,4 @@
-"""What is known of the mistakes of ONNX Runtime and of onnx's reference evaluator, by operator, and how each is met.
+"""The known mistakes of ONNX Runtime and of onnx's reference evaluator, by operator, and how each is avoided.
 
 One module for each family of operators; `table` puts them together. A fact says which calls it concerns, which versions
 of the engine show it, and has a probe: a small model that shows it. How facts are applied is not known here.

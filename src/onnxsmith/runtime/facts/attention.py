@@ -107,7 +107,7 @@ def _shows_scores(site: Site) -> bool:
 
 
 def _is_by_definition(site: Site) -> bool:
-    """Whether the operator's definition runs, which joins what is remembered with what comes in as it is."""
+    """True if the operator's definition runs, which joins what is remembered with what comes in as it is."""
     mask = site.dtype(3) if site.has(3) else None
     return _shows_scores(site) or (mask is not None and mask.is_integer)
 

@@ -68,7 +68,7 @@ def _bits_of_result(scope: Scope, name: str, steps: int) -> int | None:
 
 
 def are_int32(scope: Scope, name: str) -> bool:
-    """Whether every element lies in the range of INT32, by what makes them.
+    """True if every element lies in the range of INT32, by what makes them.
 
     Sizes and places are taken to: that shapes cost nothing is worth more than tensors of 2**31 elements.
     """
@@ -107,7 +107,7 @@ def _origins_in_int32(scope: Scope, name: str) -> list[str] | None:
 
 
 def are_dimensions(scope: Scope, name: str, steps: int = _MOST_STEPS) -> bool:
-    """Whether the elements are dimensions of one tensor, each at most once: they are few, and multiply to its size."""
+    """True if the elements are dimensions of one tensor, each at most once: they are few, and multiply to its size."""
     node = scope.producer(name)
     if node is None or plain_domain(node.domain) or steps == 0:
         return False

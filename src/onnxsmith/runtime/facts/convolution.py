@@ -29,7 +29,7 @@ def _convolves_with_nothing(position: int) -> CheckAtOnce:
 
 
 def _has_weights(site: Site, position: int) -> Condition:
-    """Whether weights have elements, or no outputs to give: an axis that is not there has the length -1."""
+    """True if weights have elements, or no outputs to give: an axis that is not there has the length -1."""
     terms = Terms(site)
     rank = site.rank(position)
     axes = range(1, _MOST_AXES if rank is None else rank)

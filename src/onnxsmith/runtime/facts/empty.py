@@ -21,7 +21,7 @@ _CAST_LIKE = 15
 
 
 def may_be_empty(site: Site, position: int = 0) -> bool:
-    """Whether an input may have no elements."""
+    """True if an input may have no elements."""
     shape = site.shape(position)
     return shape is None or 0 in shape or None in shape
 

@@ -33,7 +33,7 @@ _OTHERS = np.array([2**31, 2**32 - 2, 3, 2, -(2**63) + 2**31, -1, 2**62 + 2**31,
 
 
 def _concerns(site: Site) -> bool:
-    """Whether inputs are of INT64, and a number in them may be too large for INT32."""
+    """True if inputs are of INT64, and a number in them may be too large for INT32."""
     given = [each for each in site.node.input if each]
     return site.dtype(0) is DType.INT64 and not all(are_int32(site.scope, each) for each in given)
 

@@ -1,4 +1,4 @@
-"""What a fact is, and the three ways to meet one inside a model.
+"""Facts about runtimes, and the three ways to avoid a mistake inside a model.
 
 *Rewrite*: other nodes that give what the operator should give. *Check*: conditions in the graph under which the
 operator is right; where one does not hold, the model fails with the reason. *Refusal*: the engine cannot run the
@@ -104,17 +104,17 @@ class Fact:
     last: str | None = None
 
     def holds_for(self, version: tuple[int, ...]) -> bool:
-        """Whether a version of the engine is in the range that the fact was seen in."""
+        """True if a version of the engine is in the range that the fact was seen in."""
         return _number(self.first) <= version and (self.last is None or version[:2] <= _number(self.last))
 
     def concerns(self, site: Site) -> bool:
-        """Whether opset and element type leave it open that a node meets this."""
+        """True if opset and element type leave it open that a node meets this."""
         if site.version < self.since or (self.until is not None and site.version > self.until):
             return False
         return self.dtypes is None or self.takes(site.dtype(0))
 
     def takes(self, dtype: DType | None) -> bool:
-        """Whether it concerns an element type of the first input; one that nobody knows may be any."""
+        """True if it concerns an element type of the first input; one that nobody knows may be any."""
         return self.dtypes is None or dtype is None or dtype in self.dtypes
 
 

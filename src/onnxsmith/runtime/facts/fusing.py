@@ -1,4 +1,4 @@
-"""What ONNX Runtime's optimizer makes of nodes that stand side by side, and loses on the way."""
+"""Fusions of ONNX Runtime's optimizer that change results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def transposed_times_vector(site: Site) -> bool:
 
 
 def _may_be_transposed(site: Site, name: str) -> bool:
-    """Whether the optimizer may see a transposition behind a value; it looks through conversions."""
+    """True if the optimizer may see a transposition behind a value; it looks through conversions."""
     producer = site.scope.producer(name)
     while producer is not None and producer.op_type in ("Cast", "Identity"):
         producer = site.scope.producer(producer.input[0])
@@ -98,7 +98,7 @@ def _apart(site: Site, name: str, operators: tuple[str, ...]) -> str:
 
 
 def _is_number(site: Site, name: str) -> bool:
-    """Whether a value is one number that may be known when the model is loaded."""
+    """True if a value is one number that may be known when the model is loaded."""
     known = site.scope.constant(name)
     return site.scope.may_be_fixed(name) if known is None else known.size == 1
 

@@ -216,7 +216,7 @@ def counted_in_doubles(site: Site) -> bool:
 
 
 def _is_short(site: Site, position: int) -> bool:
-    """Whether a double certainly holds an input."""
+    """True if a double certainly holds an input."""
     content = site.constant(position)
     return content is not None and bool((abs(content.astype(np.float64)) < 2.0**EXACT_BITS).all())
 
@@ -264,7 +264,7 @@ def powers_in_doubles(site: Site) -> bool:
 
 
 def _is_multiplied(site: Site) -> bool:
-    """Whether the kernel multiplies: for the one exponents 2 and 3; 0 and 1 leave nothing to do."""
+    """True if the kernel multiplies: for the one exponents 2 and 3; 0 and 1 leave nothing to do."""
     content = site.constant(1)
     return content is not None and content.size == 1 and 0 <= int(content.reshape(-1)[0]) <= 3
 

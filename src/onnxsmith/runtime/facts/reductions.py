@@ -44,7 +44,7 @@ _COUNT_BITS = EXACT_BITS - 16
 
 
 def _is_small_sum(site: Site, most: int) -> bool:
-    """Whether a sum certainly stays below 2**most."""
+    """True if a sum certainly stays below 2**most."""
     if are_dimensions(site.scope, site.input(0)):
         return most >= EXACT_BITS
     length = bits(site.scope, site.input(0))

@@ -163,7 +163,7 @@ def _same_dimension(terms: Terms, position: int, axis: int) -> Condition:
 
 
 def _same_shapes(site: Site, axis: int) -> str:
-    """Whether inputs of unknown rank have the same shape but for one axis."""
+    """True if inputs of unknown rank have the same shape but for one axis."""
     emit = site.emit
     shapes = [emit.op("Shape", name) for name in site.node.input]
     count = emit.rank(site.input(0))

@@ -43,7 +43,7 @@ def in_double(site: Site) -> bool:
 
 
 def _is_power_of_two(site: Site) -> bool:
-    """Whether a transform certainly has one of the lengths that single precision is good enough for."""
+    """True if a transform certainly has one of the lengths that single precision is good enough for."""
     shape = site.shape(0)
     if site.node.op_type != "DFT" or shape is None or site.has(1):
         return False

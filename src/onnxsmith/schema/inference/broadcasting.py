@@ -73,12 +73,12 @@ def broadcast_all(shapes: Sequence[Shape | None]) -> Shape | None:
 
 
 def merge_dimension(left: Dimension, right: Dimension) -> Dimension:
-    """What is true of a dimension that is one of two."""
+    """The join of two dimensions: what holds for either."""
     return left if left == right or symbolic.is_same(left, right) else None
 
 
 def merge(left: Shape | None, right: Shape | None) -> Shape | None:
-    """What is true of a shape that is one of two."""
+    """The join of two shapes: what holds for either."""
     if left is None or right is None or len(left) != len(right):
         return None
     return left if left == right else tuple(map(merge_dimension, left, right))
@@ -92,7 +92,7 @@ def meet_dimension(left: Dimension, right: Dimension) -> Dimension:
 
 
 def meet(left: Shape | None, right: Shape | None) -> Shape | None:
-    """What is known of a shape that both describe."""
+    """The meet of two shapes: what both together say."""
     if left is None or (right is not None and len(left) != len(right)):
         return right
     return left if right is None else tuple(map(meet_dimension, left, right))

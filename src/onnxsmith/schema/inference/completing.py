@@ -1,4 +1,4 @@
-"""What inference finds of a value, completed by what the model declares of it."""
+"""Completes inferred types by the types that the model declares."""
 
 from __future__ import annotations
 

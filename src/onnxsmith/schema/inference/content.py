@@ -139,7 +139,7 @@ def _by_numpy(
 
 
 def _fits(result: Array, dtype: DType) -> bool:
-    """Whether floats that become integers are in their range: past it, each processor gives another number."""
+    """True if floats that become integers are in their range: past it, each processor gives another number."""
     if result.dtype.kind != "f" or not dtype.is_integer:
         return True
     return bool((np.abs(result) < 2.0 ** (dtype.bits - 1)).all())

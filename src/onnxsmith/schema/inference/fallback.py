@@ -183,7 +183,7 @@ def _without_zeros(value_type: AnyValueType) -> AnyValueType:
 
 
 def _sharpen(inferred: AnyValueType, signature: AnyValueType) -> AnyValueType:
-    """What inference left open of the element type, from the signature."""
+    """Fill in an open element type from the signature."""
     if inferred.onnx_name or not signature.onnx_name:
         return inferred
     if isinstance(inferred, TensorType) and isinstance(signature, TensorType):
@@ -196,7 +196,7 @@ _PLACE = re.compile(r"^\(op_type:[^)]*\):\s*")
 
 
 def _reason(text: str) -> str:
-    """What onnx said, without the marks of where in its own code it said it."""
+    """The message of onnx, without the places in its own code."""
     lines = _TAG.sub("", text).strip().splitlines()
     reason = _PLACE.sub("", lines[0] if lines else "").strip().rstrip(".")
     return reason or "the call is not valid"

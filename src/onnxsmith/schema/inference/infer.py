@@ -36,7 +36,7 @@ def infer(
     output_count: int,
     bodies: Mapping[str, BodyOutputs] = _NO_BODIES,
 ) -> tuple[Known, ...]:
-    """What is known about each of the `output_count` outputs of one call.
+    """Infer the types, and where possible the contents, of the `output_count` outputs of one call.
 
     `version` is the opset version that the call is made in. A None input is an optional one left out. `attributes`
     are Python values (arrays for tensors), without graphs: what is known of the outputs of those stands in `bodies`.

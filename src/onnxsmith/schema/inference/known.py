@@ -1,4 +1,4 @@
-"""What is known about a value while a graph is made: its type, and its content where shapes hang on it.
+"""Facts of a value while a graph is made: its type, and its content if shapes depend on it.
 
 Holds facts; the rules that compute them are in the other modules of this package.
 """

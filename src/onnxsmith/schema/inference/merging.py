@@ -1,4 +1,4 @@
-"""What is true of a value that comes from one of several places: the branches of an `If`, the turns of a loop.
+"""Joins of types: of a value that comes from one of several places, such as the branches of an `If`.
 
 Works on types; the words of an error are the caller's.
 """
@@ -25,7 +25,7 @@ class Different(Exception):
 
 
 def is_nothing(value_type: AnyValueType) -> bool:
-    """Whether a type says nothing at all, not even that the value is a tensor."""
+    """True if a type says nothing at all, not even that the value is a tensor."""
     return isinstance(value_type, TensorType) and value_type.dtype is None and value_type.shape is None
 
 
@@ -54,7 +54,7 @@ def merge_types(left: AnyValueType, right: AnyValueType) -> AnyValueType:
 
 
 def contradict(one: AnyValueType, other: AnyValueType) -> bool:
-    """Whether no tensor can be of both types, as far as they are known."""
+    """True if no tensor can be of both types, as far as they are known."""
     if not isinstance(one, TensorType) or not isinstance(other, TensorType):
         return False
     if None not in (one.dtype, other.dtype) and one.dtype is not other.dtype:

@@ -17,7 +17,7 @@ Kind = Literal["name", "//", "min", "max"]
 
 
 class Atom:
-    """What a polynomial is built of: a name, or an operation on polynomials that is not one itself."""
+    """A factor of a polynomial: a name, or an operation on polynomials that gives no polynomial."""
 
     __slots__ = ("kind", "left", "right", "text")
 

@@ -56,7 +56,7 @@ def without_shape(value_type: AnyValueType) -> AnyValueType:
 def outputs_by_signature(
     op: OperatorDef, inputs: Sequence[Known | None], output_count: int
 ) -> tuple[Known, ...]:
-    """What the signature alone says about each output."""
+    """The types of outputs by the signature alone."""
     bound = bind_type_variables(op, inputs)
     return tuple(_output(parameter_at(op.outputs, position), bound) for position in range(output_count))
 

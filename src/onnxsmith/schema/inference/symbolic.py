@@ -148,7 +148,7 @@ def product(dimensions: Iterable[Dimension]) -> Dimension:
 
 
 def is_same(left: Dimension, right: Dimension) -> bool:
-    """Whether two dimensions are certainly equal.
+    """True if two dimensions are certainly equal.
 
     >>> is_same("N + 1", "1+N"), is_same("N", "M"), is_same(None, None)
     (True, False, False)
@@ -163,7 +163,7 @@ def is_same(left: Dimension, right: Dimension) -> bool:
 
 
 def is_at_least(dimension: Dimension, bound: int, *, least: int = 0) -> bool:
-    """Whether a dimension is certainly not smaller than `bound`, given that every name is at least `least`.
+    """True if a dimension is certainly not smaller than `bound`, given that every name is at least `least`.
 
     >>> is_at_least("N", 0), is_at_least("N-1", 0), is_at_least("min(3,N)", 0), is_at_least("N-1", 0, least=1)
     (True, False, True, True)
@@ -173,7 +173,7 @@ def is_at_least(dimension: Dimension, bound: int, *, least: int = 0) -> bool:
 
 
 def compare_less(left: Dimension, right: Dimension) -> bool | None:
-    """Whether one is smaller than the other; None where that depends on the sizes, which may be 0.
+    """True if one is smaller than the other; None where that depends on the sizes, which may be 0.
 
     >>> compare_less("N", "N+1"), compare_less("N", 0), compare_less("N", 5), compare_less(0, "N")
     (True, False, None, None)
@@ -184,7 +184,7 @@ def compare_less(left: Dimension, right: Dimension) -> bool | None:
 
 
 def compare_equal(left: Dimension, right: Dimension) -> bool | None:
-    """Whether two are equal; None where that depends on the sizes, which may be 0.
+    """True if two are equal; None where that depends on the sizes, which may be 0.
 
     >>> compare_equal("N", "N"), compare_equal("N", -1), compare_equal("N", 1)
     (True, False, None)
@@ -197,7 +197,7 @@ def compare_equal(left: Dimension, right: Dimension) -> bool | None:
 
 
 def _is_positive(low: int | None, high: int | None) -> bool | None:
-    """What bounds say of a difference."""
+    """The sign of a difference, as far as bounds decide it."""
     if low is not None and low > 0:
         return True
     return False if high is not None and high <= 0 else None
@@ -210,7 +210,7 @@ def _is_zero(low: int | None, high: int | None) -> bool | None:
 def _decided(
     left: Dimension, sign: str, right: Dimension, verdict: Callable[[int | None, int | None], bool | None]
 ) -> bool | None:
-    """What is certain of a difference, with the sizes that are declared; what these decide is noted with them."""
+    """The sign of a difference, with the declared sizes; a decision that needs these is recorded with them."""
     difference = sub(right, left)
     found = verdict(*_bounds(difference, 0))
     declared = DECLARED.get()

@@ -1,1 +1,1 @@
-"""What is known of a function from its syntax alone: what it assigns, reads, how control flows."""
+"""Facts of a function from its syntax alone: assignments, reads, control flow."""

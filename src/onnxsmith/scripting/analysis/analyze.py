@@ -53,7 +53,7 @@ class Analysis:
     nonlocal_names: frozenset[str]
 
     def fits(self, global_names: Mapping[str, object]) -> bool:
-        """Whether the globals still mean what the expressions were compiled for."""
+        """True if the globals still mean what the expressions were compiled for."""
         return self.expressions.fits(global_names)
 
 

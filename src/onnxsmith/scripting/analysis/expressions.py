@@ -73,7 +73,7 @@ class ExpressionTable:
     )
 
     def fits(self, global_names: Mapping[str, object]) -> bool:
-        """Whether the globals still mean what the code was compiled for."""
+        """True if the globals still mean what the code was compiled for."""
         return all(global_names.get(name) is module for name, module in self.modules.items())
 
     def instantiate(self, global_names: dict[str, Any]) -> list[Evaluate]:

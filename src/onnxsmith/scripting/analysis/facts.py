@@ -90,7 +90,7 @@ class FactTable:
 
     @property
     def may_append(self) -> bool:
-        """Whether some statement may be `out.append(v)`."""
+        """True if some statement may be `out.append(v)`."""
         return self._appends or self.has_scope
 
     def names(self, statements: Iterable[ast.stmt]) -> Names:
@@ -127,7 +127,7 @@ class FactTable:
 
     @property
     def may_be_unsupported(self) -> bool:
-        """Whether a look is needed for what a script cannot contain."""
+        """True if a look is needed for what a script cannot contain."""
         return any(each.may_be_unsupported for each in self._facts.values())
 
     def _read(self, statements: Sequence[ast.stmt]) -> dict[str, None]:
@@ -189,7 +189,7 @@ def _call_of_names(statement: ast.stmt) -> Facts | None:
 
 
 def has_plain_targets(statement: ast.stmt) -> bool:
-    """Whether a statement assigns names only, one at a time."""
+    """True if a statement assigns names only, one at a time."""
     match statement:
         case ast.Assign(targets=targets):
             return all(isinstance(each, ast.Name) for each in targets)

@@ -18,7 +18,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 def is_endless(statement: ast.For | ast.While) -> bool:
-    """Whether a loop never comes to its end by itself: `while True`."""
+    """True if a loop never comes to its end by itself: `while True`."""
     return (
         isinstance(statement, ast.While)
         and isinstance(statement.test, ast.Constant)
@@ -76,7 +76,7 @@ class Flow:
         return result
 
     def can_fall_through(self, statements: Sequence[ast.stmt]) -> bool:
-        """Whether control can reach the end of a block."""
+        """True if control can reach the end of a block."""
         kinds = [(kind_of(each), each) for each in statements]
         return not any(kind is not None and kind.always_leaves(each, self) for kind, each in kinds)
 

@@ -21,7 +21,7 @@ def iteration_parts(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def is_taken_apart(node: ast.expr) -> TypeGuard[ast.Call]:
-    """Whether an expression is a plain call of range, zip, enumerate or reversed."""
+    """True if an expression is a plain call of range, zip, enumerate or reversed."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
             is_plain = not any(isinstance(each, ast.Starred) for each in args) and all(

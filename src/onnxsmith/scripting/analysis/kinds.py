@@ -24,7 +24,7 @@ class Root:
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether a look at the variables gives its value, so that there is nothing to run."""
+        """True if a look at the variables gives its value, so that there is nothing to run."""
         return isinstance(self.node, ast.Name | ast.Constant)
 
 
@@ -66,7 +66,7 @@ class FlowQuestions(Protocol):
         ...
 
     def can_fall_through(self, statements: Sequence[ast.stmt]) -> bool:
-        """Whether control can reach the end of a block."""
+        """True if control can reach the end of a block."""
         ...
 
     def reads(self, statement: ast.stmt) -> Sequence[str]:
@@ -107,7 +107,7 @@ class StatementShape:
         return result
 
     def always_leaves(self, statement: ast.stmt, flow: FlowQuestions) -> bool:
-        """Whether control never reaches its end."""
+        """True if control never reaches its end."""
         return False
 
     def surely_assigned(self, statement: ast.stmt) -> Iterable[str]:

@@ -126,7 +126,7 @@ def declared_nonlocal(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 
 
 def is_generator(function: ast.FunctionDef) -> bool:
-    """Whether calling a function gives a generator."""
+    """True if calling a function gives a generator."""
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))
 
 

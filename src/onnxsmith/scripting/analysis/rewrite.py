@@ -331,7 +331,7 @@ class Rewriter(ast.NodeTransformer):
         )
 
     def _may_be_loop(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
-        """Whether a comprehension means the same as a function of its own: all that it reads are variables."""
+        """True if a comprehension means the same as a function of its own: all that it reads are variables."""
         parts = [
             each
             for generator in node.generators

@@ -87,7 +87,7 @@ def read_straight(function: types.FunctionType) -> StraightCode | None:
 
 
 def _has_source(function: types.FunctionType) -> bool:
-    """Whether the source can be read when it is needed: for an error, or to look at the code."""
+    """True if the source can be read when it is needed: for an error, or to look at the code."""
     file = function.__code__.co_filename
     # A file is there much more often than not, and reading it takes as long as staging a small function.
     return os.path.isfile(file) or bool(linecache.getlines(file, function.__globals__))

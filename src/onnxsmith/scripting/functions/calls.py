@@ -299,7 +299,7 @@ def _without_values(script: ScriptDefinition, raised: Exception) -> OnnxsmithErr
 
 
 def may_pass_with_types(script: ScriptDefinition, error: OnnxsmithError) -> bool:
-    """Whether a mistake may vanish when types and attribute values are known, as they are in every call."""
+    """True if a mistake may vanish when types and attribute values are known, as they are in every call."""
     is_open = script.parameters.attributes or any(_is_open(each.type) for each in script.parameters.inputs)
     return bool(is_open) and may_be_cured(error)
 
@@ -310,7 +310,7 @@ def _passes_with_values(
     error: OnnxsmithError,
     scope: RecordingTarget,
 ) -> bool:
-    """Whether a mistake vanishes when the attributes have values: their defaults, or others where they have none."""
+    """True if a mistake vanishes when the attributes have values: their defaults, or others where they have none."""
     attributes = script.parameters.attributes
     if not attributes or (error.code not in CURED_BY_VALUES and not error.needs_values):
         return False

@@ -37,12 +37,12 @@ _monitoring = cast("_Monitoring | None", getattr(sys, "monitoring", None))
 
 
 def wants_staging() -> bool:
-    """Whether the user asked to step through staging."""
+    """True if the user asked to step through staging."""
     return os.environ.get(DEBUG_VARIABLE) == "staging"
 
 
 def is_watched() -> bool:
-    """Whether a debugger watches this thread; coverage and profilers, which use the same doors, are none."""
+    """True if a debugger watches this thread; coverage and profilers, which use the same doors, are none."""
     tracer = sys.gettrace()
     if tracer is not None:
         return _bdb_of(tracer) is not None or _is_pydevd(tracer)
@@ -119,6 +119,6 @@ def _bdb_of(tracer: Callable[..., object] | None) -> object | None:
 
 
 def _is_pydevd(tracer: Callable[..., object]) -> bool:
-    """Whether a trace function is of the debugger that editors use, compiled or not."""
+    """Return whether a trace function is of the debugger that editors use, compiled or not."""
     module = getattr(tracer, "__module__", None) or type(tracer).__module__
     return "pydevd" in module

@@ -132,7 +132,7 @@ class ScriptDefinition(Script):
 
     @property
     def is_analyzed(self) -> bool:
-        """Whether its syntax tree was needed so far."""
+        """True if its syntax tree was needed so far."""
         return self._analysis is not None
 
     @property
@@ -201,7 +201,7 @@ class ScriptDefinition(Script):
 
     @property
     def returns_sequence(self) -> bool:
-        """Whether a list that it returns is one output, a sequence: its annotation says so."""
+        """True if a list that it returns is one output, a sequence: its annotation says so."""
         returns = self.parameters.returns
         return returns is not None and len(returns) == 1 and isinstance(returns[0], SequenceType)
 

@@ -214,7 +214,7 @@ def _element(value: UserValue, kind: AnyValueType, place: Place) -> Input:
 
 
 def holds_tensors(values: Sequence[UserValue]) -> bool:
-    """Whether there is a tensor with dimensions among the elements of a list."""
+    """True if there is a tensor with dimensions among the elements of a list."""
     return any(isinstance(each, Value) or getattr(each, "ndim", 0) for each in values)
 
 

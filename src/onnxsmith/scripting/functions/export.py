@@ -207,7 +207,7 @@ def _input_types(
 
 
 def _is_other_kind(annotated: AnyValueType, given: AnyValueType) -> bool:
-    """Whether no value is of both types. An optional that is there is what it holds."""
+    """True if no value is of both types. An optional that is there is what it holds."""
     if isinstance(annotated, OptionalType):
         return _is_other_kind(annotated.element, given)
     if isinstance(given, OptionalType):

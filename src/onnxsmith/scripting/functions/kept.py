@@ -79,7 +79,7 @@ def _as_array(value: UserValue) -> AnyArray | None:
 
 
 def can_keep(function: types.FunctionType, parameters: ScriptSignature) -> bool:
-    """Whether a script is the same whenever it is staged: typed inputs, no attributes, nothing that could change."""
+    """True if a script is the same whenever it is staged: typed inputs, no attributes, nothing that could change."""
     if parameters.attributes or parameters.is_variadic or parameters.has_self:
         return False
     inputs = parameters.inputs

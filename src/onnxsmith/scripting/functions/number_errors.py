@@ -21,7 +21,7 @@ def division_of(script: str, error: ZeroDivisionError) -> ZeroDivisionError:
 
 
 def _is_users(traceback: TracebackType | None) -> bool:
-    """Whether the innermost frame is of the user's own program."""
+    """True if the innermost frame is of the user's own program."""
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     return traceback is not None and not is_library(traceback.tb_frame.f_code.co_filename)

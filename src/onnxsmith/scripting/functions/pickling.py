@@ -32,7 +32,7 @@ class Parcel:
     texts: Mapping[str, str]
 
     def is_here(self, function: types.FunctionType) -> bool:
-        """Whether a function that was imported here under the same name is the same."""
+        """True if a function that was imported here under the same name is the same."""
         file = function.__code__.co_filename
         return _text(file) == self.texts.get(file)
 

@@ -66,7 +66,7 @@ class ScriptParameter:
 
     @property
     def is_optional(self) -> bool:
-        """Whether the input may be None."""
+        """True if the input may be None."""
         return isinstance(self.type, OptionalType) or self.default is None
 
     @property
@@ -117,7 +117,7 @@ class ScriptSignature:
 
     @property
     def has_self(self) -> bool:
-        """Whether it is the signature of a method."""
+        """True if it is the signature of a method."""
         return any(each.role == "self" for each in self.parameters)
 
     @property

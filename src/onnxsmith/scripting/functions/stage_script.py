@@ -192,7 +192,7 @@ def _stage_on(
 
 
 def _are_outputs(scope: RecordingTarget, result: UserValue) -> bool:
-    """Whether what a script returns can be its outputs as it is: nothing is made of it that needs a place."""
+    """True if what a script returns can be its outputs as it is: nothing is made of it that needs a place."""
     values = result if isinstance(result, tuple) else (result,)
     return len({id(each) for each in values}) == len(values) and all(
         isinstance(each, Value) and each.is_symbolic and kind_of(each) is None and not scope.is_given(each)

@@ -34,7 +34,7 @@ def plain_function(function: Function) -> types.FunctionType | None:
 
 
 def _is_wrapper(function: Function) -> TypeGuard[types.FunctionType]:
-    """Whether a function of the user's stands around another one."""
+    """True if a function of the user's stands around another one."""
     is_function = isinstance(function, types.FunctionType) and is_user_code(function)
     return is_function and hasattr(function, "__wrapped__")
 

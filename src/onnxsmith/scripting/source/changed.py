@@ -50,7 +50,7 @@ def _compiled(text: str, file: str, flags: int) -> dict[str, list[types.CodeType
 
 
 def _is_rewritten(function: types.FunctionType, node: FunctionNode) -> bool:
-    """Whether a test runner has put other code in the place of an `assert`."""
+    """True if a test runner has put other code in the place of an `assert`."""
     loader: object = function.__globals__.get("__loader__")
     return type(loader).__module__.startswith("_pytest") and any(
         isinstance(each, ast.Assert) for each in ast.walk(node)

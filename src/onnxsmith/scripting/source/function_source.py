@@ -124,7 +124,7 @@ def inner_code(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def is_same_code(a: types.CodeType, b: types.CodeType) -> bool:
-    """Whether two code objects were compiled from the same text: many texts are called `<string>`."""
+    """True if two code objects were compiled from the same text: many texts are called `<string>`."""
     plain = [[each for each in code.co_consts if not isinstance(each, types.CodeType)] for code in (a, b)]
     return (a.co_name, a.co_firstlineno, a.co_code, a.co_names) == (
         b.co_name,

@@ -89,12 +89,12 @@ class _Wrapper:
         }
 
     def only_looks_on(self) -> bool:
-        """Whether it gives what the function gives, and changes nothing."""
+        """True if it gives what the function gives, and changes nothing."""
         is_known = self._star is not None and bool(self._wrapped)
         return is_known and self._are_harmless(self._node.body) and _ends_by_return(self._node.body)
 
     def _is_handed_on(self, node: ast.AST | None) -> bool:
-        """Whether an expression is `function(*args, **kwargs)`."""
+        """True if an expression is `function(*args, **kwargs)`."""
         match node:
             case ast.Call(
                 func=ast.Name(id=name),
@@ -142,7 +142,7 @@ class _Wrapper:
         return name not in self._results and name not in (self._star, self._stars, *self._wrapped)
 
     def _observes(self, expression: ast.expr) -> bool:
-        """Whether an expression only computes, logs, prints or asks the clock."""
+        """True if an expression only computes, logs, prints or asks the clock."""
         nodes = list(ast.walk(expression))
         calls = [each for each in nodes if isinstance(each, ast.Call)]
         return all(isinstance(each, _EXPRESSIONS) for each in nodes) and all(
@@ -192,7 +192,7 @@ def _is_bound(name: ast.Name) -> bool:
 
 
 def _ends_by_return(statements: list[ast.stmt]) -> bool:
-    """Whether a block that gets to its end has returned, unless something was raised."""
+    """True if a block that gets to its end has returned, unless something was raised."""
     match statements[-1]:
         case ast.Return() | ast.Raise():
             return True

@@ -22,7 +22,7 @@ def outside(function: types.FunctionType) -> dict[str, UserValue]:
 
 
 def has_empty_cell(function: types.FunctionType) -> bool:
-    """Whether a variable around a function has no value yet."""
+    """True if a variable around a function has no value yet."""
     return len(closure_of(function)) < len(function.__code__.co_freevars)
 
 

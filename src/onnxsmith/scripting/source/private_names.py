@@ -27,7 +27,7 @@ _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
 
 
 def has_private_names(text: str) -> bool:
-    """Whether names in a file's text may be private names of a class."""
+    """True if names in a file's text may be private names of a class."""
     return "class" in text and _PRIVATE.search(text) is not None
 
 

@@ -10,7 +10,7 @@ from onnxsmith.source import is_library
 
 
 def is_user_code(function: types.FunctionType) -> bool:
-    """Whether a function belongs to the user's program and not to a library."""
+    """True if a function belongs to the user's program and not to a library."""
     return not is_library(function.__code__.co_filename)
 
 

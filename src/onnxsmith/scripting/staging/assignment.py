@@ -290,7 +290,7 @@ def _augment_item(stager: Stager, statement: ast.AugAssign, place: Place) -> Non
 
 
 def _is_seen_by(owner: UserValue, current: Carrier) -> bool:
-    """Whether what changed in an element has changed in what it was taken of: a list holds it, a copy is apart."""
+    """True if what changed in an element has changed in what it was taken of: a list holds it, a copy is apart."""
     return not isinstance(owner, Carrier) or current.owner is owner.owner
 
 

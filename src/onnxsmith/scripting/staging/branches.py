@@ -223,7 +223,7 @@ def dynamic_if(
         if is_recursive(frame.analysis.node):
             raise recursion_error(frame.analysis.name).locate(span)
         raise NestingError(
-            f"control flow that hangs on tensors is nested more than {DEEPEST} deep",
+            f"control flow that depends on tensors is nested more than {DEEPEST} deep",
             help="use op.Where, or split the function",
         ).locate(span)
     before = frame.variables

@@ -55,7 +55,7 @@ class Decisions(Protocol):
 
     @property
     def is_printing(self) -> bool:
-        """Whether what is evaluated now is only to be printed."""
+        """True if what is evaluated now is only to be printed."""
         ...
 
     def all_true(
@@ -95,7 +95,7 @@ _WRITING = frozenset(["write", "writelines", "flush"])
 
 
 def _only_tells(function: Function) -> bool:
-    """Whether a function tells people something, as `print` does: of `logging`, or a method of `sys.stdout`."""
+    """True if a function tells people something, as `print` does: of `logging`, or a method of `sys.stdout`."""
     if isinstance(function, types.FunctionType | types.MethodType):
         if function.__module__ == "logging" and function.__name__ in _LOGGING:
             return True

@@ -25,7 +25,7 @@ _CALLS: ContextVar[tuple[_Known, ...]] = ContextVar("onnxsmith_staged_calls", de
 
 
 def is_recursive(node: _Known) -> bool:
-    """Whether a function is being staged inside itself, again and again."""
+    """True if a function is being staged inside itself, again and again."""
     return _CALLS.get().count(node) >= _CERTAINLY_RECURSIVE
 
 

@@ -52,7 +52,7 @@ def catching(caught: Caught) -> Generator[None]:
 
 
 def is_caught(*kinds: type[BaseException]) -> bool:
-    """Whether a `try` around what is staged now would catch an error of one of some classes."""
+    """True if a `try` around what is staged now would catch an error of one of some classes."""
     return any(each.handler_of(kind) is not None for each in _OPEN.get() for kind in kinds)
 
 
@@ -76,7 +76,7 @@ def as_raised(error: BaseException, span: Span | None) -> BaseException:
 
 
 def is_of_user(error: BaseException) -> bool:
-    """Whether an error comes from the code that is staged, or from what that calls, and not from staging."""
+    """True if an error comes from the code that is staged, or from what that calls, and not from staging."""
     place = error.__traceback__
     code: CodeType | None = None
     while place is not None:

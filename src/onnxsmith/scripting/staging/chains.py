@@ -39,7 +39,7 @@ Group = Callable[[], Side]
 
 
 def is_long_block(stager: Stager, statements: Sequence[ast.stmt], start: int) -> bool:
-    """Whether so many of these statements may jump that they cannot all go into one another."""
+    """True if so many of these statements may jump that they cannot all go into one another."""
     if len(statements) - start <= _IN_ONE_GROUP or current_graph().is_exact:
         return False
     return sum(1 for each in statements[start:] if stager.flow.jumps(each)) > _IN_ONE_GROUP
@@ -82,7 +82,7 @@ def _grouped(stager: Stager, statements: Sequence[ast.stmt]) -> Iterator[Sequenc
 
 
 def is_long_elif(statement: ast.If) -> bool:
-    """Whether an `if` has more `elif`s than go into one another."""
+    """True if an `if` has more `elif`s than go into one another."""
     return len(_links(statement, _IN_ONE_GROUP + 1)) > _IN_ONE_GROUP and not current_graph().is_exact
 
 

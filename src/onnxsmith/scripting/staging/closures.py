@@ -218,7 +218,7 @@ def has_symbolic(
     *,
     is_open: Callable[[UserValue], bool] = SCRIPTS.is_open,
 ) -> bool:
-    """Whether symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
+    """True if symbolic values are among these, or in the containers among these; `is_open` knows further ones."""
     for value in values:
         if isinstance(value, Value | Carrier):
             if value.is_symbolic or is_open(value):

@@ -26,7 +26,7 @@ class Dialect(Protocol):
 
     @property
     def stages_all(self) -> bool:
-        """Whether Python never runs a function itself that is to be staged, and is given what only the model knows."""
+        """True if Python never runs a function itself that is to be staged, and is given what only the model knows."""
         ...
 
     def callee(
@@ -44,11 +44,11 @@ class Dialect(Protocol):
         ...
 
     def is_staged(self, function: types.FunctionType) -> bool:
-        """Whether a function is staged where it is called, as the user's own are."""
+        """True if a function is staged where it is called, as the user's own are."""
         ...
 
     def is_open(self, value: UserValue) -> bool:
-        """Whether a value that is no tensor holds what only the model knows."""
+        """True if a value that is no tensor holds what only the model knows."""
         ...
 
     def container(self, value: T) -> T | None:

@@ -336,7 +336,7 @@ def _stage_body(
 
 
 def _goes_on_after_errors(stager: Stager, statement: ast.For | ast.While) -> bool:
-    """Whether a loop may go on after an iteration that raises an error, so that none has to wait for another.
+    """True if a loop may go on after an iteration that raises an error, so that none has to wait for another.
 
     What follows computes with whatever is there, which must come to an end: a `while` in it may not.
     """

@@ -147,7 +147,7 @@ class Frame:
             raise unknown_method(error) or error from None
 
     def _has(self, name: str) -> bool:
-        """Whether a name is a variable, or stands for something outside."""
+        """True if a name is a variable, or stands for something outside."""
         return name in self.analysis.place.variables or name in self.globals or hasattr(builtins, name)
 
     def _expression(self, root: ast.AST) -> tuple[Evaluate, tuple[str, ...]]:

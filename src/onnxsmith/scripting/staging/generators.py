@@ -35,7 +35,7 @@ _GIVEN = "a generator function goes through it"
 
 
 def is_generator(function: types.FunctionType) -> bool:
-    """Whether calling a function gives a generator."""
+    """True if calling a function gives a generator."""
     return bool(function.__code__.co_flags & inspect.CO_GENERATOR)
 
 

@@ -131,7 +131,7 @@ def _holds(value: Held, wanted: Value) -> bool:
 
 
 def may_begin(stager: Stager, statement: ast.For | ast.While) -> bool:
-    """Whether a loop that runs now may append, where a tensor decides it, to a list that could become a sequence."""
+    """True if a loop that runs now may append, where a tensor decides it, to a list that could become a sequence."""
     frame, body = stager.frame, statement.body
     if not frame.analysis.facts.may_append:
         return False
@@ -265,7 +265,7 @@ def _tried(
 
 
 def _is_staged_with(stager: Stager, values: Mapping[str, Held], trial: Callable[[], object]) -> bool:
-    """Whether a trial comes to its end where variables hold these values."""
+    """True if a trial comes to its end where variables hold these values."""
     frame = stager.frame
     before = {name: frame.variables[name] for name in values}
     frame.variables.update(values)
@@ -299,7 +299,7 @@ def _dtype_of(item: UserValue) -> DType | None:
 
 
 def _is_own(frame: Frame, name: str) -> bool:
-    """Whether a variable holds a list that nobody else holds."""
+    """True if a variable holds a list that nobody else holds."""
     value = frame.variables.get(name)
     if type(value) is not list or name in frame.analysis.parameters:
         return False

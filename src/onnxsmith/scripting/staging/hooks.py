@@ -408,7 +408,7 @@ class Hooks:
 
     @property
     def is_printing(self) -> bool:
-        """Whether what is evaluated now is only to be printed."""
+        """True if what is evaluated now is only to be printed."""
         return self._is_printing
 
 

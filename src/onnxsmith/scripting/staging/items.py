@@ -165,19 +165,19 @@ def _written_out(stager: Stager, target: ast.Subscript) -> Place | None:
 
 
 def _is_kept(value: Held) -> bool:
-    """Whether paths of the model have left a container that is not to be changed, or one with such a one in it."""
+    """True if paths of the model have left a container that is not to be changed, or one with such a one in it."""
     return type(value) in (list, dict) and any(map(is_kept_unchanged, containers_in(value)))
 
 
 def _is_simple(key: ast.expr) -> bool:
-    """Whether a key may be evaluated twice: names and what is written out."""
+    """True if a key may be evaluated twice: names and what is written out."""
     return isinstance(key, ast.Constant | ast.Name) or (
         isinstance(key, ast.UnaryOp) and isinstance(key.operand, ast.Constant)
     )
 
 
 def is_own(frame: Frame, name: str) -> bool:
-    """Whether a variable holds a dict or list that nobody else holds, nor any container in it."""
+    """True if a variable holds a dict or list that nobody else holds, nor any container in it."""
     value = frame.variables.get(name)
     if type(value) not in (list, dict) or name in frame.analysis.parameters:
         return False

@@ -106,7 +106,7 @@ def _source(stager: Stager, node: ast.expr) -> Source:
 
 
 def _is_open(value: Source) -> bool:
-    """Whether only the model can run over a value, or count to it."""
+    """True if only the model can run over a value, or count to it."""
     return (
         is_symbolic(value)
         or isinstance(value, Iteration)

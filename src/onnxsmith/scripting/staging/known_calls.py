@@ -317,5 +317,5 @@ def _of_library(frame: types.FrameType) -> OnnxsmithError | None:
 
 
 def are_named(names: Iterable[str]) -> bool:
-    """Whether code that names these may call one of the functions in the tables."""
+    """True if code that names these may call one of the functions in the tables."""
     return not NAMES.isdisjoint(names)

@@ -127,7 +127,7 @@ def _home(kind: type) -> str:
 
 
 def is_library_module(name: str) -> bool:
-    """Whether a module belongs to Python itself or something installed."""
+    """True if a module belongs to Python itself or something installed."""
     module = sys.modules.get(name)
     if module is None:
         return False
@@ -137,7 +137,7 @@ def is_library_module(name: str) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def is_library_class(kind: type) -> bool:
-    """Whether a class belongs to Python itself or something installed, and not to the user's program."""
+    """True if a class belongs to Python itself or something installed, and not to the user's program."""
     return kind.__flags__ & _IS_HEAP_TYPE == 0 or is_library_module(_home(kind))
 
 
@@ -146,7 +146,7 @@ _IS_HEAP_TYPE = 1 << 9
 
 @functools.lru_cache(maxsize=2048)
 def is_plain(kind: type) -> bool:
-    """Whether objects of a type can be passed over: they do not change, or are left alone."""
+    """True if objects of a type can be passed over: they do not change, or are left alone."""
     if issubclass(kind, _PLAIN):
         return True
     if Carrier in kind.__mro__:  # not `issubclass`, after which a checker knows less of the type
@@ -163,13 +163,13 @@ def is_plain(kind: type) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def is_torch_tensor(kind: type) -> bool:
-    """Whether a type is that of PyTorch's tensors, or a kind of it."""
+    """True if a type is that of PyTorch's tensors, or a kind of it."""
     return any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in kind.__mro__)
 
 
 @functools.lru_cache(maxsize=2048)
 def is_torch_layer(kind: type) -> bool:
-    """Whether a type is a kind of PyTorch's modules, which hold tensors."""
+    """True if a type is a kind of PyTorch's modules, which hold tensors."""
     return any(
         base.__name__ == "Module" and base.__module__ == "torch.nn.modules.module" for base in kind.__mro__
     )
@@ -177,30 +177,30 @@ def is_torch_layer(kind: type) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def is_torch_generator(kind: type) -> bool:
-    """Whether a type is that of PyTorch's random generators."""
+    """True if a type is that of PyTorch's random generators."""
     return kind.__name__ == "Generator" and kind.__module__.partition(".")[0] == "torch"
 
 
 @functools.lru_cache(maxsize=2048)
 def is_staged(kind: type) -> bool:
-    """Whether a type is one of staging's own, through which the user's code reaches variables."""
+    """True if a type is one of staging's own, through which the user's code reaches variables."""
     return _home(kind).startswith("onnxsmith.") and hasattr(kind, "reached")
 
 
 @functools.lru_cache(maxsize=2048)
 def is_script(kind: type) -> bool:
-    """Whether a type is that of scripts."""
+    """True if a type is that of scripts."""
     return _home(kind).startswith("onnxsmith.") and hasattr(kind, "to_model")
 
 
 @functools.lru_cache(maxsize=2048)
 def is_iterator(kind: type) -> bool:
-    """Whether a type goes through values, with a position that only Python itself can move."""
+    """True if a type goes through values, with a position that only Python itself can move."""
     return hasattr(kind, "__next__") and is_library_class(kind) and not issubclass(kind, io.IOBase)
 
 
 def is_known_to_be_pure(kind: type) -> bool:
-    """Whether objects of C code without attributes only compute: descriptors, `operator.itemgetter`.
+    """True if objects of C code without attributes only compute: descriptors, `operator.itemgetter`.
 
     Those of scikit-learn (trees, losses) hold what fitting found; predicting does not change them.
     """
@@ -211,7 +211,7 @@ def is_known_to_be_pure(kind: type) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def names_its_attributes(kind: type) -> bool:
-    """Whether all code that reads the attributes of a class's objects is the user's, and so is seen."""
+    """True if all code that reads the attributes of a class's objects is the user's, and so is seen."""
     return not any(
         is_library_class(base) and base.__module__ not in _STATELESS_BASES and base not in _CONTAINER_BASES
         for base in kind.__mro__
@@ -220,7 +220,7 @@ def names_its_attributes(kind: type) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def is_random(kind: type) -> bool:
-    """Whether a type is that of generators of random numbers: Python's, numpy's, PyTorch's."""
+    """True if a type is that of generators of random numbers: Python's, numpy's, PyTorch's."""
     if is_torch_generator(kind):
         return True
     return any(_home(base).startswith(("random", "numpy.random")) for base in kind.__mro__)

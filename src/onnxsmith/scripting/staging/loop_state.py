@@ -235,7 +235,7 @@ def _adopting(state: State, result: Differing, place: Span) -> State:
 
 
 def _keeps_carriers(state: State, result: Held) -> bool:
-    """Whether the carriers that a variable holds are the same objects before an iteration and after it."""
+    """True if the carriers that a variable holds are the same objects before an iteration and after it."""
     before = [id(each) for each in carriers_in(state.start)]
     return before == [id(each) for each in carriers_in(result)]
 

@@ -123,7 +123,7 @@ def _known_range(stager: Stager, statement: ast.For, bounds: range, follow: Leaf
 
 
 def _needs_python_value(error: Exception) -> bool:
-    """Whether a loop's body failed because something in it must be known now; running it now may then work."""
+    """True if a loop's body failed because something in it must be known now; running it now may then work."""
     return not isinstance(error, OnnxsmithError) or error.code in CURED_BY_VALUES
 
 

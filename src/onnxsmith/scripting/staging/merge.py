@@ -67,7 +67,7 @@ class AssignedWhere(Unassigned, perhaps.Undecided):
     held: Perhaps
 
     def known_under(self, condition: Value) -> bool | None:
-        """Whether it has a value where a condition is true; None where the condition does not tell."""
+        """True if it has a value where a condition is true; None where the condition does not tell."""
         return self.held.known_under(condition)
 
     def given(self, is_there: bool) -> Held:
@@ -536,7 +536,7 @@ def _is_same_literal(a: AnyNumber, b: AnyNumber) -> bool:
 
 
 def _is_same_scalar(a: Held, b: Held) -> bool:
-    """Whether two are one number of numpy's, which staged code goes on knowing."""
+    """True if two are one number of numpy's, which staged code goes on knowing."""
     return isinstance(a, np.generic) and type(a) is type(b) and a.tobytes() == cast(Any, b).tobytes()
 
 

@@ -75,5 +75,5 @@ def _position(error: OnnxsmithError) -> tuple[str, int, int]:
 
 
 def may_be_cured(error: OnnxsmithError) -> bool:
-    """Whether an error may vanish when types and attribute values are known."""
+    """True if an error may vanish when types and attribute values are known."""
     return error.needs_values or isinstance(error, UnknownRankError)

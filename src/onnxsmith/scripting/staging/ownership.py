@@ -35,7 +35,7 @@ class Owners:
         self._reach: Reach | None = None
 
     def is_alone(self, carrier: Carrier) -> bool:
-        """Whether nobody holds an object from before, and none shows its values."""
+        """True if nobody holds an object from before, and none shows its values."""
         if self._live is None or carrier.owner is not carrier or carrier.born < self._frame.started:
             return False
         if self._reach is None:

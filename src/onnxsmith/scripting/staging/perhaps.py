@@ -25,7 +25,7 @@ class Undecided(Marker):
     __slots__ = ()
 
     def known_under(self, condition: Value) -> bool | None:
-        """Whether it is there where a condition is true; None where the condition does not tell."""
+        """True if it is there where a condition is true; None where the condition does not tell."""
         raise NotImplementedError
 
     def given(self, is_there: bool) -> Held:
@@ -59,7 +59,7 @@ class Perhaps(Undecided):
         return self._absent
 
     def known_under(self, condition: Value) -> bool | None:
-        """Whether it is there where a condition is true; None where the condition does not tell."""
+        """True if it is there where a condition is true; None where the condition does not tell."""
         for flag, is_there in ((self.is_there, True), (self.is_none, False)):
             made = (
                 flag.made
@@ -143,7 +143,7 @@ def _fact(value: Value, is_true: bool) -> Fact:
 
 
 def may_be_absent(value: Held) -> bool:
-    """Whether a value can be in the model beside None: a tensor, a number, or a tuple of them."""
+    """True if a value can be in the model beside None: a tensor, a number, or a tuple of them."""
     if isinstance(value, tuple):
         return all(may_be_absent(each) for each in value)
     if isinstance(value, Value | Carrier | TakenApart | np.ndarray | np.generic):
@@ -152,7 +152,7 @@ def may_be_absent(value: Held) -> bool:
 
 
 def is_one(then: Held, otherwise: Held) -> bool:
-    """Whether two values, one for each path, are None on some path and a value that may be absent on another."""
+    """True if two values, one for each path, are None on some path and a value that may be absent on another."""
     sides = [each.value if isinstance(each, Perhaps) else each for each in (then, otherwise)]
     has_none = any(each is None or isinstance(each, Perhaps) for each in (then, otherwise))
     values = [each for each in sides if each is not None]
@@ -160,7 +160,7 @@ def is_one(then: Held, otherwise: Held) -> bool:
 
 
 def taken_apart(value: Held, missing: Marker) -> tuple[Held, Held]:
-    """Whether a value is there, and what it is; `missing` stands for what None is."""
+    """The presence of a value, and the value; `missing` stands for what None is."""
     if isinstance(value, Perhaps):
         return value.is_there, value.value
     return (False, missing) if value is None else (True, value)

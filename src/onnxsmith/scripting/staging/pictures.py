@@ -37,7 +37,7 @@ _ORDERED: type = collections.OrderedDict
 
 
 def _are_same(a: Iterable[object], b: Iterable[object]) -> bool:
-    """Whether two rows of the same length hold the same objects."""
+    """True if two rows of the same length hold the same objects."""
     return all(map(operator.is_, a, b))
 
 
@@ -53,7 +53,7 @@ class Picture(ABC):
 
     @abstractmethod
     def is_changed(self) -> bool:
-        """Whether it holds something else now."""
+        """True if it holds something else now."""
 
     @abstractmethod
     def put_back(self) -> None:
@@ -78,7 +78,7 @@ class ListPicture(Picture):
         self._items: list[object] = _List.__getitem__(owner, _ALL)  # not what a subclass says
 
     def is_changed(self) -> bool:
-        """Whether there are others, or as many in another order."""
+        """True if there are others, or as many in another order."""
         now = cast("list[object]", self.owner)
         return _List.__len__(now) != len(self._items) or not _are_same(self._items, _List.__iter__(now))
 
@@ -101,7 +101,7 @@ class DequePicture(Picture):
         self._items = list(owner)
 
     def is_changed(self) -> bool:
-        """Whether there are others, or as many in another order."""
+        """True if there are others, or as many in another order."""
         now = cast("collections.deque[object]", self.owner)
         return len(now) != len(self._items) or not _are_same(self._items, now)
 
@@ -132,7 +132,7 @@ class DictPicture(Picture):
         return list(_Dict.items(cast("_Dict", self.owner)))
 
     def is_changed(self) -> bool:
-        """Whether there are other keys or values, or the keys have another order."""
+        """True if there are other keys or values, or the keys have another order."""
         now = self._read()
         if len(now) != len(self._items):
             return True
@@ -168,7 +168,7 @@ class SetPicture(Picture):
         self._items = _Set.copy(owner)
 
     def is_changed(self) -> bool:
-        """Whether there are other members."""
+        """True if there are other members."""
         return set(map(id, self._items)) != set(map(id, _Set.__iter__(cast("_Set", self.owner))))
 
     def put_back(self) -> None:
@@ -196,7 +196,7 @@ class BufferPicture(Picture):
         self._content = owner.tobytes() if not isinstance(owner, bytearray) else bytes(owner)
 
     def is_changed(self) -> bool:
-        """Whether there are other bytes."""
+        """True if there are other bytes."""
         owner = cast("bytearray | memoryview", self.owner)
         return (bytes(owner) if isinstance(owner, bytearray) else owner.tobytes()) != self._content
 
@@ -224,7 +224,7 @@ class AttributesPicture(Picture):
         self._items = dict(held)
 
     def is_changed(self) -> bool:
-        """Whether there are other attributes or values; a cached property may be worked out."""
+        """True if there are other attributes or values; a cached property may be worked out."""
         before, now = self._items, self._held
         for name, value in now.items():
             if before.get(name, _ABSENT) is not value and not self._is_cached(name):
@@ -269,7 +269,7 @@ class SlotsPicture(Picture):
             return _ABSENT
 
     def is_changed(self) -> bool:
-        """Whether a slot holds something else."""
+        """True if a slot holds something else."""
         return any(self._read(slot) is not self._items[name] for name, slot in self._slots.items())
 
     def put_back(self) -> None:
@@ -301,7 +301,7 @@ class ClassPicture(Picture):
         self._items = dict(vars(owner))
 
     def is_changed(self) -> bool:
-        """Whether there are other attributes or values."""
+        """True if there are other attributes or values."""
         return bool(self._changed())
 
     def _changed(self) -> list[str]:
@@ -342,7 +342,7 @@ class BindingsPicture(Picture):
         self._items = {name: space.get(name, _ABSENT) for name in names}
 
     def is_changed(self) -> bool:
-        """Whether a name stands for something else."""
+        """True if a name stands for something else."""
         get = self._space.get
         return any(get(name, _ABSENT) is not value for name, value in self._items.items())
 
@@ -374,7 +374,7 @@ class FunctionPicture(Picture):
         self._cells = [(cell, content_of(cell)) for cell in owner.__closure__ or ()]
 
     def is_changed(self) -> bool:
-        """Whether a default or a variable around it is another object."""
+        """True if a default or a variable around it is another object."""
         function = cast("types.FunctionType", self.owner)
         defaults = (function.__defaults__, function.__kwdefaults__)
         return not _are_same(defaults, self._defaults) or any(
@@ -431,7 +431,7 @@ class StatePicture(Picture, Generic[S]):
         self._state = read()
 
     def is_changed(self) -> bool:
-        """Whether it tells another state."""
+        """True if it tells another state."""
         return not _is_equal_state(self._read(), self._state)
 
     def put_back(self) -> None:

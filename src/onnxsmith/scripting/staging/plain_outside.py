@@ -56,21 +56,21 @@ def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain,
 
 
 def _has_plain_attribute(owner: UserValue, name: str) -> bool:
-    """Whether taking an attribute runs nobody's code but ours; modules may compute what they do not have yet."""
+    """True if taking an attribute runs nobody's code but ours; modules may compute what they do not have yet."""
     if isinstance(owner, types.ModuleType):
         return name in vars(owner) or owner.__name__.partition(".")[0] == "onnxsmith"
     return isinstance(owner, Opset)
 
 
 def is_plain_callee(callee: UserValue) -> bool:
-    """Whether a call does nothing but make nodes, or a value of a type of ours or NumPy's."""
+    """True if a call does nothing but make nodes, or a value of a type of ours or NumPy's."""
     if isinstance(callee, type):
         return _is_number_type(callee) or (_is_ours(callee) and not issubclass(callee, Value))
     return isinstance(callee, Operator | Script)
 
 
 def is_harmless(value: UserValue, depth: int = _DEPTH) -> bool:
-    """Whether reading a value, and computing with it, changes nothing and calls nobody's code but ours."""
+    """True if reading a value, and computing with it, changes nothing and calls nobody's code but ours."""
     kind = type(value)
     if kind in _PLAIN or isinstance(value, Operator | Script | Opset | types.ModuleType):
         return True
@@ -82,7 +82,7 @@ def is_harmless(value: UserValue, depth: int = _DEPTH) -> bool:
 
 
 def _is_number_type(kind: type) -> bool:
-    """Whether a class is one of NumPy's numbers, or of the element types that NumPy lacks."""
+    """True if a class is one of NumPy's numbers, or of the element types that NumPy lacks."""
     module = kind.__module__
     return module == "ml_dtypes" or (module == "numpy" and issubclass(kind, np.number | np.bool_))
 

@@ -138,7 +138,7 @@ class Raises:
         self.note_which(op.Gather(every, op.ArgMax(is_error, axis=0, keepdims=0)))
 
     def not_after(self, goes_on: Number | bool) -> Number | bool:
-        """Whether a loop goes on: not after an error."""
+        """True if a loop goes on: not after an error."""
         which = self.which
         if not isinstance(which, Number) or goes_on is False:
             return goes_on if isinstance(which, Number) or not which else False

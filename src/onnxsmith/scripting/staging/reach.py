@@ -413,7 +413,7 @@ def chain_of(value: AnyArray) -> list[AnyArray]:
 
 
 def _has_more(iterator: Moving) -> bool:
-    """Whether an iterator is not at its end."""
+    """True if an iterator is not at its end."""
     for frame in ("gi_frame", "cr_frame", "ag_frame"):
         if hasattr(iterator, frame):
             return getattr(iterator, frame) is not None
@@ -539,7 +539,7 @@ def pictures_of(value: object) -> list[Picture]:
 
 
 def is_harmless(value: object, names: frozenset[str]) -> bool:
-    """Whether code that names a value, and `names` besides, can change nothing through it.
+    """True if code that names a value, and `names` besides, can change nothing through it.
 
     A quick look, so that a path of operators costs nothing.
     """
@@ -564,6 +564,6 @@ def is_harmless(value: object, names: frozenset[str]) -> bool:
 
 
 def _names_state_of(module: types.ModuleType, names: frozenset[str]) -> bool:
-    """Whether code that names `names` may reach a list or dict that a library keeps."""
+    """True if code that names `names` may reach a list or dict that a library keeps."""
     space = vars(module)
     return any(type(space.get(name)) in STATE_OF_LIBRARIES for name in names)

@@ -70,7 +70,7 @@ class TorchPicture(Picture):
             return None
 
     def is_changed(self) -> bool:
-        """Whether it was changed in place."""
+        """True if it was changed in place."""
         return self._count() != self._version
 
     def put_back(self) -> None:

@@ -73,6 +73,6 @@ def straight_call(straight: StraightCode | None, function: types.FunctionType) -
 
 
 def _may_be_value(store: Store, found: Mapping[Chain, UserValue]) -> bool:
-    """Whether a variable may get a tensor; what a class makes is none, whatever it does on the way."""
+    """True if a variable may get a tensor; what a class makes is none, whatever it does on the way."""
     callee = None if isinstance(store.origin, Argument) else store.origin.callee
     return callee is None or not isinstance(found[callee], type)

@@ -52,7 +52,7 @@ class Shell(TakenApart):
 
 
 def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
-    """Whether a value can be a tensor of the model: a tensor, an array, a number."""
+    """True if a value can be a tensor of the model: a tensor, an array, a number."""
     return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
 
 
@@ -142,7 +142,7 @@ def containers_in(value: Held) -> Iterator[Held]:
 
 
 def is_same_form(a: Held, b: Held) -> bool:
-    """Whether two forms have their slots in the same places, and the same Python values elsewhere."""
+    """True if two forms have their slots in the same places, and the same Python values elsewhere."""
     if isinstance(a, Slot) or isinstance(b, Slot):
         return a == b
     first, second = parts(a), parts(b)
@@ -175,7 +175,7 @@ def traits_in(form: Held) -> list[Hashable]:
 
 
 def is_plain(value: Held) -> bool:
-    """Whether a value is one of those that are the same wherever they are equal."""
+    """True if a value is one of those that are the same wherever they are equal."""
     return isinstance(value, str | bytes | int | float | complex | type(None) | frozenset | type)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_symbolic(value: object) -> TypeGuard[Value]:
-    """Whether a value is known only when the model runs."""
+    """True if a value is known only when the model runs."""
     return isinstance(value, Value) and value.is_symbolic
 
 
@@ -114,7 +114,7 @@ def visible(value: Value) -> Value:
 
 
 def is_truth_value(value: Held) -> bool:
-    """Whether a value is True or False, now or in the model."""
+    """True if a value is True or False, now or in the model."""
     if isinstance(value, Number):
         return value.kind == "bool"
     if isinstance(value, Value):

@@ -133,7 +133,7 @@ class Captures:
             raise _shared_error().locate_at_caller()
 
     def is_kept_unchanged(self, value: Held) -> bool:
-        """Whether an object may not be changed any more."""
+        """True if an object may not be changed any more."""
         return id(value) in self._shared
 
     def keep_unchanged(self, value: Held) -> None:
@@ -183,7 +183,7 @@ def _shared_error() -> MutationError:
 
 
 def is_write_error(error: BaseException | None) -> TypeGuard[ValueError]:
-    """Whether numpy refused to write to an array."""
+    """True if numpy refused to write to an array."""
     return type(error) is ValueError and "read-only" in str(error)
 
 
@@ -463,7 +463,7 @@ def refuse_change(value: UserValue) -> None:
 
 
 def is_kept_unchanged(value: Held) -> bool:
-    """Whether an object may not be changed any more, for it may be another one's."""
+    """True if an object may not be changed any more, for it may be another one's."""
     captures = _CAPTURES.get()
     return captures is not None and captures.is_kept_unchanged(value)
 
@@ -499,7 +499,7 @@ def watched(function: Function, replaced: Function) -> Function:
 
 
 def _is_own(function: Function) -> bool:
-    """Whether a function is one of this package, such as an operator."""
+    """True if a function is one of this package, such as an operator."""
     module: object = getattr(type(function) if isinstance(function, Value) else function, "__module__", None)
     return isinstance(module, str) and module.partition(".")[0] == "onnxsmith"
 

@@ -17,7 +17,7 @@ from onnxsmith.sklearn.rows import Rows
 
 
 def signature(model: Model) -> Signature:
-    """Which columns a model takes, of which element types, and what its outputs are.
+    """The columns that a model takes, with their element types, and its outputs.
 
     >>> import numpy as np
     >>> import onnxsmith

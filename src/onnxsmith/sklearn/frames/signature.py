@@ -42,7 +42,7 @@ OUTPUT_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a model takes and gives.
+    """The inputs and outputs of a model.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -66,7 +66,7 @@ class Signature:
 
     @property
     def names(self) -> list[str]:
-        """What inputs of the model are called."""
+        """The names of the model's inputs."""
         if self.layout == "columns":
             return [str(name) for name, _ in self.columns]
         return ["X"]

@@ -59,7 +59,7 @@ class OnnxTransformer(TransformerMixin, _OfModel):
     """
 
     def transform(self, X: Rows) -> Elements:
-        """What the model gives for rows."""
+        """The outputs of the model for rows."""
         return self._output(X, "transformed", "transform")
 
 

@@ -1,4 +1,4 @@
-"""What each PyTorch operator is in ONNX: small functions in modules by family, found by the overload's name.
+"""Translations of PyTorch operators to ONNX: small functions in modules by family, found by the overload's name.
 
 The contract of a translation:
 
@@ -12,7 +12,7 @@ The contract of a translation:
   is a `Complex` pair, which only functions registered with `@translates_complex` see; a function that merely moves
   elements says `lifts=True` and is called once for each part.
 - `call.output` is torch's fake result; `call.dtype`, `call.rank` and `call.output_shape()` are read off it.
-- It calls operators through `op`, which casts around element types that ONNX Runtime's CPU has no kernel for, and
+- It calls operators through `op`, which casts around element types that ONNX Runtime's CPU has no kernel for. It
   returns a tensor, a list for several results, a `Number` for a symbolic number, or a `Complex`. A result of
   another element type than torch's is cast; one of another shape is an error.
 - What it does not cover it refuses: `raise call.refuse("negative padding")`. torch's decomposition is tried then.

@@ -45,7 +45,7 @@ class Call:
 
     @property
     def has_several(self) -> bool:
-        """Whether there is a list of results, which may have one entry."""
+        """True if there is a list of results, which may have one entry."""
         return isinstance(self.output, tuple | list)
 
     @property
@@ -65,7 +65,7 @@ class Call:
 
     @property
     def is_complex(self) -> bool:
-        """Whether the (first) result is complex."""
+        """True if the (first) result is complex."""
         return self.output_fake().dtype.is_complex
 
     @property

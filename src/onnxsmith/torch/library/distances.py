@@ -12,7 +12,7 @@ from onnxsmith.torch.library.values import common
 
 
 def _is_trivial(call: Call, x: TensorValue) -> bool:
-    """Whether rows have no elements, or there is nothing to compare."""
+    """True if rows have no elements, or there is nothing to compare."""
     return has_zero([size_of(x, -1), *call.output_shape()])
 
 

@@ -97,14 +97,14 @@ def _is_resizable(x: TensorValue) -> bool:
 
 
 def _is_multiple(size: Size, output: Size, factor: float | None) -> bool:
-    """Whether a dimension grows by a whole number, and each element is repeated so often."""
+    """True if a dimension grows by a whole number, and each element is repeated so often."""
     if isinstance(size, int) and isinstance(output, int):
         return size > 0 and output % size == 0 and (factor is None or factor == output // size)
     return factor is not None and float(factor).is_integer()
 
 
 def _is_ratio(size: Size, output: Size, factor: float | None) -> bool:
-    """Whether the scale factor is the ratio of the sizes."""
+    """True if the scale factor is the ratio of the sizes."""
     if factor is None:
         return True
     if isinstance(size, int) and isinstance(output, int):

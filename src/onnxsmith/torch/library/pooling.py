@@ -107,7 +107,7 @@ class _Counting:
         self.extents, self.stride, self.padding = extents, stride, padding
 
     def rounds_up(self) -> bool | None:
-        """Whether ONNX is to round up; None where it must in one dimension and must not in another."""
+        """True if ONNX is to round up; None where it must in one dimension and must not in another."""
         if op.version >= 22 or not is_static([*self.sizes, *self.outputs]):
             return True
         rooms = [

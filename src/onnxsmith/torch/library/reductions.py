@@ -62,7 +62,7 @@ def _sum(call: Call, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
 
 
 def _is_short(x: TensorValue) -> bool:
-    """Whether a tensor is of short integers, or was until its last cast."""
+    """True if a tensor is of short integers, or was until its last cast."""
     if x.dtype in _SHORT:
         return True
     producer = x.record.producer if isinstance(x, SymbolicTensor) else None

@@ -29,7 +29,7 @@ def cast(value: values.Numeric | Array, dtype: DType | torch.dtype) -> TensorOrA
 
 
 def is_number(value: values.Numeric | Complex, number: float) -> bool:
-    """Whether a value is known to be a number; of a tensor, and of what only the model knows, nothing is."""
+    """True if a value is known to be a number; of a tensor, and of what only the model knows, nothing is."""
     return isinstance(value, int | float | complex) and value == number
 
 

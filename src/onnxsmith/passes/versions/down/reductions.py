@@ -91,7 +91,7 @@ def _one_by_one(step: Step, *, is_nothing: bool) -> Answer:
 
 
 def _among(step: Step, axis: int, axes: ir.Value, is_empty: ir.Value | None) -> ir.Value:
-    """Whether an axis is among some, or there are none and that is all of them."""
+    """True if an axis is among some, or there are none and that is all of them."""
     same = step.op(
         "Cast", step.op("Equal", axes, step.int_constant([axis], "axis")), to=int(ir.DataType.INT64)
     )

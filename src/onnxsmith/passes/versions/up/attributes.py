@@ -72,7 +72,7 @@ def gru_forward(step: Step) -> Answer:
 
 @up("GRU", "LSTM", "RNN", since=7)
 def whole_sequence(step: Step) -> Answer:
-    """Whether the whole sequence is given is told by whether it is read."""
+    """True if the whole sequence is given is told by whether it is read."""
     if "output_sequence" not in step.node.attributes:
         return AS_IT_IS
     return step.again(*step.node.inputs, without=["output_sequence"])

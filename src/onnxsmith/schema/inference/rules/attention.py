@@ -64,7 +64,7 @@ def _packed_width(heads: Dimension, value: Shape | None, given: Shape | None) ->
 
 
 def _present(call: Call, position: int, now: Shape | None) -> Shape | None:
-    """What is remembered after the call: what was before, and what comes in now."""
+    """The cache after the call: the past, and the new keys or values."""
     if call.input(position) is None:
         return now
     past = call.shape(position)

@@ -72,7 +72,7 @@ def _without(shape: Shape, axes: Sequence[int], keeps: bool) -> Shape:
 
 
 def _unknown_axes(shape: Shape | None, axes_shape: Shape | None, keeps: bool) -> Shape | None:
-    """What is known of the output when it is not known which axes are reduced."""
+    """The output if the reduced axes are not known."""
     if shape is None:
         return None
     if keeps:

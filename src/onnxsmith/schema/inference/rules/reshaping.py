@@ -62,7 +62,7 @@ def _reshaped(call: Call, shape: Shape | None, target: tuple[Dimension, ...]) ->
 def _missing_dimension(
     call: Call, left: Sequence[Dimension], right: Sequence[Dimension], target: tuple[Dimension, ...]
 ) -> Dimension:
-    """What -1 stands for: the elements of the input over those of the other dimensions."""
+    """The size of -1: the elements of the input divided by those of the other dimensions."""
     left, right = _uncancelled(left, right)
     total, known = symbolic.product(left), symbolic.product(right)
     if isinstance(total, int) and isinstance(known, int):

@@ -21,7 +21,7 @@ def matrix(value: Given) -> Field:
 
 
 def is_empty(*tensors: Given | Field) -> bool:
-    """Whether a tensor is known to have no elements."""
+    """True if a tensor is known to have no elements."""
     return any(0 in (_real_part(each).type.shape or ()) for each in tensors)
 
 
