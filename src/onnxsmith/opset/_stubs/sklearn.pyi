@@ -117,7 +117,8 @@ def from_onnx(model: Model | str | os.PathLike[str]) -> Any:
     """The fitted estimator that a model was converted from.
 
     Linear models, scaling, encoding, trees, neighbours, and pipelines of these are estimators of their own classes
-    again. Any other model that `convert` has made becomes an `OnnxPredictor` or an `OnnxTransformer`, which run it.
+    again. A step of another class becomes an `OnnxPredictor` or an `OnnxTransformer`, which run the part of the model
+    that the step is; where the whole model is of another class, it runs the whole.
 
     What a model says of itself is data: no code of it is run, classes come from a fixed list, and trees are checked.
 
