@@ -33,6 +33,11 @@ INCLUDED = {"dev": {"ort"}, "bench": {"ort"}}
 TESTED_EXTRAS = ("ort", "safetensors")
 OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "cloudpickle", "pillow")
 LANGUAGE_TOOLS = (*OLDEST_TOOLS, "debugpy", "ipython")
+#: Where the oldest versions are tested, scikit-learn is, too: with a scipy of its time, as newer ones warn of what it
+#: does, and with the libraries that its tests make data frames of.
+OLDEST_EXTRAS = ("sklearn",)
+OLDEST_PARTNERS = ("scipy",)
+FRAME_TOOLS = ("pandas", "polars")
 #: The tests of the core, which hold on every version that pyproject.toml allows; others compare with one's facts.
 CORE_TESTS = (
     "tests/core",
@@ -42,6 +47,13 @@ CORE_TESTS = (
     "tests/types",
     "tests/scripting/test_announced.py",
     "tests/scripting/test_pickling.py",
+    # Of pipelines what does without trees and text: models of these do not run on ONNX Runtime 1.20.
+    "tests/sklearn/test_converting.py",
+    "tests/sklearn/test_recording.py",
+    "tests/sklearn/test_last_road.py",
+    "tests/sklearn/families/test_neighbours.py",
+    "tests/sklearn/families/test_support_vectors.py",
+    "tests/sklearn/frames",
 )
 
 #: The tests of the language, which reads code objects, frames and syntax trees: they differ between versions of Python.
@@ -141,20 +153,23 @@ def ensure(extras: set[str]) -> None:
     STAMP.write_text(json.dumps({"fingerprint": fingerprint, "extras": sorted(present | extras)}))
 
 
-def requirements(tools: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def requirements(
+    tools: tuple[str, ...], tested: tuple[str, ...] = TESTED_EXTRAS
+) -> tuple[list[str], list[str]]:
     """What pyproject.toml says of the package's dependencies with those of the tested extras, and of test tools."""
     import tomllib  # here, because an older Python is told below that it is too old
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *(each for extra in TESTED_EXTRAS for each in extras[extra])]
+    needed = [*project["dependencies"], *(each for extra in tested for each in extras[extra])]
     return needed, [each for each in extras["dev"] if re.split(r"[<>=\[ ]", each)[0] in tools]
 
 
 def oldest_requirements() -> list[str]:
     """What the oldest environment holds: each lowest version that pyproject.toml allows, and the test tools."""
-    needed, tools = requirements(OLDEST_TOOLS)
-    return [*(each.replace(">=", "==") for each in needed), *tools]
+    needed, tools = requirements(OLDEST_TOOLS + FRAME_TOOLS, TESTED_EXTRAS + OLDEST_EXTRAS)
+    _, partners = requirements(OLDEST_PARTNERS)
+    return [*(each.replace(">=", "==") for each in (*needed, *partners)), *tools]
 
 
 def ensure_beside(name: str, wanted_packages: list[str], interpreter: str = sys.executable) -> Path:

@@ -200,7 +200,7 @@ def _simple_commands(words: list[str]) -> Iterator[list[str]]:
 
 def _not_of_ours(words: list[str]) -> Iterator[str]:
     """What the command line itself says against the words. Placeholders stand for one value: `…`, `MODEL`."""
-    from onnxsmith import cli  # here, because links can be checked without the package
+    from onnxsmith.cli.parsing import check_command  # here, because links can be checked without the package
 
     if words == ["--help"] or words == ["--version"] or "…" in " ".join(words) or words[0].isupper():
         return

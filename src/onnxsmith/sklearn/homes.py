@@ -34,7 +34,10 @@ HOMES: dict[str, str] = {
     "histogram_boosting": "ensemble.HistGradientBoostingClassifier ensemble.HistGradientBoostingRegressor",
     "imputing": "impute.IterativeImputer",
     "kernels": "kernel_approximation.Nystroem kernel_ridge.KernelRidge",
-    "linear": "linear_model.LinearRegression linear_model.LogisticRegression linear_model.Ridge",
+    "linear": (
+        "linear_model.GammaRegressor linear_model.LinearRegression linear_model.LogisticRegression "
+        "linear_model.PoissonRegressor linear_model.Ridge linear_model.TweedieRegressor"
+    ),
     "neighbour_imputing": "impute.KNNImputer",
     "neighbours": (
         "neighbors.KNeighborsClassifier neighbors.KNeighborsRegressor neighbors.KNeighborsTransformer "

@@ -73,8 +73,9 @@ class SklearnCalls:
         if isinstance(function, types.FunctionType) and str(function.__module__).startswith("scipy."):
             staged = self.staged(function)
             return functools.partial(_known_or, function, stage(function if staged is None else staged))
-        if isinstance(function, np.ufunc) and not _is_ours(function):
-            return functools.partial(_known_or, function, None)
+        if isinstance(function, np.ufunc) and getattr(np, function.__name__, None) is not function:
+            # One of scipy's, which staging does not know: scikit-learn calls expit so up to 1.8.
+            return functools.partial(_into, function, getattr(special, function.__name__, None))
         return None
 
     def _method(
@@ -106,10 +107,19 @@ def _known_or(
     return _ours(found)
 
 
-def _is_ours(function: np.ufunc) -> bool:
-    """Whether arrays of ours have a universal function."""
-    name = function.__name__
-    return getattr(np, name, None) is function or hasattr(special, name)
+def _into(
+    function: Callable[..., UserValue],
+    otherwise: Callable[..., UserValue] | None,
+    *args: UserValue,
+    out: UserValue = None,
+    **kwargs: UserValue,
+) -> UserValue:
+    """The same, written into `out` where that is given, as universal functions do."""
+    found = _known_or(function, otherwise, *args, **kwargs)
+    if out is None:
+        return found
+    cast(Any, out)[...] = found
+    return out
 
 
 def _is_open(value: UserValue) -> bool:

@@ -45,12 +45,11 @@ def mean_prediction(estimator: Fitted, x: Given) -> Array:
 
 def _mean(estimator: Fitted, x: Given, method: str) -> Array:
     named = zip(_names(estimator), estimator.estimators_, strict=True)
-    made: list[Any] = [named_step(name, each, method, x) for name, each in named]
-    if not all(isinstance(each, Array) for each in made):
+    given: list[Part] = [named_step(name, each, method, x) for name, each in named]
+    made = [each for each in given if isinstance(each, Array)]
+    if len(made) < len(given):
         raise NotCovered("its estimators give no numbers")
-    weights = None if estimator.weights is None else _present(estimator, estimator.weights)
-    if weights is None:
-        return sum(made[1:], made[0]) / float(len(made))
+    weights = [1.0] * len(made) if estimator.weights is None else _present(estimator, estimator.weights)
     parts = [each * float(weight) for each, weight in zip(made, weights, strict=True)]
     return sum(parts[1:], parts[0]) / float(sum(weights))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnxsmith.numpy import Array, argmax, asarray
 from onnxsmith.sklearn.calling import call
+from onnxsmith.sklearn.families.boosting import inverse_link
 from onnxsmith.sklearn.table import converts
 from onnxsmith.sklearn.values import Fitted, Part, labels
 
@@ -31,3 +32,13 @@ def chosen(estimator: Fitted, x: Array) -> Part:
     found = call(estimator, "decision_function", x)
     index = argmax(found, axis=1) if found.ndim == 2 else (found > 0).astype("int64")
     return labels(estimator.classes_, index)
+
+
+@converts(
+    *("sklearn.linear_model.GammaRegressor", "sklearn.linear_model.PoissonRegressor"),
+    "sklearn.linear_model.TweedieRegressor",
+    "predict",
+)
+def generalized(estimator: Fitted, x: Array) -> Array:
+    """What the loss's link makes of the linear model."""
+    return inverse_link(estimator._base_loss, _linear(estimator, x))
