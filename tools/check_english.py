@@ -55,7 +55,6 @@ PENDING: dict[str, int] = {
     "decompiling": 18,
     "grad": 59,
     "graphs": 69,
-    "numpy": 156,
     "passes": 98,
     "scripting": 170,
     "sklearn": 83,
