@@ -56,7 +56,6 @@ PENDING: dict[str, int] = {
     "grad": 59,
     "graphs": 69,
     "passes": 98,
-    "scripting": 170,
     "sklearn": 83,
     "torch": 83,
 }
