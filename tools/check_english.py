@@ -55,7 +55,6 @@ PENDING: dict[str, int] = {
     "decompiling": 18,
     "grad": 59,
     "graphs": 69,
-    "passes": 98,
     "sklearn": 83,
     "torch": 83,
 }

@@ -142,7 +142,7 @@ def _lift(
 
 @dataclass(slots=True)
 class Variants:
-    """The functions made of one script for one model. A later model has its own: globals may have changed."""
+    """The functions made of one script for one model. A later model has its own: what a script reads may change."""
 
     #: Whether its code names an opset; else it is made for the opset of whoever calls it.
     names_opset: bool
