@@ -134,7 +134,7 @@ def can_cast(from_: DTypeLike | None, to: DTypeLike | None, /, casting: str = "s
 
 @public("isdtype")
 def isdtype(dtype: DTypeLike | None, kind: Kind) -> bool:
-    """True if an element type is of a kind, such as 'real floating', or is another.
+    """True if an element type is of a kind, such as 'real floating', or is equal to another one.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.isdtype(xp.int8, "integral")

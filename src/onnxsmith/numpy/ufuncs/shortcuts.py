@@ -26,7 +26,7 @@ def total(x: Field, axes: Sequence[int]) -> Field:
 
 
 def is_any(x: Field, axes: Sequence[int]) -> Field:
-    """True if an element is true."""
+    """True if any element is true."""
     return Field(reductions.any_true(truth(x.re), axes, keepdims=True))
 
 

@@ -69,7 +69,7 @@ def column_transformer(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
 
 
 def _is_none(columns: Choice | None) -> bool:
-    """True if columns are given, and there are none."""
+    """True if the given columns are an empty selection."""
     if isinstance(columns, str | int | slice) or columns is None:
         return False
     array = np.asarray(columns)
