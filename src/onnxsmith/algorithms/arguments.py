@@ -109,7 +109,7 @@ def filled_in(part: Part, values: Iterator[Value]) -> Any:
 
 
 def _text(value: object) -> str:
-    """What a name says of a value; different for different ones."""
+    """The text for a value in a name; different values have different texts."""
     if value is None or isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):

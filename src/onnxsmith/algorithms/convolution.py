@@ -169,7 +169,7 @@ def gradient_of_input(
     dilation: Sequence[int],
     groups: int,
 ) -> TensorValue:
-    """What the gradient of a convolution's result is for its input."""
+    """The gradient for the input of a convolution, from that of its result."""
     kernel = sizes_of(weight)[2:]
     inputs, outputs = sizes_of(x)[2:], sizes_of(gradient)[2:]
     reached = [
@@ -195,7 +195,7 @@ def gradient_of_transposed_input(
     dilation: Sequence[int],
     groups: int,
 ) -> TensorValue:
-    """What the gradient of a transposed convolution's result is for its input."""
+    """The gradient for the input of a transposed convolution, from that of its result."""
     made = convolve(gradient, weight, None, stride, [*padding, *padding], dilation, groups)
     spatial = len(stride)
     # Output padding can make room for more windows than the input has elements.
@@ -212,7 +212,7 @@ def gradient_of_weight(
     dilation: Sequence[int],
     groups: int,
 ) -> TensorValue:
-    """What each window of the wider side, times the element of the narrower one, adds to the weights.
+    """The gradient for the weights: the sum of each window of the wider side times the element of the narrower one.
 
     Of a convolution the input is the wider side, and the gradient the narrower one; of a transposed one it is the
     other way round.

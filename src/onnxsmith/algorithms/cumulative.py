@@ -30,7 +30,7 @@ Combine: TypeAlias = Callable[[Sequence[TensorValue], Sequence[TensorValue]], li
 
 
 def running(values: Sequence[TensorValue], axis: int, combine: Combine) -> list[TensorValue]:
-    """What `combine` makes of all places up to each.
+    """The result of `combine` on all places up to each.
 
     Each round combines every place with the one that is `distance` before it, and doubles the distance; so the number
     of rounds is the logarithm of the length, which need not be known.

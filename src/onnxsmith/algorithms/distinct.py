@@ -17,7 +17,7 @@ from onnxsmith.types.dtypes import DType
 
 
 class Groups(NamedTuple):
-    """What differs; where each stood first, which of them each given one is, how often each was given."""
+    """The distinct values; the first place of each, the index of each given one among them, and the counts."""
 
     values: Field
     first: TensorValue

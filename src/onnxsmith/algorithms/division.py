@@ -25,7 +25,7 @@ def floor_divide(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) ->
 
 @algorithm
 def remainder(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
-    """What is left when `x` is divided and rounded down; it has the sign of `y`."""
+    """The remainder of `x` when it is divided and rounded down; it has the sign of `y`."""
     if dtype_of(x).is_float:
         return _float_rest(x, y, signs_zero)[1]
     return op.Mod(x, _Divisor(y).safe)
@@ -44,7 +44,7 @@ def floor_divide_and_remainder(
 
 @algorithm
 def truncated_remainder(x: TensorValue, y: TensorValue) -> TensorValue:
-    """What is left of `x`, with its sign, when it is divided and rounded towards zero.
+    """The remainder of `x`, with its sign, when it is divided and rounded towards zero.
 
     ONNX Runtime's `fmod` of integers goes through doubles, which have fewer digits than longs.
     """
@@ -104,7 +104,7 @@ def _is_inexact_below(x: TensorValue, y: TensorValue, rest: TensorValue) -> Tens
 def _float_rest(
     x: TensorValue, y: TensorValue, signs_zero: bool
 ) -> tuple[TensorValue, TensorValue, TensorValue]:
-    """What `fmod` leaves, the same with the divisor's sign, and whether the two differ."""
+    """The result of `fmod`, the same with the divisor's sign, and a flag where the two differ."""
     zero = like(0, x)
     plain = op.Mod(x, y, fmod=1)
     is_zero = op.Equal(plain, zero)

@@ -23,14 +23,14 @@ _WITH_EXTREMES = (DType.INT32, DType.INT64, DType.UINT64)
 
 
 def lowest(dtype: DType) -> TensorOrArray:
-    """What is not greater than anything of an element type."""
+    """The lowest value of an element type."""
     if dtype.is_float:
         return cast(-np.inf, dtype)
     return np.asarray(np.iinfo(dtype.numpy).min if dtype is not DType.BOOL else False, dtype.numpy)
 
 
 def highest(dtype: DType) -> TensorOrArray:
-    """What is not less than anything of an element type."""
+    """The highest value of an element type."""
     if dtype.is_float:
         return cast(np.inf, dtype)
     return np.asarray(np.iinfo(dtype.numpy).max if dtype is not DType.BOOL else True, dtype.numpy)

@@ -76,7 +76,7 @@ def without_masks(indices: Sequence[TensorValue | None]) -> list[TensorValue | N
 
 @algorithm(by_size=True)
 def indexed(x: TensorValue, indices: Sequence[TensorValue | None]) -> TensorValue:
-    """What `x[indices]` is, where None stands for a whole dimension."""
+    """The value of `x[indices]`, where None stands for a whole dimension."""
     masks = [(k, each) for k, each in enumerate(indices) if each is not None]
     if not masks:
         return x
@@ -105,7 +105,7 @@ def given(indices: Sequence[TensorValue | None]) -> tuple[list[int], list[Tensor
 
 
 def _selected(x: TensorValue, mask: TensorValue, axis: int) -> TensorValue | None:
-    """What a single mask selects, in one step; None where it takes more."""
+    """The elements that a single mask selects, in one step; None where it takes more."""
     mask = converted(mask, DType.BOOL)
     if rank_of(mask) == 1:
         return op.Compress(x, mask, axis=axis)

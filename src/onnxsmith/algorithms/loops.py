@@ -43,6 +43,6 @@ def repeat(
 def several(
     operator: AnyOperator, /, *inputs: Operand | None, outputs: int, **attributes: AttributeValue
 ) -> tuple[TensorValue, ...]:
-    """What an operator gives that has several outputs, or as many as are asked for."""
+    """The results of an operator that has several outputs, or as many as are asked for."""
     made = operator(*inputs, outputs=outputs, **attributes)
     return cast("tuple[TensorValue, ...]", made) if isinstance(made, tuple) else (made,)

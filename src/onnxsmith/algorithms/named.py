@@ -110,7 +110,7 @@ class _Algorithm:
     by_size: bool
 
     def call(self, scope: RecordingTarget, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What a call gives: outputs of a node that calls the function."""
+        """The result of a call: outputs of a node that calls the function."""
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         leaves: list[Leaf] = []
@@ -213,7 +213,7 @@ class _Algorithm:
     def _outputs(
         self, scope: RecordingTarget, leaves: Sequence[Leaf], form: dict[str, Any], found: _Form
     ) -> tuple[Known, ...]:
-        """What is known of the outputs for these very inputs; found by recording a body that is then forgotten."""
+        """The facts of the outputs for these very inputs; found by recording a body that is then forgotten."""
         knowns = [each.value.known for each in leaves]
         if all(each.data is None and cast(TensorType, each.type).shape == () for each in knowns):
             return found.outputs

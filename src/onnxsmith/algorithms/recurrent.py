@@ -28,8 +28,8 @@ _GATES: dict[Kind, tuple[int, ...]] = {"LSTM": (0, 3, 1, 2), "GRU": (1, 0, 2), "
 class Layers:
     """Layers one upon the other, each in one direction or both.
 
-    The weights of each direction of each layer: of the input, of the state, the biases of both if there are some, and
-    of the projection if there is one, which makes the state that an LSTM passes on smaller.
+    Each direction of each layer has weights of the input and of the state, the biases of both if there are some, and
+    the weights of the projection if there is one. A projection makes the state that an LSTM passes on smaller.
     """
 
     kind: Kind
@@ -204,7 +204,7 @@ class CellWeights:
     hidden_bias: TensorValue | None = None
 
     def gates(self, x: TensorValue, state: TensorValue) -> tuple[TensorValue, TensorValue]:
-        """What the input and the state give to all gates."""
+        """The parts of the input and of the state in all gates."""
         return _gates(x, self.inputs, self.input_bias), _gates(state, self.hidden, self.hidden_bias)
 
 

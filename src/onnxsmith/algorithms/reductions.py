@@ -75,7 +75,7 @@ def collected(x: TensorValue, axes: Sequence[int]) -> TensorValue:
 
 
 def with_axes(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValue:
-    """What was made without axes, with them in their places as sizes of 1, if they are kept."""
+    """The tensor with the reduced axes in their places as sizes of 1, if they are kept."""
     return op.Unsqueeze(x, sorted(axes)) if keepdims and axes else x
 
 
@@ -83,7 +83,7 @@ def with_axes(x: TensorValue, axes: Sequence[int], keepdims: bool) -> TensorValu
 
 
 def reduce(name: Reduction, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
-    """What ONNX's operator gives, in the element type of the tensor; of a scalar, the scalar."""
+    """The result of ONNX's operator, in the element type of the tensor; of a scalar, the scalar."""
     rank = rank_of(x)
     if rank == 0:
         return x

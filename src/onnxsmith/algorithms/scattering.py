@@ -113,7 +113,7 @@ def _quotient(total: TensorValue, count: TensorValue) -> TensorValue:
 
 
 def _neutral(reduction: Reduction, dtype: DType) -> bool | int | float:
-    """What changes nothing in a reduction."""
+    """The neutral value of a reduction."""
     if reduction in ("amax", "amin"):
         if dtype is DType.BOOL:
             return reduction == "amin"
@@ -172,7 +172,7 @@ def index_write(
 def put(
     x: TensorValue, indices: Sequence[TensorValue | None], values: TensorValue, accumulate: bool = False
 ) -> TensorValue:
-    """What `x[indices] = values`, or `+=`, makes of `x`; None stands for a whole dimension."""
+    """The new `x` after `x[indices] = values`, or `+=`; None stands for a whole dimension."""
     axes, tensors = given(indices)
     if not axes:
         values = expand(values, sizes_of(x))
@@ -206,7 +206,7 @@ def _in_front(values: TensorValue, width: int, before: int, rest: int) -> Tensor
 
 
 def _chosen(x: TensorValue, mask: TensorValue, axis: int, values: TensorValue) -> TensorValue | None:
-    """What a mask makes of values that are the same for all its elements; None where they differ."""
+    """The result of a mask with values that are the same for all its elements; None where they differ."""
     after = rank_of(x) - axis - rank_of(mask)
     rank = rank_of(values)
     if rank > after:

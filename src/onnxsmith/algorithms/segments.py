@@ -52,7 +52,7 @@ def reduced(
     reduction: Reduction,
     initial: float | None = None,
 ) -> TensorValue:
-    """What a reduction makes of each of `count` segments along an axis; of one without elements, `initial`."""
+    """The reduction of each of `count` segments along an axis; of one without elements, `initial`."""
     places = _segments(x, ends, axis, count)
     name, neutral = _REDUCTIONS[reduction]
     start = neutral if initial is None else initial

@@ -90,7 +90,7 @@ def _by_pairs(x: Field, y: Field) -> Field:
 def between_points(
     x: TensorValue, points: TensorValue, heights: Field, left: Field | None, right: Field | None
 ) -> Field:
-    """What lies at `x` on straight lines between points in order; left and right of them what is said, or the ends."""
+    """Linear interpolation at `x` between points in order; left and right of them the given values, or the ends."""
     last = op.Sub(op.Shape(points), np.array([1]))
     end = op.Squeeze(last, [0])
     place = op.Sub(places_for(points, x, right=True), np.int64(1))

@@ -47,7 +47,7 @@ def sort_keys(x: Field) -> list[TensorValue]:
 def _first(
     key: TensorValue, axis: int, descending: bool, count: Size | None = None
 ) -> tuple[TensorValue, TensorValue]:
-    """What comes first by a key without NaN, and where it stood; of equal ones the one that stood first."""
+    """The first element by a key without NaN, and its place; of equal ones the one that stood first."""
     taken = int64s([size_of(key, axis) if count is None else count])
     # ONNX says that of equal values the one with the lower index comes first.
     values, places = several(op.TopK, key, taken, outputs=2, axis=axis, largest=int(descending))

@@ -1,4 +1,4 @@
-"""What algorithms do to values again and again: casts, shapes as tensors, axes, constants.
+"""Operations on values that algorithms share: casts, shapes as tensors, axes, constants.
 
 Operators themselves come from `op`; the rules of a subject stand in its own module.
 """

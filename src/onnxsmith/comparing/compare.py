@@ -299,7 +299,7 @@ def _check_all_are_taken(given: Mapping[str, RunValue], known: Container[str]) -
 
 
 def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
-    """What the value is called that the runs part at, in the first model that computes it."""
+    """The name of the value that the runs part at, in the first model that computes it."""
     if parting.left_step is not None and parting.left_step in sides[0].line.ways:
         return parting.left_step.node.ir.outputs[0].name or ""
     for side, value in zip(sides, (parting.left, parting.right), strict=True):
@@ -312,7 +312,7 @@ def _name_of(sides: tuple[Side, Side], parting: Parting) -> str:
 
 
 def _held(sides: tuple[Side, Side], parting: Parting) -> tuple[str, str]:
-    """What each model calls the value that the runs part at, where it is a weight that it holds."""
+    """The names in each model of the value that the runs part at, where it is a weight that it holds."""
     names = (side.line.weight_names for side in sides)
     first, second = (
         each.get(value, "") for each, value in zip(names, (parting.left, parting.right), strict=True)

@@ -94,7 +94,7 @@ class Straight:
     _ordered: list[Step] | None = None
 
     def actual(self, value: ir.Value) -> ir.Value:
-        """What a value is, where it is another one by now."""
+        """The value that stands for another by now."""
         while value in self.aliases:
             value = self.aliases[value]
         return value
@@ -109,7 +109,7 @@ class Straight:
         return sorted(steps.values(), key=lambda step: self._positions[id(step)])
 
     def taken(self, step: Step) -> Iterator[ir.Value]:
-        """What a step takes, by bodies of a step that stayed whole too; some may be other values by now."""
+        """The values that a step takes, also in bodies of a step that stayed whole; some may be other values by now."""
         yield from (each for each in step.run.inputs if each is not None)
         if step.run not in self.whole:
             return
@@ -407,7 +407,7 @@ class _Flattening:
         return made
 
     def _cut(self, value: ir.Value, axis: int, where: Sequence[int]) -> ir.Node:
-        """What a turn takes of a value that is gone through, or several turns."""
+        """The node that takes the part of one turn, or of several, from a value that is gone through."""
         if len(where) == 1:
             place = self.constant(array_to_ir(np.array(where[0], np.int64)))
             node = ir.Node("", "Gather", [value, place], [ir.AttrInt64("axis", axis)], num_outputs=1)
@@ -424,7 +424,7 @@ class _Flattening:
         scanned: Sequence[Sequence[Collected]],
         axes: Sequence[int],
     ) -> list[Step]:
-        """What a loop gives: the values that it carries, and the results of its turns one after the other."""
+        """The results of a loop: the values that it carries, and the results of its turns one after the other."""
         for outer, value in zip(step.run.outputs, carried, strict=False):
             self._is_now(outer, value)
         made: list[Step] = []
@@ -435,7 +435,7 @@ class _Flattening:
         return made
 
     def _stacked(self, step: Step, outer: ir.Value, values: Sequence[Collected], axis: int) -> list[Step]:
-        """What a loop collects: the results of its turns, one after the other."""
+        """The collected values of a loop: the results of its turns, one after the other."""
         axes = self.constant(array_to_ir(np.array([axis], np.int64)))
         nodes: list[ir.Node] = []
         parts: list[ir.Value] = []

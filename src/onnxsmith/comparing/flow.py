@@ -15,7 +15,7 @@ HANDING_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Un
 
 
 class Flow:
-    """What the steps of a run take, and who takes what."""
+    """The values that the steps of a run take, and the steps that take each value."""
 
     def __init__(self, side: Side) -> None:
         self.side = side

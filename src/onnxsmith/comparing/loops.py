@@ -1,4 +1,4 @@
-"""What `Loop` and `Scan` say of their turns: what they go through, what they carry, what they collect."""
+"""The turns of `Loop` and `Scan`: the values that they go through, carry and collect."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ScanTurns(NamedTuple):
 
 
 def scan_of(node: ir.Node) -> ScanTurns:
-    """What a Scan goes through and gives, as its attributes say it."""
+    """The values that a Scan goes through and gives, as its attributes say it."""
     count = node.attributes["num_scan_inputs"].as_int()
     states = len(node.inputs) - count
     outputs = len(node.outputs) - states

@@ -1,7 +1,7 @@
-"""Which values of two runs are the same value: by how they are made, by what they are, by what makes and takes them.
+"""Finds equal values of two runs: by how they are made, by what they are, by what makes and takes them.
 
-The second model may be an optimised, renamed, converted or exported twin of the first, so nothing is sure: equal ways
-of making a value come first, then equal numbers, then neighbours of what is known and names. A value without a
+The second model may be an optimised, renamed, converted or exported twin of the first, so nothing is sure. Equal ways
+of making a value come first, then equal numbers, then neighbours of known pairs, and names. A value without a
 counterpart is left alone: it was fused away.
 """
 
@@ -37,7 +37,7 @@ Digest: TypeAlias = tuple[str, tuple[int, ...], bytes]
 
 
 def digest(tensor: ir.TensorProtocol) -> Digest:
-    """What a weight is told apart by: of a large one, a sample."""
+    """The digest of a weight: of a large one, a sample."""
     array = read_only(tensor)
     if array.dtype.kind == "O":
         content = repr(array.reshape(-1)[:1000].tolist()).encode("utf-8", "surrogateescape")
@@ -49,7 +49,7 @@ def digest(tensor: ir.TensorProtocol) -> Digest:
 
 
 def step_key(side: Side, step: Step) -> Hashable:
-    """What a step computes, as far as its operator, attributes and weights say so."""
+    """The key of a step's computation, as far as its operator, attributes and weights give it."""
     taken = [None if each is None else side.line.actual(each) for each in step.run.inputs]
     weights = tuple(
         None if each is None else digest(side.line.constants[each])
@@ -227,7 +227,7 @@ class Matching:
         )
 
     def _constants(self) -> None:
-        """What one model computes from weights alone, and the other holds."""
+        """Pairs values that one model computes from weights alone with weights that the other holds."""
         for one, two, is_left in ((self._left, self._right, True), (self._right, self._left, False)):
             known = self.to_right if is_left else self.to_left
             back = self.to_left if is_left else self.to_right
@@ -254,7 +254,7 @@ class Matching:
                 return
 
     def _copies(self) -> bool:
-        """What only hands a value on gives the same value again."""
+        """Pairs the results of steps that only hand a value on."""
         changed = False
         for flow, there, back in zip(
             self._flows, (self.to_right, self.to_left), (self.to_left, self.to_right), strict=True
@@ -386,7 +386,7 @@ class Matching:
         return (step.run.op_type if with_operator else None, tuple(taken), len(step.run.outputs))
 
     def _changed_operators(self) -> None:
-        """What takes and is taken alike is the same value, even if another operator makes it."""
+        """Pairs values that take and are taken alike, even if another operator makes them."""
         while self._forward(with_operator=False):
             self._neighbours()
 
@@ -421,7 +421,7 @@ def _is_near(side: Side, value: ir.Value, other: object) -> bool:
 
 
 def _fixed(side: Side) -> list[ir.Value]:
-    """What a run computes of weights alone, in order."""
+    """The values that a run computes of weights alone, in order."""
     known: set[ir.Value] = set(side.line.constants)
     found: list[ir.Value] = []
     for step in side.line.steps:

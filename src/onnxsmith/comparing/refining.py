@@ -1,4 +1,4 @@
-"""Which node of a region: a fused operator is taken apart, so that the values inside it have counterparts.
+"""Finds the node of a region: a fused operator is taken apart, so that the values inside it have counterparts.
 
 The steps between the last equal values and the first different ones are two small models, on the same inputs. Where one
 has an operator that the other lacks, it is replaced by what defines it: ONNX's function body, or the products and sums

@@ -1,4 +1,4 @@
-"""What a comparison found, for people and for programs."""
+"""The result of a comparison, for people and for programs."""
 
 from __future__ import annotations
 

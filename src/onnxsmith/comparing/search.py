@@ -86,7 +86,7 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was found, with counts of what was looked at."""
+    """The result of a search, with counts of the values that were looked at."""
 
     parting: Parting | None
     matched: int
@@ -205,7 +205,7 @@ class Searching:
         return None if found is None else (found, local)
 
     def _given_to(self, value: ir.Value) -> dict[ir.Value, RunValue]:
-        """What the first run has for the values that a value of the second is made of."""
+        """The numbers of the first run for the values that a value of the second is made of."""
         known = _Except(self._matching.to_left, value)
         given: dict[ir.Value, RunValue] = {}
         for step in self._right.region(value, known):
@@ -218,7 +218,7 @@ class Searching:
         return given
 
     def _of_left(self, value: ir.Value) -> Array | None:
-        """What the first run has for a value of the second, in its form."""
+        """The value of the first run for a value of the second, in its form."""
         other = self._matching.to_left.get(value)
         found = self._right.signatures.get(value)
         if other is None or found is None or other not in self._left.signatures:

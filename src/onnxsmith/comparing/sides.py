@@ -212,7 +212,7 @@ class Side:
             self._note(value, read_only(self.line.constants[value]))
 
     def outputs(self) -> dict[ir.Value, RunValue]:
-        """What the model gives, run as a whole: a runtime may fuse what is taken apart here, and round otherwise."""
+        """The outputs of one run of the model: a runtime may fuse what is taken apart here, and round differently."""
         wanted = self.line.outputs
         if self._engine == "single":
             results = self.computed(wanted, {})

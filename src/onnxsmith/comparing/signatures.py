@@ -19,7 +19,7 @@ _QUANTISED_DRIFT = 2e-2
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What is kept of a value."""
+    """The facts that are kept of a value."""
 
     dtype: str
     #: The same as numpy calls it.

@@ -72,7 +72,7 @@ class Tolerance:
 
 
 def masking(sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """Which elements only mask others, by the sizes of all: huge, alike, and far from the rest; None if none do."""
+    """The elements that only mask others, by the sizes of all: huge, alike, and far from the rest; None if none do."""
     largest = float(sizes.max(initial=0.0))
     if not _LEAST_MASK <= largest < np.inf:
         return None

@@ -122,7 +122,7 @@ def _called(function: Callable[..., Any], inner: RecordingTarget, arguments: Seq
 
 
 def _with_open_shape(kind: AnyValueType) -> AnyValueType:
-    """What a loop carries may change its shape from one iteration to the next."""
+    """The type without its shape: a loop may change the shape of a carried value from one iteration to the next."""
     return TensorType(kind.dtype, None) if isinstance(kind, TensorType) else kind
 
 

@@ -23,7 +23,7 @@ def register_body_watch(watch: BodyWatch) -> None:
 
 
 def watch_body(function: Callable[..., Any]) -> AbstractContextManager[object]:
-    """What to enter while a function is called to make a body of it."""
+    """The context to enter while a function is called to make a body of it."""
     if not _registered:
         load_module("body watch")
     return _registered[0](function)

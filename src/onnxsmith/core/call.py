@@ -138,7 +138,7 @@ def _shared(
     lifted: Sequence[Any],
     attributes: Mapping[str, Any],
 ) -> Sequence[Known]:
-    """What is known of outputs as other calls have it; the form of the call is learned."""
+    """The facts of outputs, shared with other calls; the form of the call is learned."""
     outputs = forms_cache.shared(known)
     if key is None or len(lifted) != len(args):
         return outputs

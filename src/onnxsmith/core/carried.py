@@ -41,7 +41,7 @@ class Carrier:
 
     @property
     def described(self) -> str:
-        """What an error calls it, after "an"."""
+        """The words for it in errors, after "an"."""
         raise NotImplementedError
 
     @property
@@ -66,7 +66,7 @@ class Carrier:
 
     @property
     def traits(self) -> Hashable:
-        """What else there is to it, besides its values."""
+        """The traits that it has besides its values."""
         raise NotImplementedError
 
     @classmethod
@@ -131,7 +131,7 @@ class Written(NamedTuple):
 
 
 class Journal:
-    """What happens to objects on a path: those from before it are put back when the path ends, or fails.
+    """A record of changes to objects on a path: those from before it are put back when the path ends, or fails.
 
     Only owners count as written; what shows them is brought up to date by itself, and put back.
     """

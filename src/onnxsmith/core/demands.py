@@ -1,4 +1,4 @@
-"""What has to hold where code goes on: where it does not, Python or numpy raises an error, and a model computes on.
+"""Conditions under which code goes on: where one fails, Python or numpy raises an error, and a model computes on.
 
 `demand` stands where an operator or a function would give a number for what Python and numpy refuse. Who stages code
 that means what Python means says what becomes of an error that only the model knows to be raised; elsewhere, in
@@ -46,7 +46,7 @@ _NOTED: ContextVar[Demands | None] = ContextVar("onnxsmith_demands", default=Non
 
 @contextmanager
 def noting(demands: Demands | None) -> Generator[None]:
-    """What is demanded in the block is noted, or nobody asks."""
+    """Notes the demands of the block; with None, they are ignored."""
     token = _NOTED.set(demands)
     try:
         yield

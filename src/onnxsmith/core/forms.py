@@ -33,7 +33,7 @@ Key: TypeAlias = tuple[object, ...]
 
 
 class Form(NamedTuple):
-    """What a call of a form comes to: its attributes in normal form, what its outputs are, its literals as arrays.
+    """The outcome of a call of a form: its attributes in normal form, the facts of its outputs, its literals as arrays.
 
     Arrays that were given stand among the literals as None: each call has its own.
     """
@@ -79,7 +79,7 @@ class CallForms:
         return tuple([each if each.data is not None else self._shared(each) for each in outputs])
 
     def known(self, kind: AnyValueType) -> Known:
-        """What is known of a value of which only the type is: one object for each type."""
+        """The facts of a value of which only the type is known: one object for each type."""
         return self._known.get(kind) or self._shared(Known(kind))
 
     def _shared(self, known: Known) -> Known:
@@ -93,7 +93,7 @@ forms_cache = CallForms()
 
 
 def form_key(operator: Operator, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Key | None:
-    """What tells the form of a call from others; None where a call has more to it than types and literals."""
+    """The key of the form of a call; None where a call has more to it than types and literals."""
     key: list[object] = [operator.definition, operator.version]
     for each in args:
         kind = type(each)

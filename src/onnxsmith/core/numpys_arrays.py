@@ -22,7 +22,7 @@ NUMPYS_NUMBER: ContextVar[Callable[[np.generic | np.ndarray], object] | None] = 
 
 
 def beside_number(value: object) -> object:
-    """What stands beside a number that only the model knows: of numpy code a number of numpy's is an array."""
+    """The value beside a number that only the model knows: in numpy code a number of numpy's becomes an array."""
     if not isinstance(value, np.generic):
         return value
     make, given = NUMPYS_NUMBER.get(), cast("np.generic", value)
@@ -30,7 +30,7 @@ def beside_number(value: object) -> object:
 
 
 def in_control_flow(value: object) -> object:
-    """What control flow of the model makes of a value: of numpy code also an array of numpy's is one of ours."""
+    """The value in control flow of the model: in numpy code an array of numpy's becomes one of ours, too."""
     if not isinstance(value, np.ndarray):
         return beside_number(value)
     make, given = NUMPYS_NUMBER.get(), cast("np.ndarray", value)
@@ -48,7 +48,7 @@ def holds_tensor(value: object) -> bool:
 
 
 def tensors_of_arrays(result: UserValue) -> UserValue:
-    """What a function returns, with the tensors that arrays hold in their place: outputs are tensors."""
+    """The result of a function, with the tensors that arrays hold in their place: outputs are tensors."""
     if isinstance(result, tuple):
         return tuple(tensors_of_arrays(each) for each in result)
     if isinstance(result, list):

@@ -1,4 +1,4 @@
-"""What is known of an operand now: element type, shape, content, and which operators work on it.
+"""The facts that are known of an operand now: element type, shape, content, and the operators that work on it.
 
 Reads facts off tensors, arrays and literals; calls no operator.
 """

@@ -1,4 +1,4 @@
-"""What targets, and the semantics of Python's syntax, need of operators; `operator` has the class itself.
+"""The interface of operators for targets and for the semantics of Python's syntax; `operator` has the class itself.
 
 Standing below the call pipeline, it lets both speak of operators without knowing how one is called.
 """

@@ -81,7 +81,7 @@ def _taken_from(entry: TensorValue) -> tuple[TensorValue, int] | None:
 
 
 def _kind_of_entry(entry: Size) -> int:
-    """What entries have in common that are made at once: 0 for ints, 1 for tensors, else the shape they are from."""
+    """The group of entries that are made at once: 0 for ints, 1 for tensors, else the shape they are from."""
     if isinstance(entry, int):
         return 0
     found = _taken_from(entry)

@@ -1,4 +1,4 @@
-"""What a target that records hands out besides values: finished bodies and functions; and how a new graph starts.
+"""Results of a target that records, besides values: finished bodies and functions; and how a new graph starts.
 
 Targets are in `target`; nothing here knows one.
 """
@@ -41,7 +41,7 @@ class FormalAttribute:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHead:
-    """What a function is called, and its attributes."""
+    """The name of a function, and its attributes."""
 
     domain: str
     name: str

@@ -10,7 +10,7 @@ from onnxsmith.schema.inference.known import Known
 
 
 class Stored:
-    """What `weights["name"]` gives: an operand like an array, whose content may never be loaded."""
+    """The value of `weights["name"]`: an operand like an array, whose content may never be loaded."""
 
     __slots__ = ()
     #: How the reader of attributes, which stands below this module, knows one.

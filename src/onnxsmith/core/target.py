@@ -1,4 +1,4 @@
-"""What operator calls are made on: the two protocols of targets, and which target is in force.
+"""Targets of operator calls: the two protocols of targets, and the target that is in force.
 
 The targets themselves (a graph being built, a runtime) live above and register from outside.
 """
@@ -133,12 +133,12 @@ class RecordingTarget(Target, Protocol):
 
     @property
     def opset(self) -> OpsetChoice:
-        """What this graph, or the function that it is part of, started from; a function that names none starts so."""
+        """The opset that this graph, or its function, started from; a function that names none starts from it."""
         ...
 
     @property
     def shared(self) -> dict[Hashable, Any]:
-        """What front ends remember while one model is made: the same for all its graphs and functions."""
+        """The memory of front ends while one model is made: the same for all its graphs and functions."""
         ...
 
     @property

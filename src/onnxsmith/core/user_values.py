@@ -1,4 +1,4 @@
-"""What the user's own code gives and holds, in types: tensors, numbers, containers of them, and all other objects.
+"""Types of what the user's own code gives and holds: tensors, numbers, containers of them, and all other objects.
 
 Types only. `value` has those that operators take.
 """

@@ -1,4 +1,4 @@
-"""What user code holds, the base of eager and symbolic values; and what else may stand beside one in an expression.
+"""The base of eager and symbolic values, which user code holds; and what else may stand beside one in an expression.
 
 Says what the pipeline and the semantics need of a value; Python's operators on it are in `tensor`.
 """
@@ -32,7 +32,7 @@ class Value:
 
     @property
     def known(self) -> Known:
-        """What is known of it now: its type, and its content where shapes depend on it."""
+        """The facts that are known of it now: its type, and its content where shapes depend on it."""
         raise NotImplementedError
 
     @property
@@ -65,7 +65,7 @@ class TensorValue(Value):
         return self.type.dtype
 
     def memory(self) -> dict[Hashable, Any]:
-        """What was computed from this tensor and may be used again, under keys of whoever computed it."""
+        """Results that were computed from this tensor and may be used again; each user of it chooses its own keys."""
         try:
             return self._memory
         except AttributeError:

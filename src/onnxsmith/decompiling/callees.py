@@ -1,4 +1,4 @@
-"""What a node's operator is called in the code, and what of a call its schema takes.
+"""The name of a node's operator in the code, and the parts of a call that its schema takes.
 
 An operator that its opset does not have, or that is used in a way its schema forbids, is called through an opset that
 checks nothing: a model is written as it is.
@@ -82,7 +82,7 @@ class Callees:
         return name
 
     def operator(self, node: ir.Node, version: int, op: OperatorDef | None) -> str:
-        """What stands before the parentheses."""
+        """The text before the parentheses."""
         domain = "" if node.domain == "ai.onnx" else node.domain
         if op is not None or not registry.is_known_domain(domain):
             opset = self.use(domain, version)

@@ -1,4 +1,4 @@
-"""Which constants stand in the code as literals: small ones, wherever a literal becomes exactly that tensor again."""
+"""Chooses the constants that become literals: small ones, where a literal becomes exactly that tensor again."""
 
 from __future__ import annotations
 

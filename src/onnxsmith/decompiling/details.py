@@ -1,4 +1,4 @@
-"""What a model says that Python code does not: the names that are no identifiers, notes, where constants live.
+"""Details of a model that Python code does not have: names that are no identifiers, notes, the places of constants.
 
 `rebuild` takes these tables and gives the model all of it back. Keys are the variables of the code; `y[1]` is the
 constant that stands as input 1 of the node that makes `y`, and `y:body` the graph that is its attribute `body`.

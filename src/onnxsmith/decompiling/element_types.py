@@ -21,7 +21,7 @@ _NAMING = ("to", "dtype")
 
 
 class ElementTypes:
-    """What is known of the values of a graph, filled in the order of its nodes."""
+    """The known element types of the values of a graph, filled in the order of its nodes."""
 
     def __init__(self) -> None:
         self._dtypes: dict[ir.Value, DType | None] = {}
@@ -32,7 +32,7 @@ class ElementTypes:
         self._dtypes[value] = kind.dtype if isinstance(kind, TensorType) else None
 
     def pass_on(self, initial: ir.Value | None, value: ir.Value) -> None:
-        """What a loop carries: the code says its type only by what it starts with, whatever the body declares."""
+        """Notes a value that a loop carries: its start alone gives its type in the code, whatever the body declares."""
         if initial is not None and self._dtypes.get(initial) is None:
             self._dtypes[value] = None
 

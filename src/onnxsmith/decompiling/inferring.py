@@ -1,7 +1,7 @@
-"""What inference knows of the values of a model, what the model says beyond that, and whether its nodes can work.
+"""The findings of inference on a model, the model's own types beyond them, and a check that its nodes can work.
 
 Reads a model and changes nothing. The model that is decompiled and the one that is rebuilt are looked at in the same
-way: what inference finds in the one, it finds in the other, and only the rest must be written down.
+way. What inference finds in the one, it finds in the other, and only the rest must be written down.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from onnxsmith.types.value_types import (
 
 
 class Findings:
-    """What is known of the values of a model."""
+    """The facts that are known of the values of a model."""
 
     def __init__(self) -> None:
         #: Whether inference has nothing to object to.
@@ -135,7 +135,7 @@ def _by_signature(op: OperatorDef | None, inputs: Sequence[Known | None], count:
 
 
 def joined(inferred: AnyValueType, declared: AnyValueType) -> AnyValueType:
-    """What is inferred of a value, with what is declared of it where that is more; nothing of what contradicts."""
+    """The inferred type of a value, with its declared type where that says more; contradictions are left out."""
     if is_nothing(inferred):
         return declared
     if isinstance(inferred, TensorType) and isinstance(declared, TensorType):

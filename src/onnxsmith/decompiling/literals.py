@@ -140,7 +140,7 @@ def literal(tensor: ir.TensorProtocol) -> tuple[Any, Text] | None:
 
 
 def _evaluated(text: Text) -> Any:
-    """What a text of `elements` says: digits, brackets, True, False and `float("inf")`, and nothing from a model."""
+    """The value of a text of `elements`: digits, brackets, True, False and `float("inf")`, and nothing from a model."""
     return eval(str(text), {"__builtins__": {}, "float": float})
 
 

@@ -1,4 +1,4 @@
-"""What is to be decompiled, in whatever form it is given, as an onnx-ir model."""
+"""Reads the model to be decompiled, in whatever form it is given, as an onnx-ir model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables of `rebuild` call the values and nodes of a graph that is made anew: by the variables of the code."""
+"""The keys that the tables of `rebuild` have for values and nodes of a new graph: by the variables of the code."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def is_fresh(value: ir.Value) -> bool:
 
 
 def key_of_value(value: ir.Value) -> str | None:
-    """What a value is called; None for one that no variable holds."""
+    """The key of a value; None for one that no variable holds."""
     return notes_of(value).get(_KEY)
 
 
 def key_of_node(node: ir.Node) -> str:
-    """What a node is called: the key of its first output that a variable holds; nothing where none does."""
+    """The key of a node: that of its first output that a variable holds; empty where none does."""
     for value in node.outputs:
         notes = notes_of(value)
         if notes.get(VARIABLE_KEY) not in (None, "_"):

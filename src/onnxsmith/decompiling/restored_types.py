@@ -47,7 +47,7 @@ def _declare(value: ir.Value, annotation: Any) -> None:
 
 
 def _inner_values(graph: ir.Graph, *, is_function: bool) -> Iterator[ir.Value]:
-    """What the nodes of a graph make; outputs say themselves what they are, except those of functions."""
+    """The values that the nodes of a graph make; outputs have types of their own, except those of functions."""
     for each in all_graphs(graph):
         said = set[ir.Value]() if is_function and each is graph else set(each.outputs)
         for node in each:

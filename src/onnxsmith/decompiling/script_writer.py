@@ -181,7 +181,7 @@ class ScriptWriter:
         return lines
 
     def _shared(self, node: ir.Node, level: int) -> list[str]:
-        """Comments for who reads one statement alone: variables that stand for several values, as loops carry them."""
+        """Comments for readers of one statement alone: variables that stand for several values, as loops carry them."""
         values = dict.fromkeys(each for each in (*node.inputs, *node.outputs) if each is not None)
         return [
             f"{INDENT * level}# {self.names[each]} is {each.name!r} here"
@@ -202,7 +202,7 @@ class ScriptWriter:
         return [*before, *assignment(targets, expression, level)]
 
     def expression(self, node: ir.Node, level: int) -> tuple[list[str], Text]:
-        """What a node computes, and the functions that must be defined before it."""
+        """The functions that must be defined before a node, and its expression."""
         op = self.definition(node)
         inputs = list(node.inputs)
         while inputs and inputs[-1] is None:

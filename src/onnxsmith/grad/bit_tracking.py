@@ -1,4 +1,4 @@
-"""Which whole numbers are the bits of numbers that the gradient depends on, while a model is recorded."""
+"""Finds whole numbers that are the bits of numbers that the gradient depends on, while a model is recorded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bits:
         return bool(self.records)
 
     def handles(self, node: ir.Node, inputs: Sequence[Value | None]) -> bool:
-        """Whether a node is a call on bits, which has a rule as such."""
+        """True if a node is a call on bits, which has a rule as such."""
         is_given = any(each is not None and made_value(each).record in self.records for each in inputs)
         return is_given and not node.domain and rule_of(BITS, node.op_type) is not None
 

@@ -14,14 +14,14 @@ from onnxsmith.types.value_types import Dimension
 
 
 def is_same(left: Dimension, right: Dimension) -> bool:
-    """Whether two dimensions are certainly the same size."""
+    """True if two dimensions are certainly the same size."""
     if isinstance(left, int) or isinstance(right, int):
         return left == right
     return left is not None and (left == right or symbolic.is_same(left, right))
 
 
 def have_same_shape(left: Value, right: Value) -> bool:
-    """Whether two tensors certainly have the same shape."""
+    """True if two tensors certainly have the same shape."""
     a, b = shape_of(left), shape_of(right)
     return a is not None and b is not None and len(a) == len(b) and all(map(is_same, a, b))
 

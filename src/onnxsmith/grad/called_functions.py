@@ -111,7 +111,7 @@ class Form:
         )
 
     def position(self, record: ValueRecord) -> int:
-        """Which output of the function a value in it is; it becomes one."""
+        """The position of a value of the function among its outputs; it becomes one."""
         place = self._places.get(record)
         if place is None:
             outputs = self.function.graph.outputs
@@ -121,7 +121,7 @@ class Form:
         return place
 
     def outside(self, known: Known) -> Known:
-        """What is known of a value where the function is called: without names of sizes that its inputs have not."""
+        """The facts of a value where the function is called: without names of sizes that its inputs do not have."""
         kind, data = known.type, known.data
         if isinstance(kind, TensorType) and kind.shape is not None:
             kind = TensorType(kind.dtype, tuple([self._size(each) for each in kind.shape]))
@@ -146,7 +146,7 @@ class Call:
     _further: dict[int, Value] = field(default_factory=dict[int, Value])
 
     def actual(self, value: Value) -> Value:
-        """What a value of the form is for this call."""
+        """The value of this call for a value of the form."""
         for formal, given in zip(self.form.inputs, self.inputs, strict=True):
             if (
                 formal is not None
@@ -191,7 +191,7 @@ class Forms:
         self._calls = calls
 
     def is_called_again(self, function: ir.Function) -> bool:
-        """Whether a model calls a function at several places."""
+        """True if a model calls a function at several places."""
         return self._calls[function.identifier()] > 1
 
     def name(self, domain: str, wish: str, *, is_own: bool = False) -> str:
@@ -304,7 +304,7 @@ def _is_plain(attribute: ir.Attr) -> bool:
 
 
 def _decisive(value: Value, is_active: bool) -> Known:
-    """What is known of an input, without the content of weights: they differ from call to call."""
+    """The facts of an input, without the content of weights: they differ from call to call."""
     known = value.known
     data = known.data
     is_weight = isinstance(data, np.ndarray) and data.dtype.kind not in "iub" and data.size > _FEW_NUMBERS

@@ -58,7 +58,7 @@ def element_at(sequence: Value, position: Tensor) -> Tensor:
 
 
 def element_type(sequence: Value) -> TensorType:
-    """What a sequence is made of."""
+    """The type of the elements of a sequence."""
     kind = sequence.known.type
     found = tensor_inside(kind)
     if not isinstance(kind, SequenceType) or found is None:
@@ -67,7 +67,7 @@ def element_type(sequence: Value) -> TensorType:
 
 
 def _mapped(function: Callable[..., Tensor], first: Value, *others: Value) -> Value:
-    """What a function gives for each element of sequences of one length."""
+    """The results of a function for each element of sequences of one length."""
 
     def body(turn: Tensor, goes_on: Tensor, made: Value) -> tuple[Tensor, Value]:
         elements = [element_at(each, turn) for each in (first, *others)]

@@ -200,7 +200,7 @@ def _check_cotangent(backward: Callable[..., Any], number: int, argument_: Hande
 
 
 def _differ(wanted: AnyValueType | None, found: AnyValueType | None) -> bool:
-    """Whether two types are known to be of different tensors."""
+    """True if two types are known to be of different tensors."""
     if not isinstance(wanted, TensorType) or not isinstance(found, TensorType):
         return False
     if None not in (wanted.dtype, found.dtype) and wanted.dtype is not found.dtype:

@@ -1,4 +1,4 @@
-"""What ONNX defines an operator by, as a graph of onnx-ir: for operators that have no rule of their own."""
+"""ONNX's definition of an operator, as a graph of onnx-ir: for operators that have no rule of their own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def defining_graph(
 
 
 def _means_the_same(function: onnx.FunctionProto, version: int) -> bool:
-    """Whether the operators of a definition mean in this opset what they mean in the one that it is written in."""
+    """True if the operators of a definition mean in this opset what they mean in the one that it is written in."""
     imported = {entry.domain: entry.version for entry in function.opset_import}
     written = imported.get("", imported.get("ai.onnx", version))
     for node in function.node:

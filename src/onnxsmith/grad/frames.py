@@ -1,4 +1,4 @@
-"""What a graph of the given model is read with: what its names stand for, and the attributes of its nodes.
+"""Reads a graph of the given model: the values of its names, and the attributes of its nodes.
 
 Nothing is recorded here.
 """
@@ -18,7 +18,7 @@ from onnxsmith.graphs.weights import Weight
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """What the names of one graph stand for: those of a function's body begin anew, a branch sees those around it."""
+    """The values of the names of one graph: a function's body starts without any, a branch sees those around it."""
 
     values: dict[ir.Value, Value] = field(default_factory=dict[ir.Value, Value])
     #: What the graph around it knows, for the body of a branch or loop.
@@ -31,7 +31,7 @@ class Frame:
     is_named: bool = False
 
     def find(self, value: ir.Value) -> Value | None:
-        """What a value is, here or in a graph around."""
+        """The value that a value of the model stands for, here or in a graph around."""
         here: Frame | None = self
         while here is not None:
             found = here.values.get(value)

@@ -416,7 +416,7 @@ def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> M
 
 
 def _watched(function: Callable[..., Any]) -> Callable[[], bool]:
-    """What tells whether something that a function finds around it is another one than now."""
+    """A function that says if something that a function finds around it has changed since now."""
     while isinstance(function, Gradient):
         function = function.differentiated
     if isinstance(function, MakesModels):

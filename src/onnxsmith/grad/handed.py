@@ -23,7 +23,7 @@ _SHARED = "it may be an array from around a function that says something about i
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What a function is given or gives: the values in it, and what makes the like of other values."""
+    """An argument or a result of a function: the values in it, and a function that rebuilds it of other values."""
 
     values: list[Value]
     made: Callable[[Sequence[Value]], object]
@@ -34,18 +34,18 @@ class Handed:
 
 
 def is_open(value: object) -> bool:
-    """Whether only the model has a value."""
+    """True if only the model has a value."""
     return value.is_symbolic if isinstance(value, Carrier) else isinstance(value, Value)
 
 
 def holds_open(value: object) -> bool:
-    """Whether a value, or one in a container, is one that only the model has."""
+    """True if a value, or one in a container, is one that only the model has."""
     inner = parts(cast(Any, value))
     return is_open(value) if inner is None else any(holds_open(each) for _, each in inner)
 
 
 def argument(value: object, graph: RecordingTarget) -> Handed:
-    """What an argument is made of; what is known stays as it is, also within lists, tuples and dicts."""
+    """The values in an argument; known values stay as they are, also within lists, tuples and dicts."""
     if not holds_open(value):
         return Handed([], lambda given: value)
     inner = parts(cast(Any, value))
@@ -61,7 +61,7 @@ def argument(value: object, graph: RecordingTarget) -> Handed:
 
 
 def result(value: object, graph: RecordingTarget, begin: int) -> Handed:
-    """What a result is made of, of a function that began at a moment: what is older came from its arguments."""
+    """The values in a result of a function that began at a moment: older ones came from its arguments."""
     value = in_control_flow(value)
     return _handed(value, graph, is_shared=isinstance(value, Carrier) and value.owner.born < begin)
 

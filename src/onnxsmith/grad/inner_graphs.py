@@ -25,18 +25,18 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 
 
 class Recorder(Protocol):
-    """What records nodes of the given model: `replaying.Replay`."""
+    """Records nodes of the given model; see `replaying.Replay`."""
 
     steps: list[Step]
     is_backward: bool
 
     @property
     def has_bits(self) -> bool:
-        """Whether a value is known to be the bits of numbers."""
+        """True if a value is known to be the bits of numbers."""
         ...
 
     def is_active(self, value: Value | None) -> bool:
-        """Whether a value depends on what the gradient is taken with respect to."""
+        """True if a value depends on what the gradient is taken with respect to."""
         ...
 
     def inside(
@@ -47,7 +47,7 @@ class Recorder(Protocol):
 
     @property
     def keeps_nested(self) -> bool:
-        """Whether loops inside loops keep their states on the way forward."""
+        """True if loops inside loops keep their states on the way forward."""
         ...
 
     def graph(self, graph: ir.Graph, frame: Frame) -> list[Value]:
@@ -57,7 +57,7 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a loop inside a body gives and has kept, at one turn of the body or of all of them."""
+    """The results and kept values of a loop inside a body, at one turn of the body or of all of them."""
 
     outputs: tuple[Value, ...]
     tape: tuple[Value | None, ...]
@@ -69,7 +69,7 @@ class Held:
 
     @staticmethod
     def of(outputs: tuple[Value, ...], control: ControlFlow) -> Held | None:
-        """What is to be kept of a loop that was recorded; None where a part is a sequence, which no other holds."""
+        """The values to keep of a recorded loop; None where a part is a sequence, which no other sequence can hold."""
         made = Held(outputs, control.tape, control.held, ())
         if not all(isinstance(each, Tensor) for each in made.values):
             return None
@@ -83,7 +83,7 @@ class Held:
         return [*self.outputs, *(each for each in self.tape if each is not None), *inner]
 
     def are_of_one_shape(self) -> list[bool]:
-        """Whether each value certainly has the same shape at each turn."""
+        """True for each value that certainly has the same shape at each turn."""
         skipped = int(self.has_fixed_trips)
         states = len(self.tape) - 1
         own = [
@@ -101,14 +101,14 @@ class Held:
         return replace(self, outputs=outputs, tape=tape, inside=inside)
 
     def at(self, pick: Callable[[Value], Value]) -> Held:
-        """What stands at one turn of stacks of all turns."""
+        """The values at one turn of stacks of all turns."""
         pairs = zip(self.values, self.types, strict=True)
         return self.made_of(iter([_typed(pick(stack), kind) for stack, kind in pairs]))
 
 
 @dataclass(slots=True, eq=False)
 class Holding:
-    """What loops right inside a body keep while it is recorded, or have kept, in their order."""
+    """The kept values of loops directly inside a body, in their order, while it is recorded or after."""
 
     kept: list[Held | None] = field(default_factory=list["Held | None"])
     #: Whether the loops are not recorded, as all that they give is there.
@@ -116,19 +116,19 @@ class Holding:
     _next: int = 0
 
     def taken(self) -> Held | None:
-        """What the next loop has kept."""
+        """The kept values of the next loop."""
         self._next += 1
         return self.kept[self._next - 1] if self.is_given else None
 
 
 def _is_known(value: Value, skipped: int = 0) -> bool:
-    """Whether all sizes of a value are known or have names, but for some at the front."""
+    """True if all sizes of a value are known or have names, but for some at the front."""
     shape = shape_of(value)
     return shape is not None and all(each is not None for each in shape[skipped:])
 
 
 def _has_fixed_trips(control: ControlFlow) -> bool:
-    """Whether a loop in a body has as many turns at each turn of the body: counted outside, and nothing ends it."""
+    """True if a loop in a body has the same number of turns each time: counted outside, and nothing ends it."""
     body = control.graphs["body"].graph
     if control.operator.definition.name != "Loop":
         return False

@@ -238,7 +238,7 @@ class _Recorder:
         return self._finished(results), list(found)
 
     def _sources(self, wrt: Sequence[str], late: dict[str, str]) -> dict[str, Value | None]:
-        """What the gradient is taken with respect to; None for what is made on the way."""
+        """The values that the gradient is taken with respect to; None for those that are made on the way."""
         target, replay, frame, graph = self._target, self._replay, self._frame, self._graph
         for value in graph.inputs:
             if value.name not in graph.initializers and value.name not in late:

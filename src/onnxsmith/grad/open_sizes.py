@@ -1,4 +1,4 @@
-"""Which sizes a model is made for when functions are called on arrays: those of the call, until they change.
+"""The sizes that a model is made for when functions are called on arrays: those of the call, until they change.
 
 A dimension that has had two sizes is open from then on. Dimensions that were always equal have one name, so that what
 is made of them is known to be equal.
@@ -32,7 +32,7 @@ class OpenSizes:
 
 
 def fits(pattern: Sequence[Dimension], sizes: Sizes) -> bool:
-    """Whether sizes are those of a pattern: the same name stands for the same size."""
+    """True if sizes fit a pattern: the same name stands for the same size."""
     named: dict[Dimension, int] = {}
     return all(
         each == size if isinstance(each, int) else named.setdefault(each, size) == size
@@ -41,7 +41,7 @@ def fits(pattern: Sequence[Dimension], sizes: Sizes) -> bool:
 
 
 def _pattern(seen: Sequence[Sizes]) -> tuple[Dimension, ...]:
-    """What all calls have in common: a size that never changed, or a name for those that changed together.
+    """The common pattern of all calls: a size that never changed, or a name for those that changed together.
 
     >>> _pattern([(8, 4, 8)]), _pattern([(8, 4, 8), (16, 4, 16)]), _pattern([(8, 4, 8), (16, 4, 16), (2, 4, 3)])
     ((8, 4, 8), ('n0', 4, 'n0'), ('n0', 4, 'n1'))

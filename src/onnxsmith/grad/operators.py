@@ -27,7 +27,7 @@ class TensorOperators(Protocol):
     def __getattr__(self, name: str) -> TensorOperator: ...
 
     def has(self, name: str) -> bool:
-        """Whether the opset has the operator."""
+        """True if the opset has the operator."""
         ...
 
 
@@ -35,7 +35,7 @@ op: TensorOperators = cast("TensorOperators", portable_op)
 
 
 def several(results: object) -> tuple[Tensor, ...]:
-    """What a call with several outputs gives; one alone comes as it is."""
+    """The results of a call with several outputs; one alone comes as it is."""
     return cast("tuple[Tensor, ...]", results) if isinstance(results, tuple) else (cast(Tensor, results),)
 
 

@@ -97,7 +97,7 @@ class _Expansion:
 
     @property
     def is_left(self) -> bool:
-        """Whether another round is needed."""
+        """True if another round is needed."""
         return bool(self._replay.left)
 
     def run(self) -> ir.Model:

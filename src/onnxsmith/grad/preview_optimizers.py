@@ -1,4 +1,4 @@
-"""What the optimisers of `ai.onnx.preview.training` compute, as ONNX describes them: `Adagrad`, `Adam`, `Momentum`."""
+"""The optimisers of `ai.onnx.preview.training`, as ONNX describes them: `Adagrad`, `Adam`, `Momentum`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Update: TypeAlias = "Callable[[Step, Tensor, Tensor, Sequence[Tensor]], list[Ten
 
 
 def optimized(step: Step) -> tuple[Tensor, ...]:
-    """What a node gives: all weights, then all of each thing that is kept."""
+    """The outputs of a node: all weights, then all of each thing that is kept."""
     update, kinds = OPTIMIZERS[step.name]
     rate, count = step.input(0), step.input(1)
     given = [step.input(k) for k in range(2, len(step.inputs))]

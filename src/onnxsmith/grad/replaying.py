@@ -93,17 +93,17 @@ class Replay:
 
     @property
     def has_bits(self) -> bool:
-        """Whether a value is known to be the bits of numbers."""
+        """True if a value is known to be the bits of numbers."""
         return bool(self.bits)
 
     def is_active(self, value: Value | None) -> bool:
-        """Whether a value depends on what the gradient is taken with respect to."""
+        """True if a value depends on what the gradient is taken with respect to."""
         return value is not None and made_value(value).record in self.active
 
     # -- values ----------------------------------------------------------------------------------------
 
     def of(self, value: ir.Value, frame: Frame) -> Value:
-        """What a value of the given model is in the graph that is recorded."""
+        """The value in the recorded graph for a value of the given model."""
         found = frame.find(value)
         if found is None and value in self.late:
             found = frame.values[value] = self.late[value]()

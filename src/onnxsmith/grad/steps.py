@@ -52,7 +52,7 @@ class Step:
     # -- inputs and outputs ----------------------------------------------------------------------------
 
     def has(self, position: int) -> bool:
-        """Whether an input is given."""
+        """True if an input is given."""
         return position < len(self.inputs) and self.inputs[position] is not None
 
     def input(self, position: int = 0) -> Tensor:
@@ -72,7 +72,7 @@ class Step:
         return value
 
     def content(self, position: int) -> Array | None:
-        """What an input is known to hold; None where that is not known, or where it is left out."""
+        """The known content of an input; None where it is not known, or where the input is left out."""
         return content_of(self.inputs[position]) if self.has(position) else None
 
     def rank(self, position: int = 0) -> int:
@@ -118,7 +118,7 @@ class Step:
 
 
 def content_of(value: Value | None) -> Array | None:
-    """What a value is known to hold, as an array; None where a part of it is not known."""
+    """The known content of a value, as an array; None where a part of it is not known."""
     data = None if value is None else value.known.data
     if isinstance(data, np.ndarray):
         return data
@@ -142,6 +142,6 @@ def dtype_of(value: Value) -> DType | None:
 
 
 def is_real(value: Value) -> bool:
-    """Whether a value holds numbers that have derivatives."""
+    """True if a value holds numbers that have derivatives."""
     kind = tensor_inside(value.known.type)
     return kind is not None and (kind.dtype is None or kind.dtype.kind in ("float", "complex"))

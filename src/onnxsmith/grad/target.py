@@ -50,7 +50,7 @@ class Origin:
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What a node that is made now says."""
+        """The metadata of a node that is made now."""
         return self._forward if self._backward is None else self._backward
 
 

@@ -68,7 +68,7 @@ def _through(function: Definition, step: Step, gs: Sequence[Value | None]) -> Co
 
 
 def _recorded(function: Definition, step: Step, version: int) -> Model:
-    """What an operator computes, as a model on the inputs that are given."""
+    """The computation of an operator, as a model on the inputs that are given."""
     present = [k for k in range(len(step.inputs)) if step.has(k)]
     kinds: list[Any] = [step.input(k).type for k in present]
 

@@ -37,17 +37,17 @@ class Window:
 
     @property
     def is_static(self) -> bool:
-        """Whether all of it is known now."""
+        """True if all of it is known now."""
         return all(isinstance(each, int) for each in (*self.before, *self.behind))
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing is padded or cut."""
+        """True if nothing is padded or cut."""
         return all(isinstance(each, int) and each == 0 for each in (*self.before, *self.behind))
 
     @property
     def is_apart(self) -> bool:
-        """Whether no element is in two windows."""
+        """True if no element is in two windows."""
         parts = zip(self.kernel, self.strides, self.dilations, strict=True)
         return all(dilation * (size - 1) + 1 <= stride for size, stride, dilation in parts)
 
@@ -72,7 +72,7 @@ class Window:
         return itertools.product(*map(range, self.kernel))
 
     def picked(self, padded: Tensor, offset: tuple[int, ...], first: int, outputs: list[Size]) -> Tensor:
-        """What stands at one place of all windows: the dimensions of the window begin at `first`."""
+        """The elements at one place of all windows: the dimensions of the window begin at `first`."""
         starts = [k * dilation for k, dilation in zip(offset, self.dilations, strict=True)]
         ends = [
             start + (count - 1) * stride + 1

@@ -1,4 +1,4 @@
-"""Whether attributes of a finished model have values that their operators know: names in a list, flags, dtypes, seeds.
+"""Checks that attributes of a model have values that their operators know: names in a list, flags, dtypes, seeds.
 
 Runtimes take some of the others for one of those, each for another one.
 """

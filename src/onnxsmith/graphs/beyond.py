@@ -22,7 +22,7 @@ _MARK = "\0sparse:"
 
 @dataclass(slots=True)
 class Hidden:
-    """What stand-ins stand for."""
+    """The objects that stand-ins stand for."""
 
     sparse: list[onnx.SparseTensorProto] = field(default_factory=list[onnx.SparseTensorProto])
     #: The types of inputs and outputs, by name.

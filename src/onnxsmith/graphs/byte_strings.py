@@ -21,7 +21,7 @@ _STRINGS = (onnx.AttributeProto.STRING, onnx.AttributeProto.STRINGS)
 
 
 def as_bytes(value: str | bytes) -> bytes:
-    """What a string attribute holds."""
+    """The content of a string attribute."""
     return value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
 
 

@@ -31,12 +31,12 @@ def _both(before: Dim | None, given: Dim) -> Dim:
 
 
 def ranges_of(declared: Sequence[Dim]) -> Ranges | None:
-    """What the declared sizes decide."""
+    """The ranges of the declared sizes."""
     return Ranges(tuple((each.name, each.min, each.max) for each in declared)) if declared else None
 
 
 def conditions_of(declared: Sequence[Dim], ranges: Ranges | None) -> list[SizeCondition]:
-    """What a model asks of the sizes that it is run with, and what was decided by that while it was made."""
+    """The conditions of a model on the sizes that it is run with, and the decisions that followed while it was made."""
     found: list[SizeCondition] = []
     for each in declared:
         name = spelled(each.name)

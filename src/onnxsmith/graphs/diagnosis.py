@@ -46,7 +46,7 @@ def diagnosed(
 
 
 def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
-    """What is wrong with a model on these inputs, or whatever its inputs are; None when nothing is seen.
+    """The error in a model on these inputs, or on any inputs; None when nothing is seen.
 
     What stands in a body may never be run; it counts where a runtime's refusal names the operator.
     """
@@ -64,7 +64,7 @@ def objection(model: ir.Model, refusal: str, feeds: Sequence[Any] | None) -> Onn
 def _objections(
     model: ir.Model, inputs: Sequence[Known]
 ) -> tuple[OnnxsmithError | None, list[OnnxsmithError]]:
-    """What inference says against the model: what is certain, and what only matters if a body is run."""
+    """The objections of inference to the model: those that are certain, and those that only matter if a body is run."""
     doubts: list[OnnxsmithError] = []
     try:
         infer_model(model, inputs, sizes_of(model, [each.type for each in inputs]), doubts)
@@ -96,7 +96,7 @@ def _known_inputs(model: ir.Model, feeds: Sequence[Any]) -> list[Known]:
 
 
 def _known(value: Any, declared: AnyValueType) -> Known:
-    """What is known of an input; of one that is absent or an empty list, what the model declares."""
+    """The facts of an input; of one that is absent or an empty list, those that the model declares."""
     if value is None or (value.__class__ is list and len(value) == 0):
         return Known(declared)
     kind = declared if isinstance(declared, OptionalType) else type_of_example(value)

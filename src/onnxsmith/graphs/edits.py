@@ -1,4 +1,4 @@
-"""What was done to a model, one record for each change: by which pass and rule, why, and what became what.
+"""The history of a model, one record for each change: its pass and rule, the reason, and the nodes before and after.
 
 Nodes are noted by their names, so that the records outlive the graphs that they tell of, and can be written to a file.
 All that changes models keeps them: passes, rewrite rules, conversions, and what is changed for a runtime.

@@ -153,7 +153,7 @@ class _Called:
 
 @dataclass(slots=True)
 class _CalledModels:
-    """What was made of the models that one model calls, its functions included."""
+    """The functions and names made of the models that one model calls, its functions included."""
 
     #: By the id of the model, which is kept beside.
     held: dict[int, _Called] = field(default_factory=dict[int, _Called])

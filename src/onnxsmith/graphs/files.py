@@ -170,7 +170,7 @@ def _not_writable(error: Exception) -> Exception:
 
 
 def root_cause(error: BaseException) -> BaseException:
-    """What an exception was raised for in the first place."""
+    """The first cause of an exception."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

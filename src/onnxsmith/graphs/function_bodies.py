@@ -1,7 +1,7 @@
-"""What the installed onnx says that an operator is in terms of other operators, for one node.
+"""The definition of an operator by other operators, as the installed onnx has it, for one node.
 
-Finds a definition and puts a node's names and attributes into it. Who wants it in the place of the node does the rest;
-in which opset it is written is said by the function. onnx has an inliner of its own, which loses the defaults of
+Finds a definition and puts a node's names and attributes into it. The caller puts it in the place of the node.
+The function says in which opset it is written. onnx has an inliner of its own, which loses the defaults of
 attributes.
 """
 

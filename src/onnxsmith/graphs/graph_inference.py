@@ -1,4 +1,4 @@
-"""What a finished graph gives for inputs of certain types: our inference, node by node.
+"""Infers the outputs of a finished graph for inputs of certain types: our inference, node by node.
 
 Reads the graph and changes nothing. What inference leaves open is taken from the types that the model declares, with
 its names of dimensions read as the sizes that the inputs give them.
@@ -46,7 +46,7 @@ def infer_model(
     sizes: Mapping[str, Dimension],
     doubts: list[OnnxsmithError] | None = None,
 ) -> tuple[list[Known], Uses]:
-    """What is known of the outputs of a model, and how it uses its operators.
+    """The facts of the outputs of a model, and its use of operators.
 
     `sizes` are those of the dimensions that its inputs name. Raises what a call of the operator that cannot work
     raises, with the node in the message. What cannot work in a body, which may never be asked to, is added to `doubts`.
@@ -62,7 +62,7 @@ def infer_model(
 def _call_key(
     identifier: ir.OperatorIdentifier, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
 ) -> Hashable | None:
-    """What the result of a function is known by; None where values or attributes decide it that cannot be compared."""
+    """The key of the result of a function; None where it depends on values or attributes that cannot be compared."""
     if any(each is not None and each.data is not None for each in inputs):
         return None
     key = (
@@ -78,7 +78,7 @@ def _call_key(
 
 
 class State:
-    """What all graphs of a model share."""
+    """The state that all graphs of a model share."""
 
     def __init__(self, doubts: list[OnnxsmithError] | None = None) -> None:
         #: How many nodes may still be looked at.
@@ -124,7 +124,7 @@ class Walk:
         return [self.of(value) for value in graph.outputs]
 
     def of(self, value: ir.Value) -> Known:
-        """What is known of a value."""
+        """The facts of a value."""
         return self.known.get(value) or self.completed(NOTHING, value)
 
     def node(self, node: ir.Node) -> None:
@@ -224,7 +224,7 @@ class Walk:
         *,
         certain: bool,
     ) -> list[Known]:
-        """What the outputs of a subgraph are. One that cannot run is a mistake if it is certain to be asked to."""
+        """The outputs of a subgraph. One that cannot run is a mistake if it is certain to be asked to."""
         if op.name == "Loop":
             state = [NOTHING if each is None else each for each in inputs[2:]]
             fixed = [Known(TensorType(DType.INT64, ())), Known(TensorType(DType.BOOL, ()))]
@@ -304,7 +304,7 @@ class Walk:
                 return _UNREADABLE
 
     def completed(self, known: Known, value: ir.Value) -> Known:
-        """What is known of a value, with what the model declares of it where that is more."""
+        """The facts of a value, with those that the model declares where they say more."""
         if value.type is None and value.shape is None:
             return known
         kind = completed_type(known.type, type_from_ir(value.type, value.shape), self.sizes)
@@ -325,7 +325,7 @@ _UNREADABLE = object()
 
 
 def _check_states(before: Sequence[Known], after: Sequence[Known]) -> None:
-    """What a Scan carries keeps its shape; a Loop may change it."""
+    """Checks that the values that a Scan carries keep their shapes; a Loop may change them."""
     for number, (first, second) in enumerate(zip(before, after, strict=False)):
         shapes = [each.type.shape if isinstance(each.type, TensorType) else None for each in (first, second)]
         if shapes[0] is None or shapes[1] is None:
@@ -393,7 +393,7 @@ def _without_axis(known: Known, axis: int) -> Known:
 
 
 def sizes_of(model: ir.Model, inputs: Sequence[AnyValueType]) -> dict[str, Dimension]:
-    """What each dimension that a model's inputs name is, for inputs of these types.
+    """The size of each dimension that a model's inputs name, for inputs of these types.
 
     A name that would stand for two different sizes stands for none.
     """

@@ -1,4 +1,4 @@
-"""What a model holds, as onnx-ir has it: the one way to read models with maps or sparse weights, too.
+"""The content of a model, as onnx-ir has it: the one way to read models with maps or sparse weights, too.
 
 onnx-ir has no place for those. They come with stand-ins, and the types of maps are kept beside the model.
 """
@@ -36,7 +36,7 @@ class Held:
 
 
 def read(model: Model) -> Held:
-    """What a model holds. It is the model's own, and not to be changed."""
+    """The content of a model. It is the model's own, and not to be changed."""
     if not model.is_proto_only:
         return Held(model.ir)
     proto = model.proto

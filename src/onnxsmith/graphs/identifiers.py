@@ -70,7 +70,7 @@ class Identifiers:
 
 
 def readable(name: str, operator: str, *, is_whole: bool = False) -> str:
-    """What is left of a name that Python cannot spell: its last words, or all of them, in ASCII.
+    """A readable form of a name that Python cannot spell: its last words, or all of them, in ASCII.
 
     >>> readable("/layers.0/self_attn/MatMul_output_0", "MatMul")
     'self_attn_mat_mul'
@@ -100,7 +100,7 @@ def _whole(parts: Sequence[str]) -> str:
 
 
 def common_prefix(names: Sequence[str]) -> str:
-    """What all names begin with, up to the end of a word; empty where it is short or they are few."""
+    """The common beginning of all names, up to the end of a word; empty where it is short or they are few."""
     if len(names) < _FEW:
         return ""
     first, last = min(names), max(names)  # what these two share, all share

@@ -115,8 +115,8 @@ def proto_of_type(kind: AnyValueType) -> onnx.TypeProto:
 def dimensions_of(tensor: ir.TensorProtocol) -> tuple[int, ...]:
     """The dimensions of a tensor.
 
-    onnx-ir makes a new Shape of a proto's dimensions for whoever asks, for its size and its bytes as well: a tenth of
-    the time that it takes to decompile a model of many small constants.
+    onnx-ir makes a new Shape of a proto's dimensions at each request, also for the size and the bytes. That took a
+    tenth of the time to decompile a model of many small constants.
     """
     if isinstance(tensor, ir.TensorProtoTensor):
         return tuple(tensor.raw.dims)

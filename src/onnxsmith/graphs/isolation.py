@@ -21,7 +21,7 @@ class Isolation:
 
 
 def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None) -> Isolation | None:
-    """What the options of a run say, checked; None for a run in this process."""
+    """The options of a run in a process of its own, checked; None for a run in this process."""
     if not isolated:
         for name, value in (("timeout", timeout), ("memory", memory)):
             if value is not None:

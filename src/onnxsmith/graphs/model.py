@@ -395,7 +395,7 @@ class Model:
         return diagnosed(self._ir, error, feeds)
 
     def _objection(self, refusal: str, feeds: Sequence[Any] | None) -> OnnxsmithError | None:
-        """What is wrong with the model, on inputs or on any, after a runtime refused it; None if nothing is seen."""
+        """The error in the model, on inputs or on any, after a runtime refused it; None if nothing is seen."""
         return objection(self._ir, refusal, feeds)
 
     def handed_over(self) -> SessionModel:
@@ -420,7 +420,7 @@ class Model:
     def _bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], graph: RecordingTarget | None = None
     ) -> tuple[Model, list[Any]]:
-        """What is run, and its inputs as arrays, in order; as values of a graph where one is being made.
+        """The model to run, and its inputs as arrays, in order; as values of a graph where one is being made.
 
         That is the model itself, unless optional inputs are given: then the one that must be given them.
         """
@@ -514,7 +514,7 @@ def _port(value: ir.Value) -> Port:
 
 
 def checker_words(error: Exception) -> str:
-    """What onnx's checker said, in one line."""
+    """The text of onnx's checker, in one line."""
     text = str(error).replace("==> Context:", ";").replace("name:  OpType:", "").replace("Name:  OpType:", "")
     return " ".join(text.split()).replace(" ;", ";")
 
@@ -557,7 +557,7 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
 
 
 def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Model, list[RunValue]]:
-    """What is run on inputs, by name or in order, and the arrays that it is given; refuses what a call would refuse.
+    """The model to run on inputs, by name or in order, and the arrays for it; refuses what a call would refuse.
 
     That is the model itself, unless optional inputs are given.
     """

@@ -1,4 +1,4 @@
-"""What is given for the inputs of a model, as arrays or as values of a graph; refused where it is not right."""
+"""The arguments for the inputs of a model, as arrays or as values of a graph; wrong ones are refused."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def described_inputs(ports: Sequence[Port], optional: Sequence[Port] = ()) -> st
 def by_name(
     ports: Sequence[Port], optional: Sequence[Port], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is given for which input: by position those that must be given, then the optional ones; or by name."""
+    """The argument of each input: by position those that must be given, then the optional ones; or by name."""
     names = [port.name for port in (*ports, *optional)]
     if len(args) > len(names):
         count = f"{len(names)} input{'s' * (len(names) != 1)}"
@@ -81,7 +81,7 @@ def by_name(
 
 
 def feed(port: Port, value: Any) -> Any:
-    """What is given for an input as an array; refused where its type is certainly not the input's."""
+    """The argument of an input as an array; refused where its type is certainly not the input's."""
     if isinstance(value, dict) and isinstance(port.type, TensorType):
         raise InputTypeError(
             f"the model cannot take dict as '{port.name}'",
@@ -117,7 +117,7 @@ def _elements(name: str, wanted: SequenceType, value: Any) -> list[Any]:
 
 
 def argument(port: Port, value: Any, graph: RecordingTarget) -> Any:
-    """What is given for an input as a value of a graph; refused where its type is certainly not the input's."""
+    """The argument of an input as a value of a graph; refused where its type is certainly not the input's."""
     wanted = port.type
     if isinstance(value, NumberValue) and isinstance(wanted, TensorType) and wanted.dtype is not None:
         value = value.as_dtype(wanted.dtype)
@@ -175,7 +175,7 @@ def sizes(ports: Sequence[Port], feeds: Sequence[Any]) -> dict[str, int]:
 
 
 def dimensions(ports: Sequence[Port], shapes: Sequence[Shape]) -> dict[str, Dimension]:
-    """What is known of named dimensions, where they first stand with a size or a name."""
+    """The sizes or names of named dimensions, from the first place that has one."""
     found: dict[str, Dimension] = {}
     for port, given in zip(ports, shapes, strict=True):
         shape = port.type.shape if isinstance(port.type, TensorType) else None

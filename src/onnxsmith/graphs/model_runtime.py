@@ -1,4 +1,4 @@
-"""What runs whole models, as a model sees it. Runs nothing: the runtime, which stands above, registers itself.
+"""The runtime of whole models, as a model sees it. Runs nothing: the runtime, which stands above, registers itself.
 
 Calling operators is another matter (`core.target`): a model goes to the runtime as a whole, past any target.
 """
@@ -55,7 +55,7 @@ def register_model_runtime(runtime: ModelRuntime) -> None:
 
 
 def model_runtime() -> ModelRuntime:
-    """What runs models; its module is imported on first use."""
+    """The runtime of models; its module is imported on first use."""
     if _registered is None:
         load_module("model runtime")
     assert _registered is not None, "the module of the model runtime registers it"

@@ -1,4 +1,4 @@
-"""What a value or node carries that no file holds, with a type: onnx-ir's `meta` says nothing of its entries."""
+"""Notes on a value or node that no file holds, with a type: onnx-ir's `meta` has no types for its entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which opset version a graph imports: the one that every operator in it agrees with.
+"""Finds the opset version that a graph imports: the one that every operator in it agrees with.
 
 A graph imports one version per domain. An operator that has not changed between two versions fits both, so two
 modules' opsets mix as long as no operator used differs between them.
@@ -55,7 +55,7 @@ class _Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelOperators:
-    """What a model that is called brings along: the versions that it imports, and how it uses which operators."""
+    """The operators that a called model brings along: the versions that it imports, and how it uses them."""
 
     name: str
     imports: Mapping[str, int]
@@ -97,7 +97,7 @@ class OpsetVersions:
 
     @property
     def choice(self) -> OpsetChoice:
-        """What it started from."""
+        """The choice that it started from."""
         return OpsetChoice(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
 
     def use(self, op: OperatorDef, version: int | None) -> None:

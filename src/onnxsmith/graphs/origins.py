@@ -24,7 +24,7 @@ _INLINED = re.compile(r"_inlfunc_(?P<function>.+?)_token_\d+_")
 
 
 class Written(str):
-    """Where a node was written: a text for the file that it goes to, with the span for who asks in this process.
+    """Where a node was written: a text for the file that it goes to, with the span for callers in this process.
 
     A text, so that it goes wherever metadata goes; no file can hold a span.
     """

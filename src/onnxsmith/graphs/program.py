@@ -1,4 +1,4 @@
-"""What one model or function under construction shares between its graph and all subgraphs.
+"""The state that the graph and all subgraphs of one model or function under construction share.
 
 Names, opset versions, initializers and called functions; the nodes themselves are in each `GraphTarget`.
 """
@@ -159,7 +159,7 @@ class Program:
 
 
 def known_of_array(array: np.ndarray[Any, Any]) -> Known:
-    """What is known of a constant: all of it, when it is small."""
+    """The facts of a constant: all of its content, when it is small."""
     return Known(
         TensorType(DType.from_numpy(array.dtype), array.shape),
         array if array.size <= _DATA_ELEMENTS else None,

@@ -1,4 +1,4 @@
-"""What onnx-ir has no place for: maps and sparse weights. Tells whether a model has them, and reads its types."""
+"""Parts that onnx-ir has no place for: maps and sparse weights. Says if a model has them, and reads its types."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a graph target records: each value and node once, with our own types and the place in the user's code.
+"""The records of a graph target: each value and node once, with our own types and the place in the user's code.
 
 Plain data without rules: `proto_writer` makes protobuf of it, `ir_maker` onnx-ir. A node costs a few small objects
-here, and its place in the source is worked out only for who asks.
+here, and its place in the source is worked out only on request.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class FunctionRecord:
     attributes: dict[str, FormalAttribute]
 
     def identifier(self) -> ir.OperatorIdentifier:
-        """What tells it from the other functions of a model."""
+        """The identifier that is unique among the functions of a model."""
         return (self.domain, self.name, self.overload)
 
     @property
@@ -156,7 +156,7 @@ class FunctionRecord:
 
     @property
     def outputs(self) -> list[ValueRecord]:
-        """What it gives."""
+        """Its outputs."""
         return self.graph.outputs
 
     @property

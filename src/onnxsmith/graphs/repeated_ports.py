@@ -51,7 +51,7 @@ def _agree(ports: Sequence[onnx.ValueInfoProto]) -> None:
 
 
 def _both(one: onnx.TypeProto, other: onnx.TypeProto) -> onnx.TypeProto:
-    """What two types say together; the second, where they contradict each other or are no tensors."""
+    """The common type of two; the second, where they contradict each other or are no tensors."""
     if other.WhichOneof("value") is None:
         return one
     if one.WhichOneof("value") != "tensor_type" or other.WhichOneof("value") != "tensor_type":

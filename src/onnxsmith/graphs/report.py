@@ -1,4 +1,4 @@
-"""What passes made of a model, for people: nodes before and after, what each rule did, and whether it was verified."""
+"""The report of passes on a model, for people: nodes before and after, the work of each rule, and the verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models take and give, as types. Holds no behaviour."""
+"""Types of the inputs and outputs of models. Holds no behaviour."""
 
 from __future__ import annotations
 

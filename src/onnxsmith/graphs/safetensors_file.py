@@ -111,7 +111,7 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
 
 
 def _content_key(tensor: ir.TensorProtocol) -> Hashable:
-    """What is equal for tensors that are certainly the same: one object, or one place in one file."""
+    """The key of tensors that are certainly the same: one object, or one place in one file."""
     if isinstance(tensor, ir.ExternalTensor):
         file = (str(tensor.path), stamps.marked(tensor))
         return (*file, tensor.offset, tensor.nbytes, int(tensor.dtype), dimensions_of(tensor))

@@ -1,4 +1,4 @@
-"""What a model's metadata says about the sizes that it is for: written by who makes a model, asked before it runs.
+"""Conditions on sizes in a model's metadata: written when a model is made, checked before it runs.
 
 The metadata of a model is data: a condition is arithmetic on the names of dimensions, and read as nothing else.
 """
@@ -158,7 +158,7 @@ def _compared(tree: ast.Compare, sizes: Mapping[str, int]) -> bool:
 
 
 def _number(tree: ast.expr, sizes: Mapping[str, int]) -> int:
-    """What an expression is; a KeyError or ValueError for one that has no meaning here."""
+    """The value of an expression; a KeyError or ValueError for one that has no meaning here."""
     if isinstance(tree, ast.Constant) and type(tree.value) is int:
         return tree.value
     if isinstance(tree, ast.Name):

@@ -1,4 +1,4 @@
-"""What must hold of a stranger's model before anything else looks at it, and who is to blame when something fails.
+"""Checks a stranger's model before anything else looks at it, and says who is to blame when something fails.
 
 Not a checker: onnx has one, and a model that breaks its rules can still be read, shown and repaired.
 """
@@ -123,7 +123,7 @@ def fault_of(model: ir.Model | onnx.ModelProto, error: Exception) -> InvalidMode
 
 
 def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
-    """What is wrong with a model; None when nothing is, or when it is too large to be asked."""
+    """The fault in a model; None when there is none, or when it is too large to be checked."""
     try:
         if isinstance(model, ir.Model) and _held_bytes(model) > files.EXTERNAL_PAST_BYTES:
             return None  # protobuf ends at 2 GiB, and so does the checker

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 
 class SparseTensor(ir.LazyTensor):
-    """A sparse tensor among dense ones. It is made dense only for who asks for its elements."""
+    """A sparse tensor among dense ones. It is made dense only when its elements are read."""
 
     def __init__(self, proto: onnx.SparseTensorProto) -> None:
         super().__init__(

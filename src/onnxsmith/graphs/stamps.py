@@ -1,4 +1,4 @@
-"""Whether a file is still the one that a tensor was found in. Opens no file."""
+"""Checks that a file is still the one that a tensor was found in. Opens no file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STAMP = "onnxsmith.stamp"
 
 
 class Stamp(NamedTuple):
-    """What tells a file from another one that takes its place, and from itself after it was changed."""
+    """The identity of a file: another file in its place, or a changed one, has another stamp."""
 
     #: Device and number.
     file: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Which weights are to be trained, as a model's metadata says it: written by who makes a model for training.
+"""The weights to be trained, in a model's metadata: written when a model for training is made.
 
 The metadata of a model is data: the names may be of nothing, and whoever uses them looks.
 """

@@ -65,7 +65,7 @@ def _operator_behind(value: ValueRecord, version_of: Any) -> OperatorDef | None:
 
 
 def _itself(value: ValueRecord) -> ValueRecord:
-    """What a branch gives: a value from outside passes through a node of its own."""
+    """The value that a branch gives: a value from outside passes through a node of its own."""
     node = value.producer
     source = node.inputs[0] if node is not None and node.op_type == "Identity" else None
     return value if source is None else source

@@ -1,4 +1,4 @@
-"""What the functions of the namespace take: arrays and what numpy takes for one, element types, shapes, devices."""
+"""Types of the arguments of the namespace: arrays and what numpy takes for one, element types, shapes, devices."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _OPERANDS = (bool, int, float, complex, np.ndarray, np.generic, list, tuple)
 
 
 def is_operand(value: object) -> bool:
-    """Whether a value can stand beside an array in an expression."""
+    """True if a value can stand beside an array in an expression."""
     return value.__class__ is Array or isinstance(value, (*_OPERANDS, Array, Tensor))
 
 
@@ -99,7 +99,7 @@ _POWER = _binary("power")
 
 @functools.cache
 def _squares_truths() -> bool:
-    """Whether the installed numpy takes `x ** 2` for `np.square(x)`, whose truth values become the least integers."""
+    """True if the installed numpy takes `x ** 2` for `np.square(x)`, whose truth values become the least integers."""
     return bool((np.zeros(1, np.bool_) ** 2).dtype == np.square(np.zeros(1, np.bool_)).dtype)
 
 
@@ -507,7 +507,7 @@ class Array(Holding):
 
     @property
     def flags(self) -> Any:
-        """What numpy says of the memory of such an array.
+        """The flags that numpy gives for the memory of such an array.
 
         >>> import onnxsmith.numpy as xp
         >>> xp.zeros(2).flags.writeable
@@ -538,7 +538,7 @@ class Array(Holding):
         return _called("_memory_view", self, dtype, type)
 
     def __array_wrap__(self, array: Array, context: object = None, return_scalar: bool = False) -> Array:
-        """What numpy's functions make of a result: an array is one already."""
+        """Returns the result of a function of numpy's: it is an array already."""
         return array.as_number() if return_scalar else array
 
     def tobytes(self, order: str = "C") -> bytes:
@@ -632,7 +632,7 @@ class Array(Holding):
         return (1, 0)  # the CPU
 
     def __getattr__(self, name: str) -> Any:
-        """What numpy's arrays have and these have not is no attribute that they both lack."""
+        """Raises an error that tells attributes of numpy's arrays that these lack from names that neither has."""
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'Array' object has no attribute {name!r}", name=name, obj=self)
         raise UnknownMethodError(

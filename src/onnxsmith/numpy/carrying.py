@@ -1,4 +1,4 @@
-"""What control flow of a model makes of arrays: their truth, and numbers that stand in the place of one.
+"""Arrays in the control flow of a model: their truth, and numbers that stand in the place of one.
 
 Called by the arrays themselves, which stand below the functions that compute with them.
 """
@@ -67,7 +67,7 @@ def _adopted_number(x: Array, value: Number) -> Array | None:
 
 
 def _fits(value: bool | float, dtype: NumpyDType) -> bool:
-    """Whether an element type has a Python number as it is."""
+    """True if a Python number fits an element type."""
     kind = "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
     if _KINDS.index(kind) > _KINDS.index(dtype.kind):
         return False

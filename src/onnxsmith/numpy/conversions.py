@@ -1,4 +1,4 @@
-"""What a value is as an array: of which element type, and as which tensors of a graph."""
+"""Conversion of values to arrays: their element type, and their tensors in a graph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from onnxsmith.runtime.tensor import EagerTensor
 
 
 def array_of(value: object) -> Array:
-    """What numpy takes for an array: an array of ours or of numpy's, a number, a list."""
+    """An array of anything that numpy takes for one: an array of ours or of numpy's, a number, a list."""
     if value.__class__ is Array:
         return cast(Array, value)
     if isinstance(value, Number):
@@ -86,12 +86,12 @@ def check_fitting(value: object, dtype: NumpyDType) -> None:
 
 
 def _is_pythons(value: Array, dtype: NumpyDType) -> bool:
-    """Whether it is converted as Python's numbers are: of numpy's, float64 is a float of Python's, too."""
+    """True if it is converted as Python's numbers are: numpy's float64 is a float of Python's, too."""
     return value.is_number and value.dtype == dtypes.FLOAT64 and dtype == dtypes.INT64
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value is made of Python numbers alone, in lists or not."""
+    """True if a value is made of Python numbers alone, in lists or not."""
     if isinstance(value, list | tuple):
         return all(is_plain(each) for each in cast("list[object]", value))
     return dtypes.is_scalar(value)

@@ -57,7 +57,7 @@ def _differences(x: Array, axis: int, times: int, before: Array | None, after: A
 
 
 def _as_end(end: Field, x: Field, axis: int) -> Field:
-    """What is put before or behind: a scalar once for each place across the axis."""
+    """The elements that are put before or behind: a scalar once for each place across the axis."""
     if values.rank_of(end.re):
         return end
     sizes = [1 if k == axis else size for k, size in enumerate(values.sizes_of(x.re))]

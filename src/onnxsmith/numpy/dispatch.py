@@ -36,7 +36,7 @@ def by_numpys() -> Mapping[Callable[..., object], str]:
 
 @public("_array_function")
 def array_function(function: Callable[..., object], args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
-    """What numpy asks of an array for one of its functions."""
+    """Answers numpy's protocol: calls our function in the place of one of numpy's."""
     name = by_numpys().get(function)
     if name is None:
         why = REFUSED.get(function.__name__)
@@ -60,7 +60,7 @@ def _signatures(
 
 
 def _is_layout(key: str, value: object) -> bool:
-    """Whether an option says how memory is laid out, or for which class: ours have neither. Or that there is none."""
+    """True if an option only sets the layout of memory or the class, which ours do not have, or sets nothing."""
     if key == "order":
         return value in ("C", "F", "A", "K", None)
     return key == "subok" or (key in ("like", "out") and value is None)

@@ -1,4 +1,4 @@
-"""What functions that are made of a rule are documented with: a sentence, a call and what it gives.
+"""Documentation of functions that are made of a rule: a sentence, a call and its result.
 
 Universal functions, transforms and special functions have no `def` that a docstring could stand under.
 """

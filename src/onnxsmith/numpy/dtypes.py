@@ -87,7 +87,7 @@ def default_of(scalar: PythonScalar | type) -> NumpyDType:
 
 
 def is_scalar(value: object) -> bool:
-    """Whether a value is a Python number, which has no element type of its own."""
+    """True if a value is a Python number, which has no element type of its own."""
     return value.__class__ in _DEFAULTS
 
 

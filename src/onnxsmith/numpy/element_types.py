@@ -1,4 +1,4 @@
-"""What numpy and the Array API ask of element types: `astype`, `result_type`, `can_cast`, `finfo`, `isdtype`."""
+"""Functions of element types in numpy and the Array API: `astype`, `result_type`, `can_cast`, `finfo`, `isdtype`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def promote_types(type1: DTypeLike | None, type2: DTypeLike | None) -> NumpyDTyp
 
 @public("can_cast")
 def can_cast(from_: DTypeLike | None, to: DTypeLike | None, /, casting: str = "safe") -> bool:
-    """Whether one element type goes into another.
+    """True if one element type can be cast to another.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.can_cast(xp.int8, xp.float32), xp.can_cast(xp.float64, xp.float32)
@@ -134,7 +134,7 @@ def can_cast(from_: DTypeLike | None, to: DTypeLike | None, /, casting: str = "s
 
 @public("isdtype")
 def isdtype(dtype: DTypeLike | None, kind: Kind) -> bool:
-    """Whether an element type is of a kind, such as 'real floating', or is another.
+    """True if an element type is of a kind, such as 'real floating', or is equal to another one.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.isdtype(xp.int8, "integral")
@@ -217,10 +217,10 @@ def iinfo(dtype: DTypeLike | None, /) -> np.iinfo[Any]:
 
 
 class NamespaceInfo:
-    """What `__array_namespace_info__` gives: devices, element types, what is there."""
+    """The object that `__array_namespace_info__` gives: devices, element types, capabilities."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What shapes may be, and how many dimensions there are at most."""
+        """The kinds of shapes that are allowed, and the largest number of dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
@@ -251,5 +251,5 @@ class NamespaceInfo:
 
 @public("__array_namespace_info__")
 def array_namespace_info() -> NamespaceInfo:
-    """What the namespace can do."""
+    """A description of what the namespace can do."""
     return NamespaceInfo()

@@ -238,7 +238,7 @@ def _close(x: Array, y: Array, rtol: Array, atol: Array, equal_nan: bool) -> Arr
 def allclose(
     a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1e-05, atol: ArrayLike = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether all numbers are near.
+    """True if all numbers of two arrays are near each other.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.allclose(xp.asarray([1.0, 2.0]), [1.0, 2.0 + 1e-9])
@@ -249,7 +249,7 @@ def allclose(
 
 @public("array_equal")
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
-    """Whether two arrays have the same shape and elements.
+    """True if two arrays have the same shape and elements.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.array_equal(xp.asarray([1, 2]), [1, 2])
@@ -269,7 +269,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
 
 @recorded()
 def _in_rows(x: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Whether two arrays have one shape, and the elements of both in a row, as many as the one with fewer has."""
+    """A flag for arrays of one shape, and the elements of both in a row, as many as the shorter one has."""
     a, b = tensors_of(x), tensors_of(y)
     shapes = op.Equal(op.Shape(a.re), op.Shape(b.re))
     fits = op.Equal(
@@ -284,14 +284,14 @@ def _in_rows(x: Array, y: Array) -> tuple[Array, Array, Array]:
 
 
 def _same_sizes(x: Array, y: Array) -> bool:
-    """Whether sizes agree, as far as they are known; a model that meets others refuses to run."""
+    """True if sizes agree, as far as they are known; a model that meets others refuses to run."""
     pairs = zip(tuple(x.shape), tuple(y.shape), strict=True)
     return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 
 @public("array_equiv")
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """Whether two arrays have the same elements once they are broadcast.
+    """True if two arrays have the same elements once they are broadcast.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.array_equiv(xp.asarray([1, 1]), 1)
@@ -357,7 +357,7 @@ def isreal(x: ArrayLike) -> Array:
 
 @public("iscomplexobj")
 def iscomplexobj(x: ArrayLike) -> bool:
-    """Whether the element type is complex.
+    """True if the element type is complex.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.iscomplexobj(xp.asarray([1 + 0j]))
@@ -368,7 +368,7 @@ def iscomplexobj(x: ArrayLike) -> bool:
 
 @public("isrealobj")
 def isrealobj(x: ArrayLike) -> bool:
-    """Whether the element type is not complex.
+    """True if the element type is not complex.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.isrealobj(xp.asarray([1.0]))

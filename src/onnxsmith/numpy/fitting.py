@@ -1,4 +1,4 @@
-"""Whether a Python number that only the model knows fits an element type: numpy raises an error where it does not."""
+"""Checks that a Python number of the model fits an element type: numpy raises an error where it does not."""
 
 from __future__ import annotations
 

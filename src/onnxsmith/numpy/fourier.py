@@ -54,7 +54,7 @@ def _resized(z: Field, axis: int, count: values.Size) -> Field:
 
 
 def _factor(counts: Sequence[values.Size], norm: str, inverse: bool) -> Any:
-    """What a result is multiplied by: the inverse is divided by the count unless told otherwise."""
+    """The factor of a result: the inverse is divided by the count unless told otherwise."""
     root = norm == "ortho"
     if not root and (norm == "forward") == inverse:
         return None

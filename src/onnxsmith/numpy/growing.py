@@ -118,7 +118,7 @@ def stacked(items: GrownList) -> Array:
 
 @public("_has_elements")
 def has_elements(items: GrownList) -> TensorValue:
-    """Whether a list has elements, as a tensor."""
+    """True if a list has elements, as a tensor."""
     tensor = tensors_of(stacked(items)).re
     return op.Greater(op.Gather(op.Shape(tensor), np.int64(0)), np.int64(0))
 

@@ -54,7 +54,7 @@ class GrownList(Holding):
 
     @property
     def described(self) -> str:
-        """What an error calls it."""
+        """The words for it in errors."""
         return f"array for each element of a list, {self.stacked.described}"
 
     @property
@@ -64,7 +64,7 @@ class GrownList(Holding):
 
     @classmethod
     def joined_traits(cls, first: Hashable, second: Hashable) -> Hashable:
-        """What is true of both."""
+        """The traits that both have."""
         (one, kind), (other, other_kind) = cast("tuple[tuple[Hashable, Kind], ...]", (first, second))
         return super().joined_traits(one, other), kind if kind == other_kind else "number"
 
@@ -81,7 +81,7 @@ class GrownList(Holding):
         return cast("Holding | None", FUNCTIONS["_adopted_list"](self, value))
 
     def asked_for_truth(self) -> TensorValue:
-        """Whether it has elements."""
+        """True if it has elements."""
         return cast(TensorValue, FUNCTIONS["_has_elements"](self))
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
@@ -89,7 +89,7 @@ class GrownList(Holding):
         return self.stacked.shape[0], lambda position: self[position]
 
     def compared(self, item: object) -> object:
-        """Whether each element is equal to an item."""
+        """True where an element is equal to an item."""
         return self.stacked.compared(item)
 
     # -- what a list can do --------------------------------------------------------------------------------

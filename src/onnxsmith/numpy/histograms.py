@@ -138,7 +138,7 @@ def _bin_of(x: TensorValue, edges: TensorValue) -> tuple[TensorValue, TensorValu
 
 
 def _added(place: TensorValue, count: TensorValue, weights: Field | None, dtype: DType) -> Field:
-    """What stands at each of `count` places, added up; what is beyond is left out."""
+    """The sum of the elements for each of `count` places; places beyond are left out."""
     shape = op.Reshape(op.Add(count, np.int64(1)), [1])
     if weights is None:
         weights = Field(op.Expand(values.literal(1, dtype), op.Shape(place)))

@@ -33,7 +33,7 @@ _WHOLE, _REAL, _IMAGINARY = "", "real", "imag"
 
 
 class SharedPart(Protocol):
-    """What an array is a part of, as the array sees it; `sharing` says how the two share their elements."""
+    """The array that an array is a part of, as the part sees it; `sharing` says how the two share their elements."""
 
     @property
     def whole(self) -> Holding:
@@ -79,7 +79,7 @@ class Holding(Carrier):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is what numpy gives as a number of its own, which never changes: a sum, one element."""
+        """True if numpy gives it as a number of its own, which never changes: a sum, one element."""
         return self._locked is NUMBER
 
     def lock(self, why: str) -> None:
@@ -93,14 +93,14 @@ class Holding(Carrier):
 
     @property
     def is_symbolic(self) -> bool:
-        """Whether the elements exist only when the model runs."""
+        """True if the elements exist only when the model runs."""
         return self._value.__class__ is not _NDARRAY
 
     # -- what control flow of a model asks -----------------------------------------------------------------
 
     @property
     def described(self) -> str:
-        """What an error calls it."""
+        """The words for it in errors."""
         array: Any = self
         return f"array of {array.dtype.name} with {array.ndim} dimensions"
 
@@ -136,7 +136,7 @@ class Holding(Carrier):
 
     @classmethod
     def joined_traits(cls, first: Hashable, second: Hashable) -> Hashable:
-        """What is true of both."""
+        """The traits that both have."""
         (is_plain, why, weak), (other_is_plain, other_why, other_weak) = cast(
             "tuple[tuple[bool, str | None, Weak | None], ...]", (first, second)
         )
@@ -211,7 +211,7 @@ def _held_of(parts: CarriedParts) -> Held:
 
 
 def recording() -> dict[Hashable, Any] | None:
-    """What stands for the model that is being recorded; None where there is none."""
+    """The memory of the model that is being recorded; None where there is none."""
     active = ACTIVE.get()
     graph = None if active is None else active.recording
     return None if graph is None else graph.shared

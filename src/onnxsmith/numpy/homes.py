@@ -120,7 +120,7 @@ _HOME_OF = {name: home for home, names in HOMES.items() for name in names.split(
 
 
 def is_listed(name: str) -> bool:
-    """Whether it is known where a name lives."""
+    """True if the module of a name is known."""
     return name in _HOME_OF
 
 

@@ -240,7 +240,7 @@ def _require_mask(x: Array, mask: Array, axis: int, is_written: bool) -> None:
 
 
 def _keeps_order(x: Array, parts: Sequence[Part]) -> bool:
-    """Whether a basic index leaves the elements one after the other: single places, then one range, then all."""
+    """True if a basic index leaves the elements one after the other: single places, then one range, then all."""
     is_open = False
     for each in parts:
         if each is None:
@@ -260,7 +260,7 @@ def _keeps_order(x: Array, parts: Sequence[Part]) -> bool:
 
 @recorded("parts")
 def take(x: Array, parts: tuple[Part, ...]) -> Array:
-    """What an index names, as an array of its own."""
+    """The elements that an index names, as an array of its own."""
     index = tuple(_tensor_part(each) for each in parts)
     return _mapped(x, lambda part: indexing.get(part, index))
 

@@ -1,4 +1,4 @@
-"""What numpy's arrays say of their memory: `flags`, `strides`, `view`. Ours have none, and say what numpy's would."""
+"""The memory layout of numpy's arrays: `flags`, `strides`, `view`. Ours have none, and give what numpy's would."""
 
 # pyright: reportPrivateUsage=false
 # How an array holds its elements is the business of this package, and no attribute that users see.

@@ -1,4 +1,4 @@
-"""What the names of the namespace stand for: constants, element types, and functions, which are loaded one by one."""
+"""Values of the names of the namespace: constants, element types, and functions, which are loaded one by one."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def namespace(api_version: str | None) -> ModuleType:
 
 
 def is_public(name: str) -> bool:
-    """Whether a name of the tables is one of the namespace itself."""
+    """True if a name of the tables is one of the namespace itself."""
     return "." not in name and (not name.startswith("_") or name.startswith("__"))
 
 
 def value_of(name: str) -> Any:
-    """What a name of the namespace stands for; KeyError for one that is not there."""
+    """The value of a name of the namespace; KeyError for one that is not there."""
     if name in _PLAIN:
         return _PLAIN[name]
     if not is_public(name):

@@ -1,7 +1,7 @@
 """Models that compute in a narrower element type than the code says: float32 in the place of float64.
 
-Every array that is made while such a model is recorded has the narrower type from the start, whatever it was made of:
-a constant of the code, a weight, what `np.zeros` gives, what a division of integers gives.
+Every array that is made while such a model is recorded has the narrower type from the start. Its source does not
+matter: a constant of the code, a weight, the result of `np.zeros`, the result of a division of integers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def narrowed_type(dtype: np.dtype[Any], to: DType | None) -> np.dtype[Any]:
 
 
 def narrowed(held: np.ndarray[Any, Any] | Tensor | Complex, to: DType) -> Any:
-    """What an array holds, in the narrower type."""
+    """The elements of an array, in the narrower type."""
     if isinstance(held, np.ndarray):
         wanted = narrowed_type(held.dtype, to)
         return held if wanted == held.dtype else held.astype(wanted)

@@ -46,7 +46,7 @@ def _in_shape_of(x: Array, out: Array) -> Array:
 
 
 def _fits(result: Array, out: Array) -> bool:
-    """Whether the shapes are the same, as far as they are known."""
+    """True if the shapes are the same, as far as they are known."""
     return result.ndim == out.ndim and all(
         mine == theirs
         for mine, theirs in zip(result.shape, out.shape, strict=True)

@@ -49,7 +49,7 @@ def _pairs(widths: object, rank: int, name: str) -> list[tuple[object, object]]:
 
 
 def _items(value: object) -> list[object] | None:
-    """What a list, a tuple or a vector has in it; None for a single value."""
+    """The items of a list, a tuple or a vector; None for a single value."""
     if isinstance(value, list | tuple):
         return list(cast("list[object]", value))
     return list(value) if isinstance(value, Array) and value.ndim else None

@@ -47,7 +47,7 @@ def weak_of(values: frozenset[int]) -> Weak:
 
 
 def differs_from_python(dtype: NumpyDType) -> bool:
-    """Whether arithmetic in an element type gives other numbers than Python's: it ends earlier, or has no sign."""
+    """True if arithmetic in an element type gives other numbers than Python's: its range is smaller, or has no sign."""
     return dtype.kind == "b" or (dtype.kind in "iu" and dtype != np.dtype(np.int64))
 
 
@@ -79,7 +79,7 @@ def computed(
     loop: Sequence[NumpyDType],
     otherwise: Sequence[NumpyDType],
 ) -> Weak | None:
-    """What an operation on such numbers, and Python's, gives: again such a number, or one of numpy's for certain.
+    """The result of an operation on such numbers, and Python's: again such a number, or one of numpy's for certain.
 
     `dtype` is the element type of those that may be numpy's; `loop` are the types that numpy computes in, `otherwise`
     those where Python's stand in their places.

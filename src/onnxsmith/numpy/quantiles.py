@@ -247,7 +247,7 @@ def _weights_of(x: Array, weights: Array, axes: tuple[int, ...], is_all: bool) -
 
 
 def _is_alike(given: Sequence[object], wanted: Sequence[object]) -> bool:
-    """Whether sizes are the same, as far as they are known."""
+    """True if sizes are the same, as far as they are known."""
     return all(
         a == b for a, b in zip(given, wanted, strict=True) if isinstance(a, int) and isinstance(b, int)
     )

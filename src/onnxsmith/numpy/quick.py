@@ -43,7 +43,7 @@ class _Plan:
 
 
 def is_large(sizes: Sequence[object], bits: int) -> bool:
-    """Whether sizes are known to have a product of about `2**bits` or more: what a quick function may decide by."""
+    """True if sizes are known to have a product of about `2**bits` or more: a quick function may decide by that."""
     total = 0
     for size in sizes:
         if not isinstance(size, int) or size == 0:
@@ -55,8 +55,8 @@ def is_large(sizes: Sequence[object], bits: int) -> bool:
 def quick(arrays: int = 1) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function find the session of a call at once; its first arguments, so many, may be arrays.
 
-    It decides by element types, ranks, whether sizes are 0 or 1, `is_large`, and the values of its other arguments,
-    never by elements; and gives what one recorded function makes of its arrays, in their order.
+    It decides by element types, ranks, sizes of 0 or 1, `is_large`, and the values of its other arguments, never by
+    elements. It returns the result of one recorded function on its arrays, in their order.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -85,7 +85,7 @@ def quick(arrays: int = 1) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def _form(
     function: object, args: Sequence[object], kwargs: dict[str, object], arrays: int
 ) -> tuple[tuple[Hashable, ...], list[Elements], bool] | None:
-    """What a plan is kept under, and the elements of the arrays; None where the call is to be looked at."""
+    """The key of a plan, and the elements of the arrays; None where the call has no quick form."""
     key: list[Hashable] = [function]
     feeds: list[Elements] = []
     is_plain = True

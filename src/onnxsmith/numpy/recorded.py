@@ -1,8 +1,8 @@
 """`recorded`: a function of arrays as one session each, made once per element types, ranks and options.
 
 A function of the namespace is written once, on arrays. Called where a graph is recorded, it leaves its nodes there.
-Called on arrays whose elements are known, it is recorded by itself, with all sizes open, and the session is kept: so
-the two agree by construction, and a function of many nodes costs one run.
+Called on arrays whose elements are known, it is recorded by itself, with all sizes open, and the session is kept.
+So the two agree by construction, and a function of many nodes costs one run.
 """
 
 # pyright: reportPrivateUsage=false
@@ -64,7 +64,7 @@ def recorded(*numbers: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 class Recorded:
-    """What `recorded` makes of a function."""
+    """A function that `recorded` has wrapped."""
 
     __name__: str
     __wrapped__: Callable[..., Any]
@@ -183,7 +183,7 @@ def tensor_given(value: Value) -> InputTypeError:
 
 
 def parts_of(array: Elements) -> list[Elements]:
-    """What a session is fed for an array: complex numbers as their parts."""
+    """The tensors that a session is fed for an array: complex numbers as their parts."""
     if array.dtype.kind != "c":
         return [array]
     # Not `ascontiguousarray`, which gives a scalar a dimension.

@@ -61,7 +61,7 @@ def sum_type(dtype: NumpyDType) -> NumpyDType:
 
 
 def masked(x: Field, mask: Array | None, value: float) -> Field:
-    """What counts, and a value where nothing does."""
+    """The elements that count, and a fixed value in the places of the others."""
     if mask is None:
         return x
     instead = Field(values.constant(values.like(value, x.re)))
@@ -72,7 +72,7 @@ def masked(x: Field, mask: Array | None, value: float) -> Field:
 
 
 def is_long(x: Array, axes: Sequence[int]) -> bool:
-    """Whether so many elements are known to stand over axes that they are added block by block."""
+    """True if the axes are known to have so many elements that they are added block by block."""
     shape = x.shape
     return is_large([shape[axis] for axis in axes], _MANY_BITS)
 
@@ -193,7 +193,7 @@ def extreme(
 
 
 def is_empty(x: Array) -> bool:
-    """Whether an array is known to have no elements."""
+    """True if an array is known to have no elements."""
     return any(isinstance(size, int) and size == 0 for size in x.shape)
 
 
@@ -318,7 +318,7 @@ def all_(
     *,
     where: ArrayLike = True,
 ) -> Array:
-    """Whether all elements over axes are true.
+    """True if all elements over axes are true.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.all(xp.asarray([[1, 0], [3, 4]]), axis=0)
@@ -338,7 +338,7 @@ def any_(
     *,
     where: ArrayLike = True,
 ) -> Array:
-    """Whether any element over axes is true.
+    """True if any element over axes is true.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.any(xp.asarray([[1, 0], [3, 0]]), axis=0)

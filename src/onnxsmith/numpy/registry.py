@@ -38,7 +38,7 @@ class Table(dict[str, V]):
         return super().__contains__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """What a name stands for, or something else."""
+        """The value of a name, or the default."""
         if name not in self:  # which loads it
             return default
         return self[name]
@@ -76,7 +76,7 @@ _TOO_BIG = re.compile("maximum allowed (dimension|size) exceeded|array is too bi
 
 
 def _answer(error: Exception, values: Iterable[object]) -> OnnxsmithError | None:
-    """What numpy says where it makes elements that are known: sizes beyond memory, numbers beyond 64 bits."""
+    """Our error for one that numpy raises where elements are known: sizes beyond memory, numbers beyond 64 bits."""
     if isinstance(error, MemoryError):
         return MemoryLimitError("there is not enough memory for the result", help="make it in parts")
     if isinstance(error, ValueError) and _TOO_BIG.search(str(error)):

@@ -1,4 +1,4 @@
-"""What numpy's functions require of arguments that only the model knows; where it does not hold, numpy raises an error.
+"""Requirements of numpy's functions on arguments that only the model knows; where one fails, numpy raises an error.
 
 Of elements that are known each function looks for itself. Here stands the rest: what the model of a function of plain
 numpy code has to find out when it runs (`core.demands`). Elsewhere nothing of this leaves a node.
@@ -76,7 +76,7 @@ def require_some(x: Array, axes: Sequence[int], error: Exception) -> None:
 
 
 def is_within(index: Array, low: Size, end: Size) -> TensorValue:
-    """Whether all of some integers are from a number up to another, which is not among them."""
+    """True where an integer is at least `low` and less than `end`."""
     place = values.converted(tensor_of(index), DType.INT64)
     return op.And(op.GreaterOrEqual(place, sized(low)), op.Less(place, sized(end)))
 

@@ -75,7 +75,7 @@ def reshape(x: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
 
 
 def _order_of(x: Array) -> str:
-    """What order "A" means: "F" where the first dimension is the fastest."""
+    """The meaning of order "A": "F" where the first dimension is the fastest."""
     if x._is_plain:
         return "C"
     layout = sharing.layout_of(x)

@@ -178,7 +178,7 @@ def isin(
     *,
     kind: str | None = None,
 ) -> Array:
-    """Whether each element is one of others.
+    """True where an element is one of others.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))

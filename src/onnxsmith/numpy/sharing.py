@@ -32,7 +32,7 @@ TakeLayout: TypeAlias = Callable[[Layout], Layout]
 
 @dataclass(slots=True)
 class View:
-    """What an array is a part of, how it is taken, and how it is put back; None where that is not known.
+    """The array that another is a part of, how the part is taken, and how it is put back; None where that is not known.
 
     Whether numpy gives a view or a copy may depend on how the elements lie in memory. Where nobody knows, there is no
     `put_back`: such an array may be read as long as neither it nor its base is written to.

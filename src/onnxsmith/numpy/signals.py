@@ -145,7 +145,7 @@ def interp(
     right: ArrayLike | None = None,
     period: float | None = None,
 ) -> Array:
-    """What lies at `x` on straight lines between points, whose places `xp` rise.
+    """Linear interpolation at `x` between points, whose places `xp` rise.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.interp(2.5, xp.asarray([1, 2, 3]), xp.asarray([3, 2, 0]))

@@ -54,7 +54,7 @@ def shape_of(shape: object, name: str = "shape") -> tuple[Size, ...]:
 
 
 def is_known(shape: Iterable[Size]) -> bool:
-    """Whether all sizes are known now."""
+    """True if all sizes are known now."""
     return all(isinstance(each, int) for each in shape)
 
 
@@ -101,7 +101,7 @@ def sized(value: Size) -> Any:
 
 
 def is_surely_same(first: Size, second: Size) -> bool:
-    """Whether two sizes are known to be the same: numbers, or sizes of one name."""
+    """True if two sizes are known to be the same: equal numbers, or the same name."""
     if first is second:
         return True
     if isinstance(first, int) or isinstance(second, int):

@@ -93,7 +93,7 @@ class Ufunc(UfuncCall):
 
     @property
     def identity(self) -> bool | int | float | None:
-        """What a reduction begins with; None where that is the first element."""
+        """The first value of a reduction; None where that is the first element."""
         return cast("bool | int | float | None", self._rules.identity)
 
     @property

@@ -175,7 +175,7 @@ class UfuncCall:
         return written[0] if self.nout == 1 else written
 
     def _perhaps_python(self, inputs: Sequence[ArrayLike], loop: Sequence[NumpyDType]) -> Weak | None:
-        """Which Python numbers the result may be, where operands may be such; refused where that gives another one."""
+        """The Python numbers that the result may be, where operands may be such; refused where results differ."""
         weak = [each._weak if isinstance(each, Array) else None for each in inputs]
         own = next((cast(Array, each).dtype for each, one in zip(inputs, weak, strict=True) if one), None)
         if own is None or self._compares:
@@ -272,7 +272,7 @@ class UfuncCall:
 
 
 def _operand(value: ArrayLike) -> ArrayLike:
-    """What a ufunc is given: an array, or a Python number."""
+    """An operand of a ufunc: an array, or a Python number."""
     if value.__class__ is Array or dtypes.is_scalar(value) or isinstance(value, Number):
         return value
     return array_of(value)

@@ -1,4 +1,4 @@
-"""What else a universal function is told besides its inputs: `out`, `where`, `dtype`, `casting`, axes."""
+"""The options of a universal function besides its inputs: `out`, `where`, `dtype`, `casting`, axes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Options:
 
     @property
     def is_plain(self) -> bool:
-        """Whether results are left as they are, in the element types that follow from the inputs."""
+        """True if results are left as they are, in the element types that follow from the inputs."""
         return (
             self.out is None and self.where is None and self.signature is None and self.casting == "same_kind"
         )

@@ -1,4 +1,4 @@
-"""What a universal function takes, as `inspect.signature` shows it: the parameters that numpy documents.
+"""The signature of a universal function, as `inspect.signature` shows it: the parameters that numpy documents.
 
 The call itself takes what it is given; `ufunc_options` reads it.
 """

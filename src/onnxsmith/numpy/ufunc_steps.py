@@ -38,13 +38,13 @@ _FIRST = np.array([0], np.int64)
 
 
 class Elementwise(Protocol):
-    """What a function is here: it computes on tensors, and may have an identity."""
+    """A function on elements: it computes on tensors, and may have an identity."""
 
     __name__: str
 
     @property
     def identity(self) -> bool | int | float | None:
-        """What changes nothing beside it."""
+        """The neutral value of the operation."""
         ...
 
     def compute(self, operands: Sequence[Field], loop: Sequence[NumpyDType]) -> list[Field]:
@@ -63,7 +63,7 @@ class Steps:
 
     @property
     def is_reorderable(self) -> bool:
-        """Whether the order of elements does not matter, so that several axes may be reduced at once."""
+        """True if the order of elements does not matter, so that several axes may be reduced at once."""
         return self._function.__name__ in _REORDERABLE or self._function.identity is not None
 
     def reduced(
@@ -99,7 +99,7 @@ class Steps:
         return array_from(made.cast(dtypes.onnx_type(kinds[2])))
 
     def accumulated(self, x: Array, axis: int, kinds: Loop) -> Array:
-        """What stands after each element along an axis."""
+        """The running result after each element along an axis."""
         field = in_type(x, kinds[1])
         if self._function.__name__ == "add" and kinds[1].kind not in "b" and kinds[1].itemsize > 2:
             made = field.map(lambda part: op.CumSum(part, np.array(axis, np.int64)))

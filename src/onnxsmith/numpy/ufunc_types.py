@@ -16,7 +16,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 
 
 class TypeRules(Protocol):
-    """What is asked of a function of numpy's; its attributes are read as they are there."""
+    """The attributes that are read of a function of numpy's."""
 
     @property
     def nin(self) -> int:
@@ -35,7 +35,7 @@ class TypeRules(Protocol):
 
     @property
     def identity(self) -> Any:
-        """What a reduction begins with."""
+        """The first value of a reduction."""
         ...
 
     @property

@@ -25,7 +25,7 @@ class _Carried:
 
 
 class CarriedShapes:
-    """What is supposed of the shapes that loops carry, and what has turned out to be wrong."""
+    """Assumptions about the shapes that loops carry, and those that have turned out to be wrong."""
 
     def __init__(self, model: ir.Model) -> None:
         self._model = model

@@ -381,7 +381,7 @@ class Editor:
         return result
 
     def _all_inputs(self, node: ir.Node) -> list[ir.Value]:
-        """What a node and those inside it read from outside; they stop reading it."""
+        """The values that a node and those inside it read from outside; they stop reading them."""
         found: list[ir.Value] = []
         inside = [each for graph in inner_graphs(node) for each in graph.all_nodes()]
         for each in (node, *inside):

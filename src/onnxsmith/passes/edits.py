@@ -40,7 +40,7 @@ class EditLog:
 
 
 class Removed:
-    """What was taken out, and whom that concerns."""
+    """The record of what was taken out, and the nodes that it concerns."""
 
     def __init__(self) -> None:
         self.notes: list[NodeNote] = []
@@ -50,7 +50,7 @@ class Removed:
 
 
 class Replaced:
-    """What a change made, and which values and nodes it concerns."""
+    """The nodes that a change made, and the values and nodes that it concerns."""
 
     def __init__(
         self, made: Sequence[ir.Node], values: Sequence[ir.Value], neighbours: Sequence[ir.Node]

@@ -84,7 +84,7 @@ def runs_at_least_once(edit: Editor, node: ir.Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ScanLayout:
-    """What the inputs and outputs of a `Scan` are: first values that are carried, then those that are gone through."""
+    """The inputs and outputs of a `Scan`: first values that are carried, then those that are gone through."""
 
     states: int
     #: For each input that is gone through: the axis, and whether from its end.

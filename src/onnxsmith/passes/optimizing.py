@@ -170,7 +170,7 @@ def _check_domains(domains: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the caller of `optimize` has asked for."""
+    """The options that the caller of `optimize` has given."""
 
     inline: bool
     opset: int | Literal["runtime", "keep"]

@@ -1,4 +1,4 @@
-"""What a model can say in two ways, said in one: the name of the standard domain, and names that hide others."""
+"""Gives a model one form of what has two: the name of the standard domain, and names that hide others."""
 
 from __future__ import annotations
 

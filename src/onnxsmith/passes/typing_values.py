@@ -23,7 +23,7 @@ from onnxsmith.passes.values import fixed_shape, inner_graphs, is_vague
 
 
 class Typed(Protocol):
-    """What inference asks of a model that is being changed."""
+    """The interface that inference needs of a model that is being changed."""
 
     @property
     def functions(self) -> Functions:
@@ -129,7 +129,7 @@ def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:
 
 
 def _own_values(graph: ir.Graph) -> Iterator[ir.Value]:
-    """What the nodes of a graph give."""
+    """The outputs of the nodes of a graph."""
     for node in graph:
         yield from node.outputs
 

@@ -135,7 +135,7 @@ def _outcome(
     pieces: Sequence[Sequence[ir.Value | None]],
     ways: Sequence[tuple[int, bool]],
 ) -> Outcome:
-    """What the last turn hands on, and what all turns gave, put together along an axis."""
+    """The values that the last turn hands on, and the results of all turns, put together along an axis."""
     results = list(states)
     for number, (axis, is_reversed) in enumerate(ways):
         place = len(states) + number

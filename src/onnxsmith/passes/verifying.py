@@ -38,7 +38,7 @@ _LONGEST_REASON = 300
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether two models gave the same."""
+    """The result of a comparison of two models."""
 
     #: None where it could not be found out.
     is_equal: bool | None
@@ -165,7 +165,7 @@ def _with_fewest_changes(
 
 
 def _culprit(model: Model, last: PassedModel, count: int, given: GivenInputs | None) -> str:
-    """Which change made the difference, for the end of a message."""
+    """The change that made the difference, for the end of a message."""
     edits = last.report.edits
     converted = [each for each in edits if each.pass_name == CONVERSION]
     if count > len(converted):

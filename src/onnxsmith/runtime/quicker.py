@@ -136,7 +136,7 @@ def _bound_at_once(graph: onnx.GraphProto, made: _Numbers) -> None:
 
 
 def _bounds(node: onnx.NodeProto, numbers: dict[str, NDArray[Any]], infinity: float, place: int) -> bool:
-    """Whether a `Clip` bounds from one side alone: the bound at a place is infinite."""
+    """True if a `Clip` bounds from one side alone: the bound at a place is infinite."""
     return (
         node.op_type == "Clip"
         and len(node.input) == 3

@@ -18,11 +18,11 @@ def where(condition: Array, yes: Array | float, no: Array | float) -> Array:
 
 
 def is_equal(one: Array, other: Array | float) -> Array:
-    """Whether elements are equal: `==`, which Python's types say gives a bool."""
+    """True where elements are equal: `==`, which Python's types say gives a bool."""
     return equal(one, other)
 
 
 def any_is(flags: TensorValue) -> Tensor:
-    """Whether one of some flags holds; False where there are none."""
+    """True if one of some flags holds; False where there are none."""
     whole = op.Reshape(op.Cast(flags, to=DType.INT64), [-1])
     return cast(Tensor, op.Greater(op.ReduceSum(whole, keepdims=0), 0))

@@ -185,7 +185,7 @@ def _without_first_column(values: TensorValue) -> Tensor:
 
 
 def _differences(sums: TensorValue) -> TensorValue:
-    """What each of some sums adds to the one before."""
+    """The difference of each of some sums from the one before."""
     before = op.Slice(op.Concat(op.CastLike([0], sums), sums, axis=0), [0], [-1])
     return op.Sub(sums, before)
 

@@ -82,7 +82,7 @@ def step(name: str) -> Generator[None]:
 
 
 def named_step(name: str, estimator: Fitted | str | None, method: str, x: Given) -> Any:
-    """What a step gives: 'passthrough' and None give what they are given."""
+    """The result of a step: 'passthrough' and None return their input."""
     if estimator is None or isinstance(estimator, str):
         return x
     with step(name):
@@ -102,7 +102,7 @@ def roads() -> list[Road]:
 
 
 def call(estimator: Fitted, method: str, x: Given, *, after: type | None = None) -> Any:
-    """What a method of a fitted estimator gives, recorded in the graph that is being made.
+    """The result of a method of a fitted estimator, recorded in the graph that is being made.
 
     `after` leaves out what classes up to that one say, as `super()` does. Raises where no road leads anywhere.
     """
@@ -120,7 +120,7 @@ def call(estimator: Fitted, method: str, x: Given, *, after: type | None = None)
 
 
 def _understood(x: Structured, estimator: Fitted, method: str, after: type | None) -> Given:
-    """What a step can be given: the matrix as one array, unless its converter takes it as it is."""
+    """The input in a form that a step takes: the matrix as one array, unless its converter takes it as it is."""
     kind = type(estimator)
     converter = converter_of(kind, method, after)
     if converter is not None and converter.is_inline:
@@ -129,7 +129,7 @@ def _understood(x: Structured, estimator: Fitted, method: str, after: type | Non
 
 
 def _one_matrix(x: Given) -> Given:
-    """What takes no columns one by one is given the matrix of them."""
+    """The matrix of the columns, for a step that does not take them one by one."""
     if not isinstance(x, Columns):
         return x
     texts = [name for name, each in x.items() if not isinstance(each, Array)]
@@ -152,7 +152,7 @@ class _Call:
     after: type | None
 
     def on(self, x: Given, given: Sequence[Value]) -> Result:
-        """What it gives."""
+        """The result on an input."""
         refusals: list[str] = []
         span: Span | None = None
         for road, function, is_inline in self._roads(is_structured=isinstance(x, Structured)):
@@ -204,7 +204,7 @@ class _Call:
         return by_skl2onnx(self.estimator, self.method, _one_matrix(x))
 
     def _by_itself(self, x: Given) -> Result:
-        """What the class's own `to_onnx` gives: tensors of tensors."""
+        """The result of the class's own `to_onnx`: tensors of tensors."""
         if not isinstance(x, Array):
             raise NotCovered("it is given columns, and takes one matrix")
         found = self.estimator.to_onnx(current_graph().operators, x.tensor)
@@ -215,7 +215,7 @@ class _Call:
     def _as_function(
         self, x: Given, given: Sequence[Value], function: Callable[[Given], Result], road: str
     ) -> Result:
-        """What a function gives, recorded as an ONNX function that is named after the class."""
+        """The result of a function, recorded as an ONNX function that is named after the class."""
         scope = self.scope
         choice = scope.opset
         opset = OpsetChoice(scope.operators.version, is_fixed=choice.is_fixed, is_named=choice.is_named)

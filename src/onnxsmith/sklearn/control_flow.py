@@ -23,7 +23,7 @@ class ControlFlow(Protocol):
         then_branch: Callable[[], TensorValue],
         else_branch: Callable[[], TensorValue],
     ) -> TensorValue:
-        """What one of two functions gives."""
+        """The result of one of two functions."""
         ...
 
     def Loop(
@@ -34,7 +34,7 @@ class ControlFlow(Protocol):
         *,
         body: Callable[..., tuple[TensorValue, TensorValue]],
     ) -> TensorValue:
-        """What a function makes of the start, as often as it says that it goes on."""
+        """The result of a function that is repeated from the start, as long as it says that it goes on."""
         ...
 
 

@@ -125,7 +125,7 @@ def convert(
 
 
 def _single(made: Result, method: str) -> Part:
-    """What an output is: one array."""
+    """The output as one array."""
     if isinstance(made, Structured):
         made = made.dense()
     if isinstance(made, Columns):

@@ -1,4 +1,4 @@
-"""What a model says of an estimator that a part of it was made of: class, parameters and version, as JSON."""
+"""Describes, in a model, the estimator that a part of it was made of: class, parameters and version, as JSON."""
 
 from __future__ import annotations
 

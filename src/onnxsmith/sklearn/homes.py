@@ -1,4 +1,4 @@
-"""Which family holds the converters of a class: that module alone is loaded when the class is met."""
+"""The family that holds the converters of a class: that module alone is loaded when the class is met."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _TYPES = {
 
 
 def by_skl2onnx(estimator: Fitted, method: str, x: Given) -> Part:
-    """What a method gives by skl2onnx; raises `NotCovered`, without a reason where it is not installed."""
+    """The result of a method by skl2onnx; raises `NotCovered`, without a reason where it is not installed."""
     try:
         # Heavy, and needed only here.
         library: Any = importlib.import_module("skl2onnx")

@@ -7,5 +7,5 @@ from typing import Any
 
 
 def of_sklearn(module: str, name: str) -> Any:
-    """What a module of scikit-learn calls by a name: `of_sklearn("utils.validation", "check_is_fitted")`."""
+    """The object of this name in a module of scikit-learn: `of_sklearn("utils.validation", "check_is_fitted")`."""
     return getattr(importlib.import_module(f"sklearn.{module}"), name)

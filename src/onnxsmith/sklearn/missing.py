@@ -17,14 +17,14 @@ NAN_TEXT = "\ufdd0nan"
 
 
 def is_nan(value: UserValue) -> bool:
-    """Whether a value is a float that is no number, or pandas' NA."""
+    """True if a value is a NaN, or pandas' NA."""
     if isinstance(value, float | np.floating):
         return bool(np.isnan(float(cast(float, value))))
     return type(value).__name__ in ("NAType", "NaTType")
 
 
 def text_of(value: UserValue) -> str | None:
-    """What stands for a value in a column of text; None for what is neither text nor missing."""
+    """The text for a value in a column of text; None for a value that is neither text nor missing."""
     if isinstance(value, str):
         return str(value)
     return NAN_TEXT if value is None or is_nan(value) else None

@@ -37,7 +37,7 @@ Caller = Callable[[Fitted, str, Given, type | None], Result]
 
 
 class SklearnCalls:
-    """What is called in the places of functions where code of estimators is recorded."""
+    """The functions that are called in the places of others where code of estimators is recorded."""
 
     def __init__(self, caller: Caller, own: types.FunctionType) -> None:
         self._caller = caller
@@ -49,7 +49,7 @@ class SklearnCalls:
         return stand_ins.__file__
 
     def staged(self, function: Callable[..., Any]) -> Callable[..., Any] | None:
-        """What is staged in the place of a helper of scikit-learn."""
+        """The function that is staged in the place of a helper of scikit-learn."""
         home: object = getattr(function, "__module__", None)
         name: object = getattr(function, "__name__", None)
         if not isinstance(home, str) or not isinstance(name, str):
@@ -97,7 +97,7 @@ def _known_or(
     *args: UserValue,
     **kwargs: UserValue,
 ) -> UserValue:
-    """What a function gives on numbers that are known now; what is called instead where one is the model's."""
+    """The result of a function on numbers that are known now; `otherwise` is called where one is the model's."""
     given = [*args, *kwargs.values()]
     if any(_is_open(each) for each in given):
         return function(*args, **kwargs) if otherwise is None else otherwise(*args, **kwargs)
@@ -162,7 +162,7 @@ def function_of(held: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def recorded(estimator: Fitted, method: str, x: Given, after: type | None, caller: Caller) -> Result:
-    """What a method's own code gives; raises `NotCovered` where it cannot be recorded, with the line and the reason."""
+    """The result of a method's own code, recorded; raises `NotCovered` with line and reason where that fails."""
     kind = type(estimator)
     order = kind.__mro__ if after is None else kind.__mro__[kind.__mro__.index(after) + 1 :]
     function = next((function_of(vars(each)[method]) for each in order if method in vars(each)), None)

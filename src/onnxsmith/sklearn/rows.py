@@ -22,7 +22,7 @@ class Rows(Protocol):
 
 
 class PandasFrame(Rows, Protocol):
-    """What is used of a data frame of pandas."""
+    """The attributes of a data frame of pandas that are used here."""
 
     #: Names of columns, and of rows and columns what stands there; declared by no type that is installed.
     columns: Any

@@ -1,4 +1,4 @@
-"""Which values of a graph a step of a pipeline takes and gives, for who takes the step out of the model again."""
+"""The values of a graph that a step of a pipeline takes and gives, for taking the step out of the model again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from onnxsmith.sklearn.values import Columns, Fitted, Given, Result, Structured,
 
 @dataclass(slots=True)
 class StepValues:
-    """What a step takes, and what each of its methods gives: tensors of the graph."""
+    """The inputs of a step, and the results of each of its methods: tensors of the graph."""
 
     estimator: Fitted
     given: Sequence[SymbolicTensor]
@@ -36,7 +36,7 @@ _noting: ContextVar[_Noted | None] = ContextVar("the steps that were noted", def
 
 @contextlib.contextmanager
 def noting_steps() -> Generator[dict[int, StepValues]]:
-    """What the steps that are called inside take and give, where they stand in the graph that is made here."""
+    """Notes the inputs and results of the steps that are called inside, if they stand in the graph made here."""
     noted = _Noted(current_graph())
     token = _noting.set(noted)
     try:

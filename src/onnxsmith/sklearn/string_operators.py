@@ -62,5 +62,5 @@ def of_rank(texts: TensorValue, rank: int) -> Tensor:
 
 
 def is_text(texts: TensorValue, text: str) -> Tensor:
-    """Whether each text is another."""
+    """True where a text is equal to another."""
     return cast(Tensor, op.Equal(texts, np.array(text, object)))

@@ -95,7 +95,7 @@ def public_name(kind: type) -> str:
 
 
 def converter_of(kind: type, method: str, after: type | None = None) -> Converter | None:
-    """What converts a method of a class; None where there is nothing, or a subclass overrides what takes part in it.
+    """The converter of a method of a class; None where there is none, or a subclass overrides a part of it.
 
     `after` leaves out the classes up to that one, as `super()` does.
     """

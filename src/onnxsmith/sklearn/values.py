@@ -1,4 +1,4 @@
-"""What goes from step to step: arrays, text, and the columns of a data frame."""
+"""The values that go from step to step: arrays, text, and the columns of a data frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from onnxsmith.numpy import Array, array, asarray, concatenate, take, where
 
 
 class Estimator(Protocol):
-    """What users give: an estimator of scikit-learn or of their own, of which checkers know no more than this."""
+    """An estimator that users give: one of scikit-learn or of their own. Checkers know no more of it than this."""
 
     def get_params(self, deep: bool = True) -> Mapping[str, Any]:
         """The parameters that it was made with, by name."""
@@ -24,7 +24,7 @@ class Estimator(Protocol):
 
 
 class Inner(Protocol):
-    """What an estimator holds: a tree, a loss, a calibrator. scikit-learn declares no types of its attributes."""
+    """An object inside an estimator: a tree, a loss, a calibrator. scikit-learn declares no types of its attributes."""
 
     def __getattr__(self, name: str) -> Any: ...
 
@@ -79,7 +79,7 @@ class Structured(ABC):
 
     @abstractmethod
     def parts(self) -> Sequence[Part]:
-        """What it is made of, in order."""
+        """The parts that it is made of, in order."""
 
     @abstractmethod
     def with_parts(self, parts: Sequence[Part]) -> Structured:
@@ -108,7 +108,7 @@ def tensors_in(value: Given | Result) -> list[Value]:
 
 
 def rebuild_like(value: Given | Result) -> Callable[[Sequence[Value]], Any]:
-    """What puts other tensors together as those of a value are."""
+    """A function that puts other tensors together as those of a value are."""
 
     def rebuild(tensors: Sequence[Value]) -> Given | Result:
         given = iter(tensors)

@@ -95,7 +95,7 @@ class Discrepancy:
 
 
 def as_array(value: Rows) -> Elements:
-    """What an estimator gives, as one array: sparse matrices filled up, frames without their names."""
+    """The result of an estimator as one array: sparse matrices filled up, frames without their names."""
     for name in ("toarray", "to_numpy"):
         if hasattr(value, name):
             value = cast(Rows, getattr(value, name)())
@@ -103,14 +103,14 @@ def as_array(value: Rows) -> Elements:
 
 
 def given_by_model(model: Model, methods: Sequence[str], data: Rows) -> dict[str, Elements]:
-    """What the model gives for data, by method."""
+    """The results of the model for data, by method."""
     results: Any = model(*read_signature(model).feeds(data))
     every = cast("Sequence[Elements]", results if len(methods) > 1 else (results,))
     return dict(zip(methods, every, strict=True))
 
 
 def _given_by_pipeline(estimator: Fitted, method: str, data: Rows) -> Elements | str:
-    """What the pipeline gives; why not, where it refuses the rows."""
+    """The result of the pipeline; the reason, where it refuses the rows."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

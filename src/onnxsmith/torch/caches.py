@@ -36,7 +36,7 @@ _NAMES = ("self_attention_cache", "cross_attention_cache")
 
 
 class _PairOfCaches(Protocol):
-    """What transformers keeps for a decoder that looks at an encoder: a cache for either."""
+    """The caches of transformers for a decoder that looks at an encoder: one for either."""
 
     self_attention_cache: Any
     cross_attention_cache: Any

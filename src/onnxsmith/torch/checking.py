@@ -1,4 +1,4 @@
-"""What `export` is given, checked before torch sees it: example arguments, and what is asked of their dimensions."""
+"""Checks the arguments of `export` before torch sees them: example arguments, and the wishes for their dimensions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Given:
     # -- dimensions ------------------------------------------------------------------------------------
 
     def _checked_shapes(self, shapes: Wish, parameters: Named) -> Wish:
-        """What is asked, in the order of the parameters and with axes counted from the front."""
+        """The wishes, in the order of the parameters and with axes counted from the front."""
         shapes = self._by_keyword(shapes, parameters)
         named, placed = by_key(shapes), by_place(shapes)
         if named is not None:
@@ -104,7 +104,7 @@ class Given:
         return shapes
 
     def _by_keyword(self, shapes: Wish, parameters: Named) -> Wish:
-        """What is asked of `**options`, under its own name or those of the arguments, by the latter."""
+        """The wishes with those for `**options`, under its own name or those of the arguments, by the latter."""
         if self._keywords is None:
             return shapes
         called, keywords = self._keywords
@@ -122,7 +122,7 @@ class Given:
 
     @staticmethod
     def _spread(named: dict[str | int, Wish], called: str, parameters: Named) -> Wish:
-        """What is asked of `**options` as a whole among what is asked of other arguments."""
+        """The wishes for `**options` as a whole, spread among those for other arguments."""
         options = by_key(named.get(called))
         if called in parameters or options is None:
             return named

@@ -1,7 +1,7 @@
 """The sizes that a program of torch.export is for: where the module decides by a size, only one way was traced.
 
 torch notes each such decision as a guard. Those that torch's own code makes are mostly about how it lays out memory,
-or are raised by the module as well; those that are made in other files are the module's, and it goes another way
+or are raised by the module as well. Those that are made in other files are the module's, and it goes another way
 where they do not hold.
 """
 
@@ -69,7 +69,7 @@ class Narrowing:
     places: tuple[str, ...]
 
     def conditions(self) -> list[SizeCondition]:
-        """What the metadata says of it: nothing of what torch decides alone, which may be how to compute the same.
+        """The conditions for the metadata: none that torch decides alone, which may be how to compute the same.
 
         `cdist`, say, multiplies matrices from 26 rows on.
         """
@@ -82,7 +82,7 @@ class Narrowing:
 def narrowings(
     program: torch.export.ExportedProgram, names: Mapping[str, str], asked: Mapping[str, Range]
 ) -> list[Narrowing]:
-    """What a program's guards and ranges leave out of the sizes that were asked for.
+    """The sizes that a program's guards and ranges leave out of those that were asked for.
 
     `names` are the user's for torch's symbols; `asked` has the ranges, (least, most), by symbol.
     """
@@ -219,7 +219,7 @@ def _ranged(
     asked: Range | None,
     places: Sequence[str],
 ) -> Narrowing | None:
-    """What is said of one symbol's range; a lower end that torch found alone is one that the module refuses as well."""
+    """The narrowing of one symbol's range; the module refuses a lower end that torch found alone, too."""
     least, most = asked or (0, None)
     lower = low if places and low > max(least, 1) else None
     upper = high if high is not None and (most is None or high < most) else None

@@ -62,7 +62,7 @@ def _key(value: Fake) -> Hashable:
 
 
 def _function(target: OpOverload[..., Any]) -> Callable[..., Any] | None:
-    """What to trace: a decomposition that torch has, or the operator itself where it is composite."""
+    """The function to trace: a decomposition that torch has, or the operator itself where it is composite."""
     found = _TABLE.get(target)
     if found is None and target._can_decompose():  # pyright: ignore[reportPrivateUsage]
         return target.decompose

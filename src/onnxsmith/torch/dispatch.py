@@ -200,7 +200,7 @@ class Dispatcher:
         kwargs: Keywords,
         reason: str,
     ) -> Translated:
-        """What torch's own decomposition of a call gives; Untranslatable for `reason` where there is none."""
+        """The result of torch's own decomposition of a call; Untranslatable for `reason` where there is none."""
         fakes = known_arguments(node)
         graph = decomposed(target, *fakes, self._decompositions)
         if graph is None:
@@ -226,7 +226,7 @@ class Dispatcher:
         return cast("Argument", value)  # of what is no tensor, as it is
 
     def received(self, value: Argument, fake: Fake) -> Argument:
-        """What a subgraph is given, with what torch knows of it there."""
+        """The argument of a subgraph, with torch's facts about it there."""
         if isinstance(value, Number):
             return self.sizes.remember(fake, value)
         if isinstance(value, SymbolicTensor) and isinstance(fake, torch.Tensor):

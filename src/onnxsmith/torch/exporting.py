@@ -107,7 +107,7 @@ def export(
 
 
 def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram) -> list[str]:
-    """What to say of a module that was left in training, where that makes a difference."""
+    """The warnings for a module that was left in training, where that makes a difference."""
     if not module.training:
         return []
     found: dict[str, None] = {}

@@ -53,12 +53,12 @@ class Subprogram:
 
     @property
     def inputs(self) -> list[Fake]:
-        """What torch knows of its parameters."""
+        """The facts of torch about its parameters."""
         return [each.meta.get("val") for each in self.module.graph.nodes if each.op == "placeholder"]
 
     @property
     def output(self) -> Fake:
-        """What torch knows of its results."""
+        """The facts of torch about its results."""
         node = next(each for each in reversed(self.module.graph.nodes) if each.op == "output")
         return known_arguments(node)[0][0]
 
@@ -129,7 +129,7 @@ class Interpreter:
         return result
 
     def _rename(self, node: torch.fx.Node, target: Target, result: Argument) -> None:
-        """What an in-place operator wrote to has its new value from here on."""
+        """Gives the value that an in-place operator wrote to its new value from here on."""
         written = written_positions(target)
         given = node.args[written[0]] if written and written[0] < len(node.args) else None
         if isinstance(given, torch.fx.Node):

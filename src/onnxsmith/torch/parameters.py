@@ -28,7 +28,7 @@ class Parameters:
                     self._trained.update(initializer_names(tensor, self.name(tensor, spec.target)))
 
     def name(self, tensor: torch.Tensor, target: str) -> str:
-        """What a tensor is called that the program has at `target`."""
+        """The name of the tensor that the program has at `target`."""
         key = identity(tensor)
         return target if key is None else self._names.get(key, target)
 

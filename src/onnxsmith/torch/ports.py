@@ -192,7 +192,7 @@ class Ports:
     # -- outputs ---------------------------------------------------------------------------------------
 
     def outputs(self, results: Sequence[Argument], values: Mapping[torch.fx.Node, Argument]) -> list[Value]:
-        """What `forward` returns as the model's outputs; None has no place in a model."""
+        """The results of `forward` as the model's outputs; None has no place in a model."""
         specs = self.program.graph_signature.output_specs
         returned = [value for value, spec in zip(results, specs, strict=True) if spec.kind in _RETURNED]
         fakes = self._fakes()
@@ -242,7 +242,7 @@ class Ports:
         return outputs
 
     def _fakes(self) -> list[Fake]:
-        """What torch knows of what `forward` returns."""
+        """The facts of torch about the results of `forward`."""
         node = next(each for each in reversed(self.program.graph.nodes) if each.op == "output")
         specs = self.program.graph_signature.output_specs
         return [
@@ -254,7 +254,7 @@ class Ports:
     def _mutations(
         self, results: Sequence[Argument], values: Mapping[torch.fx.Node, Argument]
     ) -> list[tuple[str, Argument, Fake]]:
-        """What the module wrote to, buffers and inputs, as they are afterwards."""
+        """The buffers and inputs that the module wrote to, as they are afterwards."""
         signature = self.program.graph_signature
         found: list[tuple[str, Argument, Fake]] = []
         for value, spec in zip(results, signature.output_specs, strict=True):

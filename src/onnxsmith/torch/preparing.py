@@ -1,4 +1,4 @@
-"""Which programs torch has to rewrite before they can be walked: those that renaming values cannot follow.
+"""Finds programs that torch has to rewrite before they can be walked: those that renaming values cannot follow.
 
 torch's own pass is slow, as it traces the whole program again, and so only programs that need it go through it.
 """

@@ -58,7 +58,7 @@ class Progress:
         self.done = self.total = 0
 
     def line(self) -> str:
-        """What the terminal shows now."""
+        """The line that the terminal shows now."""
         share = f" {self.done} of {self.total}" if self.total else ""
         return f"onnxsmith: {self._stage}{share}, {time.perf_counter() - self._began:.0f} s"
 

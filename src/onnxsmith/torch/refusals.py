@@ -97,5 +97,5 @@ def _is_raised_by_user(traceback: TracebackType | None) -> bool:
 
 
 def _first_paragraph(text: str) -> str:
-    """What torch says before it goes into details, on one line."""
+    """The first paragraph of torch's text, on one line."""
     return " ".join(text.strip().partition("\n\n")[0].split())

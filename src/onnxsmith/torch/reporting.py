@@ -1,4 +1,4 @@
-"""What an export did: which operators it translated and how, how long it took, and what a verification found."""
+"""The report of an export: the operators that it translated and how, its time, and the result of a verification."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ExportReport:
             yield (each.inputs, each.output, f"{each.difference:.2g}", f"{each.relative:.2g}", verdict)
 
     def _changed(self) -> Iterable[str]:
-        """What was changed for ONNX Runtime: a line for each operator and reason."""
+        """The changes for ONNX Runtime: a line for each operator and reason."""
         counts = Counter((each.operator, each.reason) for each in self.runtime_changes)
         for (operator, reason), count in counts.items():
             yield f"{operator}{f' ({count} nodes)' if count > 1 else ''}: {reason}"

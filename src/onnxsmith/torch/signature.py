@@ -1,4 +1,4 @@
-"""What a model's outputs are called: by where they stand in what `forward` returns."""
+"""Names of a model's outputs: by their places in the result of `forward`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torch's expressions of sizes compute, on Python numbers and on numbers that only the model knows.
+"""Computes torch's expressions of sizes, on Python numbers and on numbers that only the model knows.
 
 Where a symbol in an expression is read from is `sizes`' to know.
 """
@@ -54,7 +54,7 @@ def is_float(value: AnyNumber) -> bool:
 
 
 def as_number(value: PythonNumber) -> AnyNumber:
-    """What a scalar tensor is to Python, where it is of an element type for real numbers."""
+    """The Python number for a scalar tensor, where it is of an element type for real numbers."""
     assert isinstance(value, int | float | Tensor)
     return value
 

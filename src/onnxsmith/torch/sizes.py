@@ -217,7 +217,7 @@ def _mentions(text: str, names: set[str]) -> bool:
 
 
 def _visible(entries: Mapping[tuple[int, str], _Noted], text: str) -> _Noted | None:
-    """What is noted under a text in the graph that is active or in one around it."""
+    """The note under a text in the graph that is active or in one around it."""
     here = ACTIVE.get()
     while isinstance(here, GraphTarget):
         found = entries.get((id(here), text))

@@ -23,7 +23,7 @@ Range: TypeAlias = "tuple[int, int | None]"
 
 
 class Expression(Protocol):
-    """What is asked of an expression of sympy's."""
+    """The part of an expression of sympy's that is used here."""
 
     @property
     def is_Integer(self) -> bool:  # sympy's own name
@@ -52,7 +52,7 @@ class Expression(Protocol):
 
     @property
     def args(self) -> tuple[Expression, ...]:
-        """What it is made of."""
+        """The operands that it is made of."""
         ...
 
     @property
@@ -78,7 +78,7 @@ class Expression(Protocol):
         ...
 
     def coeff(self, symbol: Symbol) -> Expression:
-        """What a symbol is multiplied with."""
+        """The factor of a symbol."""
         ...
 
     def __int__(self) -> int: ...
@@ -98,7 +98,7 @@ class Symbol(Expression, Protocol):
 
 
 class _Numbered(Protocol):
-    """What torch keeps behind one of its symbolic numbers."""
+    """The object that torch keeps behind one of its symbolic numbers."""
 
     expr: Expression
     hint: int | float | None
@@ -132,7 +132,7 @@ class Guard(Protocol):
 
     @property
     def expr(self) -> Expression:
-        """What held for the example."""
+        """The expression that held for the example."""
         ...
 
     @property
@@ -142,7 +142,7 @@ class Guard(Protocol):
 
 
 class ShapeEnvironment(Protocol):
-    """What torch knows of symbols."""
+    """The knowledge of torch about symbols."""
 
     guards: Sequence[Guard]
     replacements: Mapping[Symbol, Expression]
@@ -190,18 +190,18 @@ def truth_of(condition: Expression) -> bool | None:
 
 
 def expression_of(size: SymbolicNumber) -> Expression:
-    """What one of torch's symbolic numbers stands for."""
+    """The expression that one of torch's symbolic numbers stands for."""
     return _numbered(size).expr
 
 
 def example_of(size: SymbolicNumber) -> int | None:
-    """What one of torch's symbolic numbers is in the example that was traced."""
+    """The value of one of torch's symbolic numbers in the example that was traced."""
     hint = _numbered(size).hint
     return hint if isinstance(hint, int) else None
 
 
 def environment_of(size: SymbolicNumber) -> ShapeEnvironment:
-    """What knows the symbols of one of torch's symbolic numbers."""
+    """The environment that knows the symbols of one of torch's symbolic numbers."""
     return _numbered(size).shape_env
 
 
@@ -213,12 +213,12 @@ def _numbered(size: SymbolicNumber) -> _Numbered:
 
 
 def input_fakes(program: torch.export.ExportedProgram) -> list[Fake]:
-    """What torch knows of each input, weights included."""
+    """The facts of torch about each input, weights included."""
     return [node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"]
 
 
 def environment(program: torch.export.ExportedProgram) -> ShapeEnvironment | None:
-    """What torch knows of the symbols in a program's inputs; None where there are none."""
+    """The environment of the symbols in a program's inputs; None where there are none."""
     for fake in input_fakes(program):
         for size in fake.shape if isinstance(fake, torch.Tensor) else (fake,):
             if isinstance(size, torch.SymInt):
@@ -227,7 +227,7 @@ def environment(program: torch.export.ExportedProgram) -> ShapeEnvironment | Non
 
 
 def hint_of(shape_env: ShapeEnvironment, symbol: Symbol) -> int | None:
-    """What a symbol is in the example that was traced; versions of torch differ in where they keep it."""
+    """The value of a symbol in the example that was traced; versions of torch differ in where they keep it."""
     name = "backed_var_to_val" if hasattr(shape_env, "backed_var_to_val") else "var_to_val"
     values: Mapping[Symbol, Expression] = getattr(shape_env, name)
     found = values.get(symbol)
@@ -251,7 +251,7 @@ class _Ends(Protocol):
 
 
 def ranges_of(program: torch.export.ExportedProgram) -> dict[Symbol, Range]:
-    """What torch says that the symbols of a program can be."""
+    """The ranges that torch gives for the symbols of a program."""
     constraints = cast("Mapping[Symbol, _Ends]", program.range_constraints)  # pyright: ignore[reportUnknownMemberType]
     return {symbol: (_known(each.lower) or 0, _end(each.upper)) for symbol, each in constraints.items()}
 

@@ -83,7 +83,7 @@ class TorchTarget(GraphTarget):
         return STATEMENT.get()
 
     def _equal(self, key: Hashable) -> tuple[Value, ...] | None:
-        """What an equal call gave, here or in a graph around."""
+        """The results of an equal call, here or in a graph around."""
         here: GraphTarget | None = self
         while isinstance(here, TorchTarget):
             found = here._made.get(key)
@@ -213,7 +213,7 @@ def _key(
     output_count: int,
     outputs: Sequence[Known],
 ) -> Hashable | None:
-    """What tells a call from others, for calls that are worth sharing."""
+    """The key of a call, for calls that are worth sharing."""
     for each in outputs:
         kind = each.type
         if not isinstance(kind, TensorType) or kind.dtype not in _SHARED_DTYPES:

@@ -63,7 +63,7 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
 
 
 def _schema(proto: onnx.FunctionProto) -> Any:
-    """What the function takes and gives; every input may have a type of its own."""
+    """The schema of the function; every input may have a type of its own."""
     ports = [f"T_{k}" for k in range(len(proto.input) + len(proto.output))]
     inputs = [OpSchema.FormalParameter(name, kind) for name, kind in zip(proto.input, ports, strict=False)]
     outputs = [

@@ -57,7 +57,7 @@ _NARROW = (torch.float16, torch.bfloat16)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an export is asked for; `export` says what each means."""
+    """The options of an export; `export` says what each means."""
 
     dynamic_shapes: Wish = None
     opset_version: int | None = None
@@ -78,7 +78,7 @@ class Options:
 
     @property
     def wanted_functions(self) -> tuple[str, ...]:
-        """What becomes functions."""
+        """The parts that become functions."""
         return (self.functions,) if isinstance(self.functions, str) else tuple(self.functions or ())
 
 

@@ -1,4 +1,4 @@
-"""What is said of operators that have no translation: all of them at once, with where, why and what to write."""
+"""The error for operators that have no translation: all of them at once, with the place, the reason and the remedy."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ Runner: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
 
 class _Inputs(NamedTuple):
-    """What the model and the module are run on."""
+    """The inputs that the model and the module are run on."""
 
     #: `example`, or the sizes that differ from it.
     label: str
@@ -334,7 +334,7 @@ class Verification:
         return None
 
     def _torch_values(self, inputs: _Inputs) -> dict[torch.fx.Node, _Result]:
-        """What torch computes for each node of the graph that was translated."""
+        """The results of torch for each node of the graph that was translated."""
         found: dict[torch.fx.Node, _Result] = {}
 
         class Recorder(torch.fx.Interpreter):
@@ -368,7 +368,7 @@ def _is_random(module: torch.fx.GraphModule) -> bool:
 
 
 def _tags(node: torch.fx.Node) -> Sequence[torch.Tag]:
-    """What torch says of the operator that a node calls; nothing of what is none."""
+    """The tags that torch has for the operator that a node calls; empty for other nodes."""
     return getattr(node.target, "tags", ())
 
 

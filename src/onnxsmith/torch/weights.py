@@ -31,12 +31,12 @@ def as_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
 
 
 def identity(tensor: torch.Tensor) -> tuple[Any, ...] | None:
-    """What two tensors have in common when they are the same memory seen the same way; None for empty ones."""
+    """The key that two tensors share when they are the same memory seen the same way; None for empty ones."""
     if tensor.numel() == 0 or tensor.layout is not torch.strided:
         return None
     return (tensor.data_ptr(), tensor.dtype, tuple(tensor.shape), tuple(tensor.stride()), str(tensor.device))
 
 
 def initializer_names(tensor: torch.Tensor, name: str) -> tuple[str, ...]:
-    """What the initializers of a tensor are called: one, or two for complex numbers."""
+    """The names of the initializers of a tensor: one, or two for complex numbers."""
     return (f"{name}.real", f"{name}.imag") if tensor.is_complex() else (name,)

@@ -1,4 +1,4 @@
-"""What the user asks of dimensions: as torch takes it, by flat input, and beside what torch made of it."""
+"""The user's wishes for dimensions: as torch takes them, by flat input, and beside what torch made of them."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ DynamicShapes: TypeAlias = "Mapping[str, Any] | Sequence[Any] | None"
 
 
 def as_wish(dynamic_shapes: DynamicShapes) -> Wish:
-    """What users give, which is checked later."""
+    """The argument of the user as a wish, which is checked later."""
     return cast("Wish", dynamic_shapes)
 
 
 def by_key(wish: Wish) -> dict[str | int, Wish] | None:
-    """What is asked of parts that have names or axes; None where it is not asked so."""
+    """The wishes for parts that have names or axes; None for a wish of another form."""
     return wish if isinstance(wish, dict) else None
 
 
 def by_place(wish: Wish) -> tuple[Wish, ...] | list[Wish] | None:
-    """What is asked of parts that stand in a row; None where it is not asked so."""
+    """The wishes for parts that stand in a row; None for a wish of another form."""
     return wish if isinstance(wish, tuple | list) else None
 
 
 def with_torch_dims(dynamic_shapes: Wish) -> Wish:
-    """What the user said of dimensions as torch takes it: a name in quotes is a dimension that stays open.
+    """The user's dimensions as torch takes them: a name in quotes is a dimension that stays open.
 
     torch refuses a program where it has to narrow a `Dim`, and the questions that its own code asks about the layout of
     memory narrow one. So a name is a range to torch, and what becomes of it is told by us; only where a dimension
@@ -102,7 +102,7 @@ def is_open(asked: Wish) -> bool:
 
 
 def by_axis(wish: Wish) -> dict[int, Wish]:
-    """What is asked of one tensor, by axis."""
+    """The wishes for one tensor, by axis."""
     named = by_key(wish)
     if named is not None:
         return {int(key): each for key, each in named.items()}
@@ -137,7 +137,7 @@ class Dimensions:
         in_spec: TreeSpec | None,
         decided_at: tuple[str, ...] = (),
     ) -> Dimensions:
-        """What became of the flat user inputs, by name; `decided_at` is where the module fixes sizes."""
+        """The dimensions of the flat user inputs, by name; `decided_at` is where the module fixes sizes."""
         made = cls(decided_at=decided_at)
         wishes: list[Wish] = [None] * len(fakes)
         if dynamic_shapes is not None and in_spec is not None:
@@ -220,7 +220,7 @@ class Dimensions:
 
 
 def flat_wishes(dynamic_shapes: Wish, in_spec: TreeSpec, count: int) -> list[Wish]:
-    """What is asked of each flat input, by the structure of the arguments."""
+    """The wish for each flat input, by the structure of the arguments."""
     args_spec, kwargs_spec = _children(in_spec)
     parts = [*_children(args_spec), *_children(kwargs_spec)]
     named = by_key(dynamic_shapes)

@@ -144,7 +144,7 @@ class DType(enum.IntEnum):
 
     @property
     def is_float(self) -> bool:
-        """Whether its elements are floating-point numbers.
+        """True if its elements are floating-point numbers.
 
         >>> from onnxsmith import DType
         >>> DType.FLOAT.is_float
@@ -154,7 +154,7 @@ class DType(enum.IntEnum):
 
     @property
     def is_integer(self) -> bool:
-        """Whether its elements are whole numbers.
+        """True if its elements are whole numbers.
 
         >>> from onnxsmith import DType
         >>> DType.INT8.is_integer

@@ -63,7 +63,7 @@ class Dim:
         return self.name
 
     def allows(self, size: int) -> bool:
-        """Whether a size is one of those declared.
+        """True if a size is one of those declared.
 
         >>> Dim("batch", min=1).allows(0)
         False

@@ -13,7 +13,7 @@ from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step gives: the next state, what is collected, and whether to go on (None: as before)."""
+    """The result of a step: the next state, the collected values, and the condition to go on (None: as before)."""
 
     fields: Sequence[Field]
     tensors: Sequence[TensorValue] = ()

@@ -36,7 +36,7 @@ def running_product(x: Field, axis: int) -> Field:
 
 
 def _either(x: Field, finite: Callable[[], Field], other: Callable[[], Field]) -> Field:
-    """What one function gives where all parts are finite, and else another."""
+    """The result of one function where all parts are finite, and else of another."""
     # Zero times what is not finite is NaN.
     zeros = [op.Mul(each, like(0, each)) for each in x.parts()]
     holes = op.Or(op.IsNaN(zeros[0]), op.IsNaN(zeros[1]))

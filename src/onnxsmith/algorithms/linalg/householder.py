@@ -51,7 +51,7 @@ def reflected(a: Field) -> tuple[Field, Field]:
 
 
 def reflection(mine: Field, k: TensorValue, rows: TensorOrArray) -> tuple[Field, Field, Field]:
-    """What makes a column zero below row k: the vector (1 at k), its factor, and what stands at k then."""
+    """The reflection that clears a column below row k: the vector (1 at k), its factor, and the new element at k."""
     top = row(mine, k)
     below = masked(op.Greater(rows, k), mine)
     rest = op.ReduceSum(below.squared_size(), [mine.rank - 2], keepdims=1)

@@ -43,7 +43,7 @@ from onnxsmith.types.dtypes import DType
 
 
 class Factors(NamedTuple):
-    """What elimination gives."""
+    """The result of elimination."""
 
     #: Both factors in one matrix.
     both: Field

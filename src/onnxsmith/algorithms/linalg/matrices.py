@@ -1,4 +1,4 @@
-"""What the algorithms of linear algebra share: rows and columns of batches of matrices, by number.
+"""The common parts of the algorithms of linear algebra: rows and columns of batches of matrices, by number.
 
 They compute in double precision, whatever the result is in: a loop of elementary steps then has no error that shows
 beside that of LAPACK's blocked ones. Matrices have elements: what there is to say of empty ones says who calls.

@@ -1,4 +1,4 @@
-"""What functions in double precision are made of, from operators that ONNX Runtime's CPU has for doubles.
+"""The parts of functions in double precision, from operators that ONNX Runtime's CPU has for doubles.
 
 Functions of this package take and give DOUBLE tensors, unless they say otherwise; who calls them casts.
 """
@@ -101,5 +101,5 @@ def expm1(x: TensorValue) -> TensorValue:
 
 
 def _with_tiny(x: TensorValue, found: TensorValue) -> TensorValue:
-    """What is found, but x itself where it is so small that it is all there is, a zero with its sign."""
+    """The result, or x itself where it is so small that the result is x; a zero keeps its sign."""
     return chosen(op.Less(op.Abs(x), like(1e-20 if x.dtype is DType.DOUBLE else 1e-8, x)), x, found)

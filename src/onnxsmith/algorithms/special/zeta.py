@@ -41,7 +41,7 @@ def hurwitz_zeta(s: TensorValue, q: TensorValue) -> TensorValue:
 
 
 def _counted(q: TensorValue) -> TensorValue:
-    """What decides how many terms are needed: no endless sums for what has no value anyway."""
+    """The value that decides how many terms are needed: no endless sums where there is no value anyway."""
     return where(op.Or(op.IsNaN(q), op.Less(q, number(-1e7))), 0.0, q)
 
 

@@ -192,7 +192,7 @@ _AUGMENTED: dict[type[ast.operator], str] = {ast.Add: "add", ast.Mult: "multiply
 
 
 def assignment_text() -> Assignment | None:
-    """What stands in the user's assignment to a subscript; None when the source cannot be read."""
+    """The parts of the user's assignment to a subscript; None when the source cannot be read."""
     span = caller_span()
     if span is None:
         return None

@@ -77,7 +77,7 @@ def _is_odd(op: StandardOperators, whole: Operand) -> TensorValue:
 
 
 def _error_of_product(op: StandardOperators, a: Any, b: np.float64, product: Operand) -> TensorValue:
-    """What rounding took from a product."""
+    """The rounding error of a product."""
     a_high, a_low = _halves(op, a)
     b_high = b * _SPLITTER - (b * _SPLITTER - b)
     b_low = b - b_high
@@ -96,7 +96,7 @@ def _halves(op: StandardOperators, a: Any) -> tuple[TensorValue, TensorValue]:
 def _unless_whole(
     op: StandardOperators, scaled: TensorValue, rounded: TensorValue, value: TensorValue
 ) -> TensorValue:
-    """What was rounded, or the value itself where it has no digits to round; a zero has the sign of the value.
+    """The rounded value, or the value itself where it has no digits to round; a zero has the sign of the value.
 
     ONNX Runtime's `Where` gives 0.0 for a -0.0 that stands first, and so it stands last.
     """

@@ -1,4 +1,4 @@
-"""What `x.shape` is: a tuple whose unknown entries become tensors when they are looked at, and not before.
+"""The value of `x.shape`: a tuple whose unknown entries become tensors when they are looked at, and not before.
 
 Where everything is known, `x.shape` is a plain tuple of ints; where the rank is not, the 1-D tensor `op.Shape(x)`.
 """
@@ -101,7 +101,7 @@ class Dimensions(tuple[Any, ...]):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What it holds, without making nodes: ints, tensors and `OpenDimension`s."""
+        """The entries, without making nodes: ints, tensors and `OpenDimension`s."""
         return tuple(super().__iter__())
 
     def __iter__(self) -> Iterator[Size]:
@@ -217,7 +217,7 @@ def _is_same(left: object, right: object) -> bool | None:
 
 
 def _remembered(x: TensorValue, key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` made for this tensor in this graph before, or makes now.
+    """The result of `make` for this tensor in this graph: the one from before, or a new one.
 
     Kept on the tensor: a node made in the tensor's own graph is seen wherever the tensor is; one made in a subgraph
     only there.

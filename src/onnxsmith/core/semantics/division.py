@@ -96,8 +96,9 @@ def _is_at_least(value: Operand, bound: int) -> bool:
 
 
 def _data(value: Operand) -> Data:
-    """What is known of a value when a graph is made. An eager tensor's elements are not looked at, so that it is
-    computed as a traced one is.
+    """The content of a value that is known when a graph is made.
+
+    An eager tensor's elements are not looked at, so that it is computed as a traced one is.
     """
     return None if isinstance(value, Value) and not value.is_symbolic else data_of(value)
 

@@ -105,7 +105,7 @@ def _after(op: StandardOperators, number: Size, size_tensor: Callable[[], Size])
 def _with_open_step(
     op: StandardOperators, start: Size | None, stop: Size | None, step: TensorValue
 ) -> Bounds:
-    """Which end is the first depends on the sign of the step, which the model decides."""
+    """The bounds of a slice whose step only the model knows: the sign of the step decides which end is the first."""
     step = portable.as_int64(op, step)
     is_backward = op.Less(step, 0)
     if start is None:

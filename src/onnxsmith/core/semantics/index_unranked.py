@@ -17,7 +17,7 @@ from onnxsmith.core.value import Size, TensorOrArray, TensorT, TensorValue
 
 
 def get(op: StandardOperators, x: TensorT, items: Sequence[Item]) -> TensorT | TensorValue:
-    """What a subscript names, where that does not depend on the rank."""
+    """The elements that a subscript names, where they do not depend on the rank."""
     split = next((position for position, each in enumerate(items) if isinstance(each, Rest)), len(items))
     front, back = list(items[:split]), list(items[split + 1 :])
     if any(isinstance(each, Mask) and not each.shape for each in items):

@@ -54,7 +54,7 @@ def get(x: TensorValue, index: Index) -> TensorValue:
 
 
 def get_items(x: TensorT, items: Sequence[Item]) -> TensorT | TensorValue:
-    """What a parsed subscript names."""
+    """The elements that a parsed subscript names."""
     op = operators_for(x, *tensors_in(items))
     rank = rank_of(x)
     if rank is None:

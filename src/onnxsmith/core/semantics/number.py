@@ -48,7 +48,7 @@ _SAMPLES: dict[NumberKind, bool | int | float] = {"int": 1, "float": 1.5, "bool"
 
 
 class _OfGraph(Protocol):
-    """What a tensor of a graph has beyond others; `graphs`, which stands above, says what each is."""
+    """The attributes that only a tensor of a graph has; `graphs`, which stands above, says what each is."""
 
     @property
     def record(self) -> Any: ...
@@ -408,7 +408,7 @@ for _name, _meaning in (("lshift", bits.shift_left), ("rshift", bits.shift_right
 
 
 def _no_attribute(name: str) -> property:
-    """What tensors have and Python's numbers do not: an eager run has no such attribute, either."""
+    """A property of tensors that Python's numbers do not have: an eager run has no such attribute, either."""
 
     def refuse(self: Number) -> NoReturn:
         raise UnknownMethodError(f"a Python {self.kind} has no attribute '{name}'").locate_at_caller()

@@ -57,7 +57,7 @@ _NAMES = {"fabs": "Abs", "around": "Round", "sum": "ReduceSum", "mean": "ReduceM
 def universal_function(
     ufunc: np.ufunc, method: str, inputs: Sequence[Operand], kwargs: Mapping[str, Any]
 ) -> Results:
-    """What numpy asks of a tensor for `array + tensor` and `np.add(array, tensor)`."""
+    """Answers numpy's protocol for `array + tensor` and `np.add(array, tensor)`."""
     name: str = ufunc.__name__
     if method == "__call__" and not kwargs and name in _OPERATORS:
         return _OPERATORS[name](*inputs)
@@ -65,7 +65,7 @@ def universal_function(
 
 
 def array_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> NoReturn:
-    """What numpy asks of a tensor for `np.concatenate([tensor, …])`: refused, whether the tensor runs or is traced."""
+    """Answers numpy's protocol for `np.concatenate([tensor, …])`: refused for eager and for traced tensors."""
     raise refused(function.__name__, [*args, *kwargs.values()])
 
 

@@ -194,7 +194,7 @@ def _static_count(items: Sequence[Item], shape: Shape) -> int | None:
 
 
 def _cut(item: Range, size: Dimension) -> _Cut | None:
-    """What a slice leaves, whatever the size turns out to be; None where one rule does not say it for all sizes."""
+    """The range that a slice leaves, for any size; None where no single rule gives it for all sizes."""
     start, stop = item.start, item.stop
     if item.step is not None and not (isinstance(item.step, int) and item.step == 1):
         return None

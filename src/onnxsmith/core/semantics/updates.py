@@ -47,7 +47,7 @@ class Place:
 
     @boundary
     def get(self) -> TensorValue:
-        """What stands there: `x[index]`."""
+        """The elements at the index: `x[index]`."""
         return indexing.get_items(self._tensor, self._items)
 
     @boundary

@@ -40,7 +40,7 @@ _INSTEAD = {
 def wrong_arguments(
     method: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> CallError | None:
-    """What is wrong with a call of a method; None where the arguments fit."""
+    """The error for a call of a method; None where the arguments fit."""
     signature, name = inspect.signature(method), method.__name__
     parameters = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
     error = wrong_call(f"x.{name}", signature.replace(parameters=parameters), args, kwargs)

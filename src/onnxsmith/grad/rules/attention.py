@@ -29,7 +29,7 @@ _FOLLOWED = frozenset(
 
 
 def _is_plain(inputs: Sequence[Value | None], attributes: Mapping[str, object], outputs: int) -> bool:
-    """Whether it is attention of queries, keys, values and a mask, of known ranks and one element type."""
+    """True if it is attention of queries, keys, values and a mask, of known ranks and one element type."""
     if outputs > 1 or len(inputs) < 3 or any(each is not None for each in inputs[4:]):
         return False
     if not attributes.keys() <= _FOLLOWED or attributes.get("softcap"):

@@ -52,19 +52,19 @@ def cotangents_inside(
 
 
 def _is_fixed(value: Tensor) -> bool:
-    """Whether all sizes of a tensor are known numbers."""
+    """True if all sizes of a tensor are known numbers."""
     shape = shape_of(value)
     return shape is not None and all(isinstance(each, int) for each in shape)
 
 
 def control_of(step: Step) -> ControlFlow:
-    """What was kept of a node with graphs inside."""
+    """The kept record of a node with graphs inside."""
     assert isinstance(step.kept, ControlFlow)  # who records a node with graphs inside keeps it
     return step.kept
 
 
 def wanted_captures(step: Step, control: ControlFlow) -> list[tuple[int, Value]]:
-    """What bodies read from outside and the gradient is asked for, with its place among the step's inputs."""
+    """The outside values of bodies that need a gradient, with their places among the step's inputs."""
     first = len(control.inputs)
     return [(first + k, value) for k, value in enumerate(control.captures) if step.active[first + k]]
 

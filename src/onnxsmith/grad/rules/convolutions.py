@@ -1,8 +1,8 @@
 """Convolutions. The input's cotangent is a transposed convolution; the weight's has four forms, which were measured.
 
 Windows of one element are a batched product. Few channels are a convolution with the cotangent as its weights, and so
-are groups. All else is a product of matrices for each place of the window: over all images at once where they are small
-beside the number of their channels, one image after the other where they are not.
+are groups. All else is a product of matrices for each place of the window. It takes all images at once where they are
+small beside the number of their channels, and one image after the other where they are not.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _has_few_channels(x: Tensor) -> bool:
 
 
 def _are_small(x: Tensor, g: Tensor) -> bool:
-    """Whether images have few places beside their channels; where only the model knows, they are not."""
+    """True if images have few places beside their channels; False where only the model knows."""
     places, channels = _places(g), size_of(x, 1)
     return isinstance(places, int) and isinstance(channels, int) and places < 2 * channels
 
@@ -183,7 +183,7 @@ def _places(g: Tensor) -> Size:
 
 @rule("Col2Im")
 def columns_to_image(step: Step, g: Tensor) -> Cotangents:
-    """What stands at each place of the blocks, which overlap, one below the other."""
+    """The elements at each place of the blocks, which overlap, one below the other."""
     block, x = step.content(2), step.input(0)
     if block is None:
         raise NotDifferentiableError("there is no gradient of Col2Im with blocks that only the model knows")

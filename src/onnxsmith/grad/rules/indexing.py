@@ -101,7 +101,7 @@ class _Places:
         return op.ScatterElements(x, self.indices, updates, axis=self.axis, reduction=how)
 
     def take(self, x: Tensor) -> Tensor:
-        """What stands at the places."""
+        """The elements at the places."""
         if self.axis is None:
             return op.GatherND(x, self.indices)
         return op.GatherElements(x, self.indices, axis=self.axis)
@@ -162,14 +162,14 @@ def _leading(places: _Places, updates: Tensor) -> Tensor:
 
 
 def _is_one(shape: Shape | None, axis: int | None) -> bool:
-    """Whether each place is named by one update alone, as there is no other."""
+    """True if there is only one update, so that no place is named twice."""
     if not shape:
         return False
     return shape[axis] == 1 if axis is not None else all(each == 1 for each in shape[:-1])
 
 
 def _are_apart(indices: Array | None, axis: int | None) -> bool:
-    """Whether places are known, and none is named twice."""
+    """True if places are known, and none is named twice."""
     if indices is None or not indices.size or (indices < 0).any():
         return False
     if axis is None:

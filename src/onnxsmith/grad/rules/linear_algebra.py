@@ -109,7 +109,7 @@ def eigenvectors(step: Step, *gs: Tensor | None) -> Cotangents:
 
 
 def _is_thin(inputs: Sequence[object], attributes: Mapping[str, object], outputs: int) -> bool:
-    """Whether a decomposition has no more vectors than values; what is beyond can be turned, by the body's choice."""
+    """True if a decomposition has no more vectors than values; further vectors are the body's free choice."""
     return "full_true" not in str(attributes["form"])
 
 
@@ -164,7 +164,7 @@ def _turns(a: Tensor | None, b: Tensor | None, values: Tensor) -> Tensor:
 
 
 def _over(beyond: Tensor, values: Tensor, vectors: Tensor) -> Tensor:
-    """What is no mix of vectors over the values; nothing is, where there are as many vectors as dimensions."""
+    """The part that is no mix of vectors, over the values; zero where there are as many vectors as dimensions."""
     is_square = op.Equal(op.Shape(vectors, start=-1), op.Shape(vectors, start=-2, end=-1))
     return op.Where(is_square, 0.0, beyond / op.Where(is_square, 1.0, values))
 

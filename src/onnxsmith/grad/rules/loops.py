@@ -3,8 +3,8 @@
 A loop keeps the states that each turn begins with, as scan outputs; a state whose shape changes from turn to turn is
 kept in a sequence. A state that is a sequence itself is not kept: the turns before are done again, unless nothing reads
 it. The way back is a loop over the turns in reverse. What the body reads from outside is added up there. A loop inside
-a loop keeps its states when it is recorded again; or on the way forward, where the model is asked to keep them: then
-the outer loop keeps at each turn what the inner one has kept.
+a loop keeps its states when it is recorded again, or on the way forward where the model is asked to keep them. In the
+second case the outer loop keeps at each turn what the inner one has kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from onnxsmith.types.dtypes import DType
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a loop keeps in sequences, as shapes change from turn to turn: states, and values of loops inside."""
+    """The values that a loop keeps in sequences, as their shapes change: states, and values of loops inside."""
 
     states: tuple[int, ...] = ()
     #: For each value that loops inside have kept: the element type if it goes into a sequence, None for a scan output.
@@ -47,7 +47,7 @@ class _Plan:
 
 
 class _Otherwise(Exception):
-    """What was found out while a body was recorded: it has to be kept by another plan."""
+    """Raised while a body is recorded, where it has to be kept by another plan."""
 
     def __init__(self, plan: _Plan) -> None:
         super().__init__(plan)
@@ -107,7 +107,7 @@ def _recorded_loop(control: ControlFlow, plan: _Plan) -> tuple[Value, ...]:
 
 
 def _is_of_one_shape(value: Value) -> bool:
-    """Whether a value certainly has the same shape at each turn."""
+    """True if a value certainly has the same shape at each turn."""
     shape = shape_of(value)
     return shape is not None and all(each is not None for each in shape)
 
@@ -124,7 +124,7 @@ def _of(flat: Sequence[Value], plan: _Plan, *, in_sequences: bool) -> list[Value
 def _stacked(
     held: Sequence[Held | None], plan: _Plan, rows: Sequence[Value], sequences: Sequence[Value]
 ) -> tuple[Held | None, ...]:
-    """What loops inside have kept, of all turns."""
+    """The kept values of loops inside, of all turns."""
     from_rows, from_sequences = iter(rows), iter(sequences)
     stacks = iter([next(from_rows if kind is None else from_sequences) for kind in plan.inside])
     return tuple([None if each is None else each.made_of(stacks) for each in held])

@@ -49,7 +49,7 @@ def _activation(name: str, alpha: float | None, beta: float | None) -> Activatio
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """What the three kinds of layers have in common."""
+    """The common parts of the three kinds of layers."""
 
     step: Step
     x: Tensor
@@ -82,7 +82,7 @@ class _Layer:
         return op.Expand(zero, op.Concat(op.Shape(self.x, start=1, end=2), hidden, axis=0))
 
     def clipped(self, gate: Tensor) -> Tensor:
-        """What goes into an activation."""
+        """The clipped input of an activation."""
         bound = self.step.attribute("clip")
         return gate if bound is None else op.Clip(gate, -self.step.number("clip"), self.step.number("clip"))
 

@@ -24,14 +24,14 @@ def _axes(step: Step) -> Tensor | Array | None:
 
 
 def _is_identity(step: Step) -> bool:
-    """Whether a reduction reduces nothing: over no axes, where that is said to mean none."""
+    """True if a reduction reduces nothing: it has no axes, and an attribute says that this means none."""
     known = step.content(1)
     is_empty = not step.has(1) or (known is not None and known.size == 0)
     return bool(step.integer("noop_with_empty_axes")) and is_empty
 
 
 def kept(step: Step, reduced: Tensor) -> Tensor:
-    """What a reduction has reduced, with the axes that it left out as ones of size 1."""
+    """The result of a reduction, with the axes that it left out as ones of size 1."""
     axes = _axes(step)
     if step.integer("keepdims", 1) or _is_identity(step):
         return reduced

@@ -45,7 +45,7 @@ def resize(step: Step, g: Tensor) -> Cotangents:
 
 
 def _is_scaled(step: Step, position: int) -> bool:
-    """Whether an axis is resized by a factor that is not known to be 1."""
+    """True if an axis is resized by a factor that is not known to be 1."""
     if not step.has(2):
         return False
     scales = step.content(2)

@@ -31,7 +31,7 @@ Turn: TypeAlias = Callable[[Emitter, str, str], str]
 
 
 def repeat(emit: Emitter, count: str, start: str, dtype: DType, turn: Turn) -> str:
-    """What becomes of a tensor after `count` turns; its shape may change in each. Needs opset 11."""
+    """The tensor after `count` turns; its shape may change in each. Needs opset 11."""
     inner, stem = emit.inner(), start
     number, condition, value = (emit.names.after(stem) for _ in range(3))
     result = turn(inner, number, value)

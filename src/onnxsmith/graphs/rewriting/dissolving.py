@@ -79,7 +79,7 @@ def _joined_versions(model: onnx.ModelProto) -> dict[str, int] | None:
 
 
 def _unused_prefix(model: onnx.ModelProto) -> str:
-    """What no name of a value begins with."""
+    """A prefix that no name of a value begins with."""
     names = list(value_names(model))
     prefix = "inlined"
     while any(name.startswith(prefix) for name in names):

@@ -29,7 +29,7 @@ _PLAIN_VALUES = {
 
 
 class Scope:
-    """What is known of the values that can be seen in one graph: declared or inferred types, constants.
+    """The facts of the values that can be seen in one graph: declared or inferred types, constants.
 
     Inference is asked when a type is not declared, and not before: most rules need no more than attributes.
     """
@@ -237,7 +237,7 @@ class Site:
         return element_type(self.scope.type_of(self.input(position)))
 
     def output_type(self, position: int) -> onnx.TypeProto | None:
-        """What is known of an output: by inference, or by the operator's signature, which knows no shapes."""
+        """The type of an output: by inference, or by the operator's signature, which knows no shapes."""
         found = self.scope.type_of(self.output(position))
         if found is not None and found.WhichOneof("value") is not None:
             return found

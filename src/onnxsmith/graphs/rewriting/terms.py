@@ -68,7 +68,7 @@ class Terms:
         return term if isinstance(term, str) else self.emit.constant(term)
 
     def remainder(self, term: Term, divisor: int) -> Term:
-        """What is left after a division by a positive number."""
+        """The remainder after a division by a positive number."""
         if isinstance(term, int):
             return term % divisor
         whole = self.emit.op("Mul", self.emit.op("Div", term, self.name(divisor)), self.name(divisor))

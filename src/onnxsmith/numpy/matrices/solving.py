@@ -35,14 +35,14 @@ from onnxsmith.types.dtypes import DType
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` gives."""
+    """The result of `slogdet`."""
 
     sign: Array
     logabsdet: Array
 
 
 class LstsqResult(NamedTuple):
-    """What `lstsq` gives."""
+    """The result of `lstsq`."""
 
     x: Array
     residuals: Array

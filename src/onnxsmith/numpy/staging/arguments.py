@@ -49,7 +49,7 @@ class Leaf(NamedTuple):
         return TensorType(dtypes.onnx_type(self.dtype), (*self.shape, *pair))
 
     def met(self, tensor: Tensor) -> Array | Number:
-        """What the function gets."""
+        """The value that the function gets."""
         if self.role == "number":
             return number(tensor)
         made = (
@@ -113,7 +113,7 @@ class Call:
         return rebuilt(value, [self.take_apart(each, f"{name}_{key}") for key, each in inner])
 
     def _is_input(self, kind: type, value: Held, name: str) -> bool:
-        """Whether a Python number is an input."""
+        """True if a Python number is an input."""
         if name in self._needed:
             return False
         return kind is float or (kind is int and name in self._inputs and value in _INT64)
@@ -160,7 +160,7 @@ class Call:
 
 
 def fed(elements: Elements) -> Elements:
-    """What the model is fed for an array: complex numbers as pairs."""
+    """The elements that the model is fed for an array: complex numbers as pairs."""
     if elements.dtype.kind != "c":
         return elements
     whole = np.ascontiguousarray(elements).reshape(elements.shape)
@@ -185,7 +185,7 @@ def bound_arguments(
 
 
 def _identity(value: Held) -> Hashable:
-    """What stands for a value in a key: itself if it has a hash, else the object."""
+    """The key of a value: itself if it has a hash, else the object."""
     if isinstance(value, float | complex):
         return repr(value)
     try:

@@ -34,7 +34,7 @@ from onnxsmith.scripting.staging.truth import settled
 
 
 def in_place_of(function: Function, usual: Function | None) -> Function | None:
-    """What is called in the place of one of Python's functions; None for all others."""
+    """The function that is called in the place of one of Python's; None for all others."""
     try:
         make = _MAKERS.get(function)
     except TypeError:  # no hash, so none of them
@@ -199,7 +199,7 @@ class Distinct(collections.abc.Set[UserValue]):
 
 
 def _is_surely_equal(a: UserValue, b: UserValue) -> bool:
-    """Whether two sizes or shapes are equal; refused where only the model knows."""
+    """True if two sizes or shapes are equal; refused where only the model knows."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         mine, theirs = tuple(a), tuple(b)
         return len(mine) == len(theirs) and all(map(_is_surely_equal, mine, theirs))

@@ -1,4 +1,4 @@
-"""What is called where numpy code calls numpy: one table, by the function objects themselves.
+"""Functions that replace numpy's in numpy code: one table, by the function objects themselves.
 
 Whatever a function was reached by (`np.linalg.norm`, `from numpy import zeros`), it is the same object. A call that is
 given neither arrays of ours nor numbers of a model is numpy's own, whose arrays become ours: what is known when a model
@@ -39,7 +39,7 @@ _OUTSIDE = "it lives outside the function, and a model has no memory from one ca
 
 
 def holds_open(value: UserValue, depth: int = 4) -> bool:
-    """Whether a value is an array of ours, or has one or a number of the model in it."""
+    """True if a value is an array of ours, or contains one or a number of the model."""
     if isinstance(value, Array | GrownList | GrownRows | Value):
         return True
     if not depth:
@@ -55,7 +55,7 @@ def holds_open(value: UserValue, depth: int = 4) -> bool:
 
 
 def as_ours(value: UserValue, around: Sequence[UserValue] = ()) -> UserValue:
-    """What numpy gave, with arrays of ours in the places of numpy's.
+    """The result of a function of numpy, with arrays of ours in the places of numpy's.
 
     One that shares elements with what is `around`, such as an argument, is never written to.
     """
@@ -116,7 +116,7 @@ def replacements() -> Mapping[object, Function]:
 
 
 def replacement(function: UserValue) -> Function | None:
-    """What is called in the place of a function of numpy; None for all others."""
+    """The function that is called in the place of one of numpy's; None for all others."""
     try:
         found = replacements().get(function)
     except TypeError:  # no hash, so none of them

@@ -72,7 +72,7 @@ SPEAKING.add(_collected.__code__)  # tuple(2) says to a 'try' what Python says
 
 
 def _is_open(value: UserValue) -> bool:
-    """Whether only the model can go through a value."""
+    """True if only the model can iterate over a value."""
     return isinstance(value, Holding) and value.is_symbolic
 
 
@@ -83,7 +83,7 @@ class StandsFor:
 
 
 class Substitutes(Protocol):
-    """What is called in the places of functions, besides numpy's: by who knows another library."""
+    """Functions that are called in the places of another library's; a front end for that library gives them."""
 
     @property
     def file(self) -> str:
@@ -95,7 +95,7 @@ class Substitutes(Protocol):
         ...
 
     def called(self, function: Function, stage: Callable[[Function], Function]) -> Function | None:
-        """What is called, as it is, in the place of a function; None for all others. `stage` gives what stages one."""
+        """The function that is called directly in the place of another; None for all others. `stage` stages one."""
         ...
 
 

@@ -47,7 +47,7 @@ def checked(function: Function, call: Function) -> Function:
 
 
 def _is_surely_fine(name: str, operand: UserValue) -> bool:
-    """Whether it is known that a function has a result for an operand."""
+    """True if a function is known to have a result for an operand."""
     if name == "sqrt":
         return is_natural(operand)
     if name not in _INTEGERS:

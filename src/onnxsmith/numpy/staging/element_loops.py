@@ -36,7 +36,7 @@ _NUMBERS = {"int": dtypes.INT64, "float": dtypes.FLOAT64, "bool": dtypes.BOOL}
 
 
 class Gathered(NamedTuple):
-    """What a function gave for all elements: an array for each of its results."""
+    """The results of a function for all elements: an array for each result."""
 
     arrays: list[Array]
     #: Whether it gives several, or a tuple of one.
@@ -51,7 +51,7 @@ def over_elements(
     written: Staged,
     as_python: bool,
 ) -> Gathered:
-    """What a function gives for the parts of arrays at each first index, put together.
+    """The results of a function for the parts of arrays at each first index, put together.
 
     `wanted` are the element types of the results. `written` is the user's own function, which may change nothing that
     outlives one call: here it is called a few times, whatever the number of elements. `as_python` hands single elements
@@ -90,7 +90,7 @@ def over_elements(
 
 
 def _sample(function: Staged, elements: Sequence[Array | Number], raises: Raises | None) -> UserValue:
-    """What the function gives for one element; the errors that it may raise are noted when it is recorded."""
+    """The result of the function for one element; the errors that it may raise are noted when it is recorded."""
     noted = 0 if raises is None else len(raises.errors)
     try:
         return function(*elements)
@@ -118,7 +118,7 @@ def _code(raised: Number | int) -> TensorValue:
 
 @contextmanager
 def _forgotten() -> Generator[None]:
-    """What is recorded here is no part of the model."""
+    """Keeps the nodes that are recorded in the block out of the model."""
     graph = current_graph()
     bring_back = graph.checkpoint()
     inner = graph.subgraph()

@@ -78,7 +78,7 @@ def _or_default(extreme: Function, values: Array, default: UserValue, *, is_pyth
 
 
 def _perhaps_python(values: Sequence[UserValue], chosen: Array) -> Weak | None:
-    """Which Python numbers what was chosen of some values may be."""
+    """The Python numbers that the chosen value may be."""
     if not differs_from_python(chosen.dtype):
         return None
     found: Weak | None = None
@@ -100,5 +100,5 @@ def of_list(value: UserValue) -> UserValue:
 
 
 def items_of(values: UserValue) -> list[UserValue]:
-    """What Python goes through."""
+    """The items that Python iterates over."""
     return list(cast("Iterable[UserValue]", values))

@@ -17,7 +17,7 @@ _CYTHON = ("cython_function_or_method", "fused_cython_function")
 
 
 def compiled(function: Function) -> Function | None:
-    """What is called in the place of a function of a module that is written in C; None for all others."""
+    """The function that is called in the place of one of a module in C; None for all others."""
     owner: object = getattr(function, "__self__", None)
     is_of_module = isinstance(function, types.BuiltinFunctionType) and (
         owner is None or isinstance(owner, types.ModuleType)
@@ -44,7 +44,7 @@ def compiled(function: Function) -> Function | None:
 
 
 def _is_class_in_c(function: Function) -> bool:
-    """Whether a function is a class of a library that is written in C, such as `np.nditer`."""
+    """True if a function is a class of a library that is written in C, such as `np.nditer`."""
     return (
         isinstance(function, type)
         and not function.__flags__ & _HEAP_TYPE

@@ -26,7 +26,7 @@ from onnxsmith.scripting.staging.raised import Raises, collecting_raises
 def stage(
     function: Callable[..., Any], /, *args: Any, substitutes: Substitutes | None = None, **kwargs: Any
 ) -> Any:
-    """What a plain function of numpy code gives on arrays that are recorded: its `if` and `for` become control flow.
+    """The result of a plain function of numpy code on recorded arrays: its `if` and `for` become control flow.
 
     `substitutes` says what is called in the places of functions that another library has. An error that the code
     raises, and only the model knows whether it does, is raised by the model where the result is needed.

@@ -1,8 +1,8 @@
 """`onnxsmith.numpy.jit`: plain numpy code as one session, made once per element types, ranks and options.
 
-Floats are inputs of the session, and so are whole numbers from the second value on, unless the code needs them known
-when the model is made (an axis, a number of digits): then there is a session for each value. What sessions there are,
-and why, `report` tells.
+Floats are inputs of the session, and so are whole numbers from the second value on. Where the code needs a number when
+the model is made (an axis, a number of digits), there is a session for each value. `report` lists the sessions, with
+the reason for each.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LIMIT = 256
 
 @shown_as("jitted function")
 class Jitted(StandsFor, MakesModels):
-    """What `jit` makes of a function."""
+    """A function that `jit` has wrapped."""
 
     def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:
         self._plain: PlainFunction = plain_function(function)
@@ -104,7 +104,7 @@ class Jitted(StandsFor, MakesModels):
         return to_model(self.__wrapped__, *types, verify=False)
 
     def watch(self) -> Callable[[], bool]:
-        """What tells whether globals, attributes or arrays that the function reads are others than now."""
+        """A function that says if globals, attributes or arrays that the function reads have changed since now."""
         outside = Outside(self.__wrapped__)
         return lambda: outside.changed() is not None
 
@@ -219,7 +219,7 @@ class Jitted(StandsFor, MakesModels):
 
     @property
     def sessions(self) -> list[str]:
-        """What sessions were made for, one text each: element types and ranks of inputs, and values."""
+        """A text for each session that was made: element types and ranks of inputs, and values."""
         return [each.form for key, each in self._runs.items() if key[:1] == ("call",)]
 
     @property

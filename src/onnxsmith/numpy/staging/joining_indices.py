@@ -23,7 +23,7 @@ _NAMES = {id(np.r_): "r_", id(np.c_): "c_"}
 
 
 class Joining:
-    """What `np.r_` or `np.c_` is where arrays record."""
+    """Stands for `np.r_` or `np.c_` where arrays are recorded."""
 
     __slots__ = ("_name", "_numpys")
 
@@ -51,7 +51,7 @@ class Joining:
 
 
 class Grid:
-    """What `np.mgrid` or `np.ogrid` is where bounds may be the model's."""
+    """Stands for `np.mgrid` or `np.ogrid` where bounds may be the model's."""
 
     __slots__ = ("_is_open_grid", "_numpys")
 
@@ -74,7 +74,7 @@ class Grid:
 
 
 def joining(value: object) -> Joining | Grid | None:
-    """What is indexed in the place of one of numpy's; None for all other values."""
+    """The object that is indexed in the place of one of numpy's; None for all other values."""
     if value is np.mgrid or value is np.ogrid:
         return Grid(value, is_open_grid=value is np.ogrid)
     name = _NAMES.get(id(value))

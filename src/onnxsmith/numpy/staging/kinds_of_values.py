@@ -1,4 +1,4 @@
-"""What arrays of ours are taken for: `isinstance(x, np.ndarray)`, `type(x)`, `hasattr(x, "T")`, `np.isscalar(x)`."""
+"""Type tests on arrays of ours: `isinstance(x, np.ndarray)`, `type(x)`, `hasattr(x, "T")`, `np.isscalar(x)`."""
 
 from __future__ import annotations
 

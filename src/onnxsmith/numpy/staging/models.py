@@ -76,7 +76,7 @@ def to_model(
     """The model of a plain function of numpy code.
 
     For each parameter a type is given, in order or by name: of an array (`DOUBLE["N", 2]`), of a Python number
-    (`float`, `int`, `bool`), lists, tuples and dicts of these; or a value, which the model is made for.
+    (`float`, `int`, `bool`), or lists, tuples and dicts of these. A value in the place of a type is fixed in the model.
 
     `verify` runs both, on sizes 0, 1 and two more of every dimension that is open, and on the arguments `data`;
     `model.report` says how near they are, and which sizes the function itself refuses. A difference past what rounding
@@ -178,7 +178,7 @@ def _read_precision(precision: Precision | None) -> DType | None:
 
 
 def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given for each parameter; annotations that are types of tensors count for those that are left out."""
+    """The argument of each parameter; annotations that are types of tensors count for those that are left out."""
     parameters = plain.signature.parameters
     takes_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
     unknown = [] if takes_any else [each for each in named if each not in parameters]
@@ -231,7 +231,7 @@ def _check_annotation(plain: PlainFunction, name: str, hint: object, given: obje
 
 
 def _contradict(one: TensorType, other: TensorType) -> bool:
-    """Whether no array is of both types."""
+    """True if no array is of both types."""
     if one.dtype is not other.dtype or len(one.shape or ()) != len(other.shape or ()):
         return True
     sizes = zip(one.shape or (), other.shape or (), strict=True)
@@ -288,7 +288,7 @@ class _Types:
         self.leaves: list[Leaf] = []
 
     def taken_apart(self, value: Held, name: str) -> Held:
-        """What was given for a parameter, with a `Place` for each input in it."""
+        """The argument of a parameter, with a `Place` for each input in it."""
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
             return self._input(Leaf(name, dtype, (), "number"))

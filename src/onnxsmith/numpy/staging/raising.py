@@ -47,7 +47,7 @@ def guarded(raises: Raises, outputs: Sequence[Value]) -> list[Value]:
 def _failing(
     code: TensorValue, errors: Sequence[RaisedError], position: int, output: Tensor
 ) -> Callable[[], TensorValue]:
-    """What fails with the text of the error whose number it is, and would give something like the output."""
+    """A branch that fails with the text of the error of this number, and has the type of the output."""
 
     def fail() -> TensorValue:
         first, *rest = errors

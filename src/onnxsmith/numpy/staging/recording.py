@@ -133,7 +133,7 @@ def _array_of(
 
 @contextlib.contextmanager
 def numbers_of_numpys() -> Generator[None]:
-    """What is numpy's is an array of ours within the block, also beside numbers that only the model knows."""
+    """Makes arrays of ours of numpy's within the block, also beside numbers that only the model knows."""
     token = NUMPYS_NUMBER.set(_array_of)
     try:
         yield
@@ -234,7 +234,7 @@ class Recording:
                     outputs.tensors.append(value.tensor)
 
     def _which_error(self, feeds: Sequence[Elements]) -> int:
-        """Which error the function raises, asked of a model that computes nothing else; 0 for none."""
+        """The number of the error that the function raises, from a model that computes nothing else; 0 for none."""
         names = [each.name for each in self.model.inputs]
         whole: Any = self.model  # its `extract` is a capability, which checkers see in the stubs
         try:
@@ -250,14 +250,14 @@ class Recording:
         return narrowed_type(dtype, self._precision)
 
     def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
-        """What the model gives."""
+        """The outputs of the model."""
         if self._run is None:
             self._run = _for_running(self.model).runner()
         results = self._run(feeds)
         return cast("Sequence[Elements]", results if self._count > 1 else (results,))
 
     def __call__(self, feeds: Sequence[Elements]) -> tuple[Any, list[Elements]]:
-        """What the function gives, and the new elements of the inputs that it writes to."""
+        """The result of the function, and the new elements of the inputs that it writes to."""
         if not self._count:
             return self._rebuild(iter(())), []
         try:
@@ -291,7 +291,7 @@ def _for_running(model: Model) -> Model:
 
 
 def _has_large_parts(graph: onnx.GraphProto) -> bool:
-    """Whether elements are taken at places that are sums, as those of windows are, or squares are added up."""
+    """True if elements are taken at places that are sums, as those of windows are, or squares are added up."""
     makers = {each.output[0]: each for each in graph.node if each.op_type in ("Add", "Mul")}
     for node in graph.node:
         if node.op_type == "Gather":
@@ -306,7 +306,7 @@ def _has_large_parts(graph: onnx.GraphProto) -> bool:
 
 
 def _shown(template: Held, leaves: Sequence[Leaf]) -> str:
-    """What a model is made for, of one argument."""
+    """The text for one argument that a model is made for."""
     if isinstance(template, Place):
         leaf = leaves[template.position]
         if leaf.role == "number":
@@ -346,7 +346,7 @@ def _only_numpys(error: Exception) -> InputTypeError | None:
 def staged_function(
     function: PlainFunction, staging: Staging = STAGING
 ) -> Callable[[Mapping[str, Any]], UserValue]:
-    """What stages a function on its arguments, in the graph that is being recorded."""
+    """A function that stages another on its arguments, in the graph that is being recorded."""
     plain = function.function
     node = find_function(plain)
     refuse_if_changed(plain, node)

@@ -1,4 +1,4 @@
-"""What is known of a model of numpy code besides the model: how near it is to the code, and on what."""
+"""Reports on models of numpy code: how near the model is to the code, and on what data."""
 
 from __future__ import annotations
 

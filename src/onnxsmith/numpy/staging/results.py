@@ -1,4 +1,4 @@
-"""What a function gives: the outputs of its model, and how the result is put together of them again."""
+"""Results of a function: the outputs of its model, and how the result is put together of them again."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _SCRIPTED_TOO = ("fabs", "pow", "floor", "ceil", "trunc", "isnan", "isinf")
 
 
 def is_open(value: UserValue) -> bool:
-    """Whether only the model knows the elements of a value."""
+    """True if only the model knows the elements of a value."""
     return isinstance(value, Array) and value.is_symbolic
 
 
@@ -64,7 +64,7 @@ def _single(value: Array, what: str) -> Tensor:
 
 @functools.cache
 def _converts_vectors() -> bool:
-    """Whether the installed numpy makes a number of a vector of one element, as older ones do."""
+    """True if the installed numpy makes a number of a vector of one element, as older ones do."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -340,7 +340,7 @@ STAND_INS: dict[tuple[str, str], Callable[..., object]] = {
 
 
 def stand_in(function: object) -> Callable[..., object] | None:
-    """What is staged in the place of a library's helper; None for all others."""
+    """The function that is staged in the place of a library's helper; None for all others."""
     home: object = getattr(function, "__module__", None)
     name: object = getattr(function, "__name__", None)
     if not isinstance(home, str) or not isinstance(name, str):

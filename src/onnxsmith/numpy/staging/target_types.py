@@ -1,4 +1,4 @@
-"""What scikit-learn calls the type of targets, a text, where only the model knows it."""
+"""The type of targets as scikit-learn names it, a text, where only the model knows it."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from onnxsmith.scripting.staging.closures import in_place
 
 @shown_as("vectorized function")
 class Vectorized(np.vectorize):  # pyright: ignore[reportIncompatibleVariableOverride]  # of its `__module__`
-    """What `vectorize` makes of a function: a `np.vectorize` whose calls run as a model."""
+    """A function that `vectorize` has wrapped: a `np.vectorize` whose calls run as a model."""
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> Any:
         if any(isinstance(each, Array) and each.is_symbolic for each in (*args, *kwargs.values())):

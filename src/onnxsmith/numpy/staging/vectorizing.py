@@ -33,7 +33,7 @@ _CORE = re.compile(r"\(([^()]*)\)")
 
 @dataclass(frozen=True)
 class Vectorizing:
-    """What is asked of a vectorized function."""
+    """The options of a vectorized function."""
 
     function: Callable[..., Any]
     otypes: tuple[dtypes.NumpyDType, ...] | None = None
@@ -42,7 +42,7 @@ class Vectorizing:
 
     @classmethod
     def of_numpys(cls, made: np.vectorize) -> Vectorizing:
-        """What a `np.vectorize` object asks for."""
+        """The options of a `np.vectorize` object."""
         types = [np.dtype(each) for each in made.otypes] if made.otypes is not None else None
         return cls(
             made.pyfunc, _known_types(types), frozenset(made.excluded), _signature_text(made.signature)
@@ -151,7 +151,7 @@ def apply_along_axis(
 
 
 def element_loop(function: Staged, stage: Callable[[Staged], Staged]) -> Staged | None:
-    """What is called in the place of a vectorized function or of `apply_along_axis`; None for all others."""
+    """The function called in the place of a vectorized one or of `apply_along_axis`; None for all others."""
     if isinstance(function, np.vectorize):
         asked = Vectorizing.of_numpys(function)
 
@@ -188,7 +188,7 @@ def _signature_text(signature: object) -> str | None:
 
 @functools.lru_cache(maxsize=256)
 def _returns_int(function: Callable[..., Any]) -> bool:
-    """Whether a function returns a whole number that is written out, on one of its paths."""
+    """True if a function returns an integer literal on one of its paths."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):

@@ -140,7 +140,7 @@ class Verification:
     # -- comparing -------------------------------------------------------------------------------------
 
     def _called(self, example: Example, report: ModelReport) -> tuple[UserValue] | None:
-        """What the function gives; None where it raises an error."""
+        """The result of the function; None where it raises an error."""
         given = copy.deepcopy(dict(example.given))
         call = self._plain.signature.bind_partial()
         call.arguments.update(given)
@@ -214,7 +214,7 @@ def _rounding(model: Model, leaves: Sequence[Leaf]) -> float:
 
 
 def _like(mine: Elements, other: Held) -> Elements:
-    """What the function gives as an array; a Python number has no element type of its own."""
+    """The result of the function as an array; a Python number has no element type of its own."""
     is_python = other.__class__ is int or other.__class__ is float
     return np.asarray(other, mine.dtype if is_python and mine.dtype.kind == "f" else None)
 
@@ -235,14 +235,14 @@ def _made_up(leaf: Leaf, sizes: Mapping[str, int], rng: np.random.Generator) -> 
 
 
 def _as_given(leaf: Leaf, elements: Elements) -> UserValue:
-    """What the function is called with for an input."""
+    """The value that the function is called with for an input."""
     if leaf.role == "number":
         return elements.item()
     return elements[()] if leaf.role == "scalar" else elements.copy()
 
 
 class _Datum(NamedTuple):
-    """What data has for an input, and whether its element type is its own: Python's numbers have none."""
+    """The data of an input, and a flag for an element type of its own: Python's numbers have none."""
 
     elements: Elements
     is_typed: bool
@@ -288,7 +288,7 @@ def _collect(template: Held, value: Held, values: dict[int, _Datum]) -> None:
 
 
 def _outputs(result: Held, name: str, *, joins_lists: bool = False) -> Iterator[tuple[str, Held]]:
-    """What a function gives, one by one, in the order of the model's outputs; a list may be one of them."""
+    """The results of a function, one by one, in the order of the model's outputs; a list may be one of them."""
     if joins_lists and isinstance(result, list):
         yield name, np.asarray(cast("list[Any]", result))
         return

@@ -1,4 +1,4 @@
-"""Which of two is less, and the extreme one of them. Complex numbers stand in the order of a dictionary."""
+"""Comparisons, and the smaller or larger of two. Complex numbers have lexicographic order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What floating-point numbers are made of: sign, exponent, fraction, neighbours."""
+"""The parts of floating-point numbers: sign, exponent, fraction, neighbours."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _power(x: TensorValue, exponent: TensorValue) -> TensorValue:
 
 
 def _is_two(exponent: TensorValue) -> bool:
-    """Whether it is known that an exponent is a single 2."""
+    """True if an exponent is known to be a single 2."""
     known = exponent.known.data
     return isinstance(known, np.ndarray) and known.shape == () and bool(known == 2)
 

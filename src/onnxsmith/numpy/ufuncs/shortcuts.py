@@ -26,12 +26,12 @@ def total(x: Field, axes: Sequence[int]) -> Field:
 
 
 def is_any(x: Field, axes: Sequence[int]) -> Field:
-    """Whether an element is true."""
+    """True if any element is true."""
     return Field(reductions.any_true(truth(x.re), axes, keepdims=True))
 
 
 def is_all(x: Field, axes: Sequence[int]) -> Field:
-    """Whether all elements are true."""
+    """True if all elements are true."""
     return Field(reductions.all_true(truth(x.re), axes, keepdims=True))
 
 

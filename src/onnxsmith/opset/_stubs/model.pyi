@@ -1508,7 +1508,7 @@ class Model:
         ['block', 'block', 'block']
         """
     def predict(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts.
+        """The predictions of the pipeline for the rows of `X`: a data frame, an array, or a list of texts.
 
         >>> import numpy as np
         >>> import onnxsmith
@@ -1691,7 +1691,7 @@ class Model:
         Model(a: FLOAT['N']) -> mul: FLOAT['N'], 2 nodes, opset 21
         """
     def transform(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-        """What the pipeline makes of the rows of `X`.
+        """The rows of `X`, transformed by the pipeline.
 
         >>> import numpy as np
         >>> import onnxsmith

@@ -57,7 +57,7 @@ class ConvertedModel(Model):
     report: ConversionReport
 
 class Estimator(Protocol):
-    """What users give: an estimator of scikit-learn or of their own, of which checkers know no more than this."""
+    """An estimator that users give: one of scikit-learn or of their own. Checkers know no more of it than this."""
     def get_params(self, deep: bool = True) -> Mapping[str, Any]:
         """The parameters that it was made with, by name."""
 

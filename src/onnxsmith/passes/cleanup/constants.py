@@ -116,7 +116,7 @@ def share_constants(edit: Editor) -> int:
 
 
 def content_key(tensor: ir.TensorProtocol) -> Hashable:
-    """What two tensors of one content have in common; large ones and text are equal to themselves alone."""
+    """The key that two tensors of one content share; large ones and text are equal to themselves alone."""
     if (
         isinstance(tensor, ir.LazyTensor)
         or tensor.dtype == ir.DataType.STRING

@@ -1,6 +1,6 @@
 """Constant folding: a node all of whose inputs are constants is run now, by the runtime, and its result kept.
 
-Results of up to 1 MB are kept, and larger ones that are no larger than what they are made of; those are computed when
+Results of up to 1 MB are kept, and larger ones that are no larger than their inputs. The larger ones are computed when
 the model is saved or run, so that no second copy of the weights is held. A weight that is also read as it is stays
 apart from its transpose beyond 64 KB, which would store it twice. What it takes to run a node is estimated
 first: nothing runs that could take long, has a body, or may give another result tomorrow.
@@ -90,7 +90,7 @@ def fold(at: Attempt) -> Outcome:
 
 
 def _name(at: Attempt, value: ir.Value) -> str:
-    """What a folded value is called: a transposed weight after the weight."""
+    """The name of a folded value: a transposed weight is named after the weight."""
     weight = at.input(0)
     if at.node.op_type == "Transpose" and weight is not None and weight.name:
         return f"{weight.name}.T"
@@ -128,7 +128,7 @@ def _folded(
 
 
 def kept_transposes(edit: Editor) -> list[str]:
-    """What the report says of weights whose transpose is left to the runtime."""
+    """The lines of the report about weights whose transpose is left to the runtime."""
     kept = dict.fromkeys(
         node.inputs[0].name
         for node in edit.nodes()

@@ -1,4 +1,4 @@
-"""What a loop computes again in every turn, from nothing of its own: moved in front of the loop.
+"""Moves values in front of a loop that every turn computes again, from nothing of its own.
 
 Where the loop surely runs, the first turn computes it anyway, so anything may move. Where it may take no turn at all,
 only what is cheap and cannot fail does. Nothing moves that is random, has a body, or is of a domain that nobody knows.

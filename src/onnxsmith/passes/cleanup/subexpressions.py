@@ -56,7 +56,7 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
 
 
 def _key(node: ir.Node) -> Hashable | None:
-    """What two equal nodes have in common; None for nodes that are equal to none."""
+    """The key that two equal nodes share; None for nodes that are equal to none."""
     if is_random(node) or not node.outputs or (not node.inputs and node.op_type != "Constant"):
         return None
     if node.domain not in ("", "ai.onnx.ml"):

@@ -60,7 +60,7 @@ def attention(at: Attempt) -> Outcome:
 
 
 def _softmaxed(edit: Editor, value: ir.Value | None) -> ir.Value | None:
-    """What a value is the softmax of, over the last dimension; with zeros where a row has none but masked elements."""
+    """The input of a softmax over the last dimension; a row with only masked elements may give zeros."""
     chosen = only_for(value, "Where")
     if chosen is not None:
         test, zero, value = chosen.inputs

@@ -28,7 +28,7 @@ def both_ways(node: ir.Node) -> Iterator[tuple[ir.Value | None, ir.Value | None]
 
 @dataclass(slots=True)
 class Product:
-    """What a value is the product of: one number, and the rest."""
+    """The factors of a value that is a product: one number, and the rest."""
 
     number: float = 1.0
     factors: list[ir.Value] = field(default_factory=list[ir.Value])

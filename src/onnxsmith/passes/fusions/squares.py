@@ -1,8 +1,8 @@
 """Sums of squares as one operator, where runtimes are faster with it.
 
 ONNX Runtime adds up squares of float64 in half of the time that a product and its sum take, where rows are short or
-arrays are large. In float32 it is slower, and rounds more, so that these stay as they are; and so do sums along an axis
-that is not the last one, and of rows that are known to be long.
+arrays are large. In float32 it is slower, and rounds more, so that these stay as they are. Sums along an axis that is
+not the last one stay, too, and so do sums of rows that are known to be long.
 """
 
 from __future__ import annotations

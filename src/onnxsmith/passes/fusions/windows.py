@@ -140,7 +140,7 @@ def product_of_windows(at: Attempt) -> Outcome:
 
 
 def _reduced(at: Attempt, width: int, vector: ir.Value, operator: str) -> ir.Value:
-    """What windows of a width are reduced to."""
+    """The reduction of all windows of a width."""
 
     def part(value: ir.Value, start: int, end: int) -> ir.Value:
         return at.op("Slice", value, *[at.constant([each]) for each in (start, end, 0)])
@@ -155,7 +155,7 @@ def _reduced(at: Attempt, width: int, vector: ir.Value, operator: str) -> ir.Val
 
 
 def elements_of_windows(at: Attempt) -> Outcome:
-    """What is computed of each element of all windows: windows of what is computed of the vector's."""
+    """Computes on the vector in the place of each element of all its windows, and takes windows of the result."""
     node = at.node
     found: Windows | None = None
     inputs: list[ir.Value | None] = []

@@ -1,4 +1,4 @@
-"""Which of many candidate segments become calls: those that save most, as long as the graph stays without cycles."""
+"""Chooses the candidate segments that become calls: those that save most, as long as the graph has no cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values that a function needs are constants of it, and which are weights, which every call passes."""
+"""Tells values that are constants of a function from weights, which every call passes."""
 
 from __future__ import annotations
 

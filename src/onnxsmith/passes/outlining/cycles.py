@@ -9,7 +9,7 @@ from onnxsmith.passes.outlining.wiring import Wiring
 
 
 def in_cycles(wiring: Wiring, segments: Sequence[Iterable[int]]) -> set[int]:
-    """Which of the segments lie on a cycle once each is a single node: a path leaves them and comes back."""
+    """The segments that lie on a cycle once each is a single node: a path leaves them and comes back."""
     count = len(wiring.nodes)
     owner = list(range(count))
     for number, nodes in enumerate(segments):

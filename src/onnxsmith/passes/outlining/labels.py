@@ -1,4 +1,4 @@
-"""What a node is, apart from the names and values that it is given: equal labels mean equal nodes.
+"""Labels of nodes, apart from the names and values that they are given: equal labels mean equal nodes.
 
 A label holds all of it and no digest, so that what has equal labels needs no further proof.
 """

@@ -1,4 +1,4 @@
-"""What values in a function are called: the word that all its calls have for them, or else by what makes them."""
+"""Names of values in a function: the word that all its calls have for them, or else by the node that makes them."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _check(model: object, by: object) -> None:
 
 
 def _asked(by: Callable[[ir.Node], object], graph: ir.Graph) -> list[str | None]:
-    """What the user's function says of each node."""
+    """The answer of the user's function for each node."""
     found: list[str | None] = []
     for node in graph:
         name = None if constant_attribute(node) is not None else by(node)

@@ -1,4 +1,4 @@
-"""What is to be cut out of a graph: parts, each of which becomes a call of a function. Says nothing of how."""
+"""Parts to be cut out of a graph, each of which becomes a call of a function. Says nothing of how."""
 
 from __future__ import annotations
 

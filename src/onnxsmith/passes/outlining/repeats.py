@@ -54,7 +54,7 @@ def repeated_parts(wiring: Wiring) -> tuple[list[Part], dict[ir.Node, Scope]]:
 
 
 def repeated_name(parts: Sequence[Part]) -> tuple[str, str]:
-    """What a person would call the parts, by the class of their modules or by the modules' names."""
+    """The name that a person would give the parts, by the class of their modules or by the modules' names."""
     if not all(each.scope for each in parts):
         return OWN_DOMAIN, "block"
     classes = {class_of(each.all_nodes(), each.scope) for each in parts}

@@ -69,7 +69,7 @@ class Repetition:
         self._arguments = sorted(arguments, key=_is_weight)
 
     def arguments(self, member: int) -> list[ir.Value]:
-        """What the call in the place of a repetition passes."""
+        """The arguments of the call in the place of a repetition."""
         return [leaf.values[member] for leaf in self._arguments]
 
     def constants(self) -> Iterator[ir.Value]:
@@ -82,7 +82,7 @@ class Repetition:
         return self.wiring.is_used_outside(node.outputs[index], self._own[member])
 
     def _find_leaves(self) -> dict[tuple[int, ...], _Leaf]:
-        """What comes from outside, under the values of all repetitions: one input where all have one value for it."""
+        """The values from outside, under the values of all repetitions: one input where all have one value for it."""
         found: dict[tuple[int, ...], _Leaf] = {}
         first = self.members[0].nodes
         has_constants = not self._imports.keys().isdisjoint(("", "ai.onnx"))  # they are nodes of this domain
@@ -174,7 +174,7 @@ class Repetition:
 
 
 def _merged_metadata(nodes: Sequence[ir.Node]) -> dict[str, str]:
-    """What the metadata of all nodes say, and all places that they were written at."""
+    """The metadata that all nodes share, and all places that they were written at."""
     tables = [node.metadata_props for node in nodes]
     found = shared(tables)
     sources = list(dict.fromkeys(source for table in tables for source in sources_in(table)))
@@ -186,7 +186,7 @@ def _merged_metadata(nodes: Sequence[ir.Node]) -> dict[str, str]:
 
 
 def shared(tables: Sequence[Mapping[str, T]]) -> dict[str, T]:
-    """What all tables say."""
+    """The entries that all tables share."""
     return {key: said for key, said in tables[0].items() if all(each.get(key) == said for each in tables[1:])}
 
 

@@ -49,7 +49,7 @@ def class_of(nodes: Iterable[ir.Node], scope: Scope) -> str | None:
 
 
 def function_name(scopes: Sequence[Scope]) -> str:
-    """What all these modules are.
+    """The name of the function for all these modules.
 
     >>> function_name([("decoder", "layers", "0"), ("decoder", "layers", "1")])
     'decoder_layer'

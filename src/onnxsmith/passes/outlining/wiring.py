@@ -126,7 +126,7 @@ class Wiring:
 
 
 def constant_attribute(node: ir.Node) -> ir.Attr | None:
-    """What a Constant node says."""
+    """The attribute with the content of a Constant node."""
     if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or len(node.attributes) != 1:
         return None
     attribute = next(iter(node.attributes.values()))
@@ -134,7 +134,7 @@ def constant_attribute(node: ir.Node) -> ir.Attr | None:
 
 
 def used_values(node: ir.Node) -> Iterator[ir.Value | None]:
-    """What a node uses: its inputs, then what graphs inside it take from outside, each as often as it is used."""
+    """The values that a node uses: its inputs, then those that inner graphs take from outside, once for each use."""
     yield from node.inputs
     own: set[ir.Value] = set()
     for graph in graphs_by_name(node):

@@ -1,4 +1,4 @@
-"""Whether a value of a model is what the annotation of a parameter says: element type, rank, sizes."""
+"""Checks a value of a model against the annotation of a parameter: element type, rank, sizes."""
 
 from __future__ import annotations
 

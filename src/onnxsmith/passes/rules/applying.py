@@ -73,7 +73,7 @@ class Application:
         return look
 
     def notes(self) -> list[str]:
-        """What the report says besides the changes."""
+        """The notes of the report besides the changes."""
         endless = [name for name, count in self._counts.items() if count > self._most]
         return [
             *(
@@ -160,7 +160,7 @@ def prepared(
 
 
 def replaced_values(pattern: Pattern, found: Bindings) -> list[ir.Value]:
-    """What the outputs of a pattern are in the model."""
+    """The values of the model that are the outputs of a pattern."""
     return [found.nodes[each.node].outputs[each.position] for each in pattern.outputs]
 
 

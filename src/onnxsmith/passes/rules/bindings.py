@@ -1,4 +1,4 @@
-"""What the parts of a pattern are in a model while it is looked for, and who watches the search."""
+"""The parts of a pattern in a model while it is looked for, and the observer of the search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnxsmith.types.value_types import Dimension
 
 @dataclass(slots=True)
 class Bindings:
-    """What the parts of a pattern are in a model."""
+    """The parts of a pattern in a model."""
 
     nodes: dict[PatternNode, ir.Node] = field(default_factory=dict[PatternNode, ir.Node])
     tensors: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])

@@ -1,4 +1,4 @@
-"""What replacements bring into a model: arrays, and the functions of the scripts and models that they call.
+"""Additions of replacements to a model: arrays, and the functions of the scripts and models that they call.
 
 Each is there once, however often a rule applies. A function gets another name where the model has something else of
 its own; one that is equal is taken for it.
@@ -19,7 +19,7 @@ from onnxsmith.passes.rules.same_functions import Identifier, called_in, content
 
 
 class Brought:
-    """What the replacements of one run bring along."""
+    """The additions of the replacements of one run."""
 
     def __init__(self, edit: Editor) -> None:
         self._edit = edit

@@ -1,4 +1,4 @@
-"""Whether a node of a model is the operator that a pattern means: by definition, not by name and version.
+"""Checks that a node of a model is the operator that a pattern means: by definition, not by name and version.
 
 An attribute that is left out is its default, on both sides. Versions of an operator that mean the same are one.
 """

@@ -1,4 +1,4 @@
-"""Whether a pattern may be at a node, at a glance: by the names of operators around it, and nothing else.
+"""A quick test for a pattern at a node: by the names of operators around it, and nothing else.
 
 Most nodes that are not the end of a pattern are told so here, for a small part of what a search costs.
 """

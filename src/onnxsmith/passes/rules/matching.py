@@ -100,7 +100,7 @@ class Search:
         return self._steps < 0
 
     def run(self, root: ir.Node) -> Bindings | None:
-        """What the pattern is at a node; None where it is not there."""
+        """The bindings of the pattern at a node; None where it is not there."""
         self._graph = root.graph
         goals = self._node(self._pattern.root, root, None)
         return self.found if goals is not _FAILED and self._solve(goals) else None
@@ -463,7 +463,7 @@ _FAILED: Any = object()
 
 
 def _freedom(value: PatternValue) -> int:
-    """What is most certain is looked for first."""
+    """The sort key of values: the most certain one is looked for first."""
     if isinstance(value, AnyTensor):
         return 3
     return 2 if isinstance(value, Either | CapturedNumber) else 1 if isinstance(value, Result) else 0

@@ -155,7 +155,7 @@ def _type(hint: Annotation, name: str) -> AnyValueType:
 
 
 def _without_none(hint: Annotation) -> Annotation:
-    """What a parameter with a default is where it is matched: `Tensor` for `Tensor | None`."""
+    """The annotation of a parameter with a default where it is matched: `Tensor` for `Tensor | None`."""
     if not isinstance(hint, types.UnionType):
         return hint
     parts = [each for each in hint.__args__ if each is not types.NoneType]

@@ -66,7 +66,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a node of the pattern gives."""
+    """An output of a node of the pattern."""
 
     node: PatternNode
     position: int

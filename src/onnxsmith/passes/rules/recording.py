@@ -84,7 +84,7 @@ def either(*alternatives: Any) -> Any:
 
 
 def record_patterns(function: RuleFunction) -> list[Pattern]:
-    """What a pattern function stands for: one pattern, or several where it returns `either(…)` or calls scripts.
+    """The patterns of a pattern function: one, or several where it returns `either(…)` or calls scripts.
 
     A script is called by one node in a model that has its function, and its operators stand in others.
     """
@@ -112,7 +112,7 @@ def _recorded_patterns(function: RuleFunction, *, in_place: bool) -> tuple[list[
 
 
 def _stand_ins(function: RuleFunction, dtype: DType | None = None) -> dict[str, Any]:
-    """What each parameter is while a pattern is recorded, by its type; see `recorded`."""
+    """The stand-in of each parameter while a pattern is recorded, by its type; see `recorded`."""
     return {
         each.name: TensorType(dtype, each.type.shape)
         if isinstance(each.type, TensorType) and each.type.dtype is None
@@ -157,7 +157,7 @@ def recorded(
 
 
 def returned(function: RuleFunction, result: object) -> Sequence[Any]:
-    """What a function returned as a flat sequence of tensors. Raises RuleError."""
+    """The results of a function as a flat sequence of tensors. Raises RuleError."""
     given = list(cast("Sequence[object]", result)) if isinstance(result, tuple | list) else [result]
     for each in given:
         if each is None or isinstance(each, str | dict | set | list | tuple):

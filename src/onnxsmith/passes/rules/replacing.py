@@ -1,4 +1,4 @@
-"""What takes the place of a match: the replacement, recorded on the true types of its arguments and copied in.
+"""Puts a replacement in the place of a match: recorded on the true types of its arguments, and copied in.
 
 A replacement that cannot stand there (the model's opset lacks an operator, the types are others) is a `Refusal`; what
 is wrong wherever it stands is a RuleError.

@@ -128,7 +128,7 @@ def check_model(model: object, what: str) -> None:
 
 
 class _Leftovers:
-    """What only rewritten nodes needed: initializers, functions and domains that were used before, and are no more."""
+    """Things that only rewritten nodes needed: initializers, functions and domains that nothing uses any more."""
 
     def __init__(self, edit: Editor) -> None:
         self._edit = edit

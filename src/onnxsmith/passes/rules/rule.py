@@ -92,7 +92,7 @@ class Rule:
 
 
 def read_rule(rule: Rule) -> ReadRule:
-    """What a rule was read as, for who applies it."""
+    """The form in which a rule was read, for the code that applies it."""
     return rule._read  # pyright: ignore[reportPrivateUsage]  # users have no use for it
 
 
@@ -230,7 +230,7 @@ def _check_outputs(alternative: Alternative, replacement: RuleFunction) -> None:
 
 
 def _tried(replacement: RuleFunction, kinds: dict[str, AnyValueType]) -> list[Value] | None:
-    """What a replacement gives where only the types of the pattern are known; None where it needs to know more."""
+    """The results of a replacement where only the types of the pattern are known; None where it needs to know more."""
     try:
         return recorded(replacement, kinds)[1]
     except (

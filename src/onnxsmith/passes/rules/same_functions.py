@@ -42,7 +42,7 @@ def _content_of(function: FunctionRecord) -> bytes:
 
 
 def content(function: ir.Function) -> bytes:
-    """What a function does, in the opsets that it imports."""
+    """The content of a function, in the opsets that it imports."""
     proto = ir.serde.serialize_function(function)
     for name in ("metadata_props", "value_info", "doc_string", "opset_import"):
         proto.ClearField(name)

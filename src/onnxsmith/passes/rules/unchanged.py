@@ -1,4 +1,4 @@
-"""Whether a replacement is what was there already: then there is nothing to do, and a rule does not feed itself."""
+"""Detects a replacement that changes nothing: there is nothing to do, and a rule does not feed itself."""
 
 from __future__ import annotations
 

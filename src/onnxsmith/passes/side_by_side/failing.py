@@ -1,4 +1,4 @@
-"""Which nodes cannot fail, so that they may run where the loop or the branch that they come from does not."""
+"""Nodes that cannot fail, so that they may run where the loop or the branch that they come from does not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cannot_fail(edit: Editor, node: ir.Node) -> bool:
 
 
 def keeps_size(node: ir.Node) -> bool:
-    """Whether a node reads the bits of each element as those of one other: then it is elementwise."""
+    """True if a node reads the bits of each element as those of one other: then it is elementwise."""
     if node.domain or node.op_type != "BitCast" or node.inputs[0] is None:
         return False
     before, after = node.inputs[0].dtype, node.outputs[0].dtype

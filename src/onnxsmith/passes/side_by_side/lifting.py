@@ -78,7 +78,7 @@ class Lifter:
     # -- looking ---------------------------------------------------------------------------------------
 
     def of(self, value: ir.Value | None) -> Known | None:
-        """What a value is; None for an input that is left out."""
+        """The known form of a value; None for an input that is left out."""
         if value is None:
             return None
         found = self.known.get(value)
@@ -320,7 +320,7 @@ class Lifter:
         return found or self._guarded(node, data, places)
 
     def has_gathered(self, node: ir.Node) -> bool:
-        """Whether all turns look at the elements that a `Gather` takes."""
+        """True if all turns look at the elements that a `Gather` takes."""
         data, places = (self.of(each) for each in node.inputs)
         return (
             isinstance(data, Lifted)
@@ -350,7 +350,7 @@ class Lifter:
     # -- what is carried -------------------------------------------------------------------------------
 
     def _carried(self, node: ir.Node, given: Sequence[Known | None]) -> Known | None:
-        """What a node makes of an array that turns write to, or of a sum; None for other values."""
+        """The result of a node on an array that turns write to, or on a sum; None for other values."""
         if node.op_type == "Identity":
             return given[0]
         if not any(isinstance(each, Written | Summed) for each in given):

@@ -24,7 +24,7 @@ _LARGEST = 2.0**10
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """What a value is of the number that is carried."""
+    """The linear form of a value in the number that is carried."""
 
     factor: float
     #: The sum of the sizes of all factors that were added up: where it is larger than the factor, they have cancelled.
@@ -69,7 +69,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """Which values of a body depend on the number, and which on numbers that are not known in all turns yet."""
+    """The values of a body that depend on the number, and those that depend on numbers not yet known in all turns."""
 
     held: ir.Value
     own: Collection[ir.Value]
@@ -77,7 +77,7 @@ class Dependence:
 
 
 def linear_form(edit: Editor, value: ir.Value, of: Dependence) -> Linear | None:
-    """What a value is of the number; None where it is no such thing, or not known to be."""
+    """The linear form of a value in the number; None where it has none, or is not known to have one."""
     if value is of.held:
         return Linear(1.0, 1.0, 0)
     if value not in of.own:
@@ -114,7 +114,7 @@ def linear_form(edit: Editor, value: ir.Value, of: Dependence) -> Linear | None:
 
 
 def chosen_from(node: ir.Node, value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
-    """What a value is where the condition of an `If` or `Where` is true, and where it is not."""
+    """The value where the condition of an `If` or `Where` is true, and the value where it is not."""
     if node.domain or node.op_type not in ("If", "Where"):
         return None
     if node.op_type == "Where":
@@ -132,7 +132,7 @@ def rest(
     make: Callable[[str, list[_Made]], _Made],
     zero: _Made,
 ) -> _Made | None:
-    """What a value of linear form is where the number is 0, in the same steps; None for 0.
+    """The value of a linear form where the number is 0, in the same steps; None for 0.
 
     `apart` gives the values that do not wait for the number, `make` makes a node of an operator.
     """
@@ -180,7 +180,7 @@ def _spread(graph: ir.Graph, found: set[ir.Value]) -> None:
 
 
 def _read_by(node: ir.Node) -> Iterator[ir.Value]:
-    """What a node reads, and what the graphs inside it read or hand on."""
+    """The values that a node reads, and those that the graphs inside it read or hand on."""
     yield from (each for each in node.inputs if each is not None)
     for graph in inner_graphs(node):
         for each in graph:

@@ -78,7 +78,7 @@ def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value, lifts_nu
 
 
 def _carried(lifter: Lifter, found: Known, given: ir.Value, held: ir.Value) -> ir.Value:
-    """What is carried, after the last turn; `held` stands for it in the body."""
+    """The carried value after the last turn; `held` stands for it in the body."""
     at = lifter.at
     if isinstance(found, Written):
         return _written(lifter, found) if found.held is held else _refuse()

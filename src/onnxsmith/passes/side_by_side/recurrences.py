@@ -1,7 +1,7 @@
 """Numbers that a loop carries, for all turns at once, where a turn makes them of themselves in a way that is known.
 
 A number that turns only add to is a `CumSum`, and one that the turn before has set is shifted by a turn. A number that
-is a factor times itself plus something is a sum of powers: a block of turns is a product of matrices, and only
+is a factor times itself plus something is a sum of powers. A block of turns is a product of matrices, and only
 the last number of each block waits for the block before. That is the same up to rounding as long as nothing is
 infinite on the way: the model asks, and goes turn by turn where it may be. For all others see `settling`.
 """
@@ -108,7 +108,7 @@ def _single(lifter: Lifter, value: ir.Value | None) -> Lifted:
 
 
 def _recurrence(lifter: Lifter, update: ir.Value, given: ir.Value, of: Dependence) -> ir.Value | None:
-    """What the number is after each turn; None where it is not known how a turn makes it."""
+    """The number after each turn; None where it is not known how a turn makes it."""
     at, kind = lifter.at, given.dtype
     form = linear_form(at.edit, update, of)
     if form is None:

@@ -128,7 +128,7 @@ class _Turn:
             self.look_at(each)
 
     def _can_go_ahead(self, node: ir.Node) -> bool:
-        """Whether a node may run in turns that do not take its branch."""
+        """True if a node may run in turns that do not take its branch."""
         if cannot_fail(self.lifter.at.edit, node):
             return True
         return node.op_type == "Gather" and self.lifter.has_gathered(node)
@@ -177,7 +177,7 @@ class _Blocks:
         self._padding = at.op("Concat", at.constant([0]), missing, axis=0)
 
     def cut(self, line: ir.Value) -> ir.Value:
-        """What all turns have, as what the turns that are written out have, of all blocks."""
+        """The values of all turns, arranged as a row of all blocks for each turn that is written out."""
         at = self._at
         full = at.op("Pad", line, self._padding)
         square = at.op("Reshape", full, at.op("Concat", self.count, self._length, axis=0))
@@ -194,7 +194,7 @@ class _Blocks:
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """What a sweep is given: with what the blocks begin, and what the one before gave, which nobody reads."""
+    """The inputs of a sweep: the first values of the blocks, and the results of the last sweep, which nobody reads."""
 
     starts: list[ir.Value]
     rows: list[ir.Value]
@@ -207,7 +207,7 @@ def _swept(
     updates: Sequence[ir.Value],
     given: Sequence[ir.Value],
 ) -> Sequence[ir.Value]:
-    """What the numbers are after each turn, in rows, after as many sweeps as it takes."""
+    """The numbers after each turn, in rows, after as many sweeps as it takes."""
     at = turn.lifter.at
     kinds = [each.dtype for each in given if each.dtype is not None]
     firsts = [at.op("Unsqueeze", each, at.constant([0], "axes")) for each in given]

@@ -1,4 +1,4 @@
-"""What a value of a loop's body is where all turns happen at once."""
+"""Forms of a value of a loop's body where all turns happen at once."""
 
 from __future__ import annotations
 

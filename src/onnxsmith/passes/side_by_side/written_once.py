@@ -32,7 +32,7 @@ def written_after_the_loop(at: Attempt) -> Outcome:
 
 
 def _written(at: Attempt, body: ir.Graph, place: int) -> ir.Value | None:
-    """What each turn writes to a vector that is carried, if it does so at the counter and nothing else reads it."""
+    """The value that each turn writes to a carried vector, if it does so at the counter and nothing else reads it."""
     held, result, counter = body.inputs[2 + place], body.outputs[1 + place], body.inputs[0]
     scatter = made_by(result, "ScatterND")
     if scatter is None or scatter.graph is not body or scatter.inputs[0] is not held:

@@ -52,7 +52,7 @@ def bind_inputs(model: Model, inputs: Mapping[str, ArrayLike] | None = None, /, 
 
 
 def _tensor(model: Model, ports: Mapping[str, Port], name: str, value: object) -> ir.TensorProtocol:
-    """What is given for an input as a tensor; refused where it is not of the input's type."""
+    """The tensor for an input; refused where it is not of the input's type."""
     port = ports.get(name)
     if port is None:
         raise ModelInputError(

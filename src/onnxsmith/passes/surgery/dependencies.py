@@ -1,4 +1,4 @@
-"""What depends on what in a graph: the nodes and values that something needs. Nothing is changed here."""
+"""Dependencies in a graph: the nodes and values that a value needs. Nothing is changed here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnxsmith.passes.values import inner_graphs
 
 @dataclass(slots=True)
 class Needed:
-    """What some values of a graph are made from."""
+    """The nodes and values that some values of a graph are made from."""
 
     nodes: set[ir.Node] = field(default_factory=set[ir.Node])
     #: The values that no node of the graph makes, or that the search was to stop at, with the node that reads each;
@@ -36,7 +36,7 @@ def reads(node: ir.Node) -> Iterator[ir.Value]:
 
 
 def needed_for(values: Iterable[ir.Value], stops: Collection[ir.Value] = ()) -> Needed:
-    """What values of a graph are made from, back to `stops`, inputs and initializers."""
+    """The nodes and values that values of a graph are made from, back to `stops`, inputs and initializers."""
     found = Needed()
     waiting: list[tuple[ir.Value, ir.Node | None]] = [(value, None) for value in values]
     waiting.reverse()

@@ -1,4 +1,4 @@
-"""What a model holds, to be cut and joined, and the model of what was made of it.
+"""Holds the parts of a model, to be cut and joined, and makes a model of the result.
 
 Models with maps or sparse weights, which onnx-ir has no place for, come with stand-ins and leave without them.
 """

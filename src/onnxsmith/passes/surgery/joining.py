@@ -253,7 +253,7 @@ def _named_output(graph: ir.Graph, value: ir.Value, name: str) -> ir.Value:
 
 
 def _join_metadata(one: Held, other: Held) -> None:
-    """What the two models say of themselves; where they differ, the first one has its way."""
+    """Joins the metadata of the two models; where they differ, that of the first stays."""
     ours, theirs = one.ir, other.ir
     ours.ir_version = max(ours.ir_version, theirs.ir_version)
     add_conditions(one, size_conditions.read(theirs.metadata_props))

@@ -45,7 +45,7 @@ class Joint:
 
 
 def find_joints(first: Held, second: Held, given: Joints | None) -> list[Joint]:
-    """What goes where: as given, else by name, else in order. Raises where that is not clear, or not possible."""
+    """The pairs of outputs and inputs: as given, else by name, else in order. Raises where unclear or impossible."""
     joints = (
         _by_default(first.graph, second.graph) if given is None else _given(first.graph, second.graph, given)
     )
@@ -148,7 +148,7 @@ def _differ(one: AnyValueType, other: AnyValueType) -> bool:
 
 @dataclass(slots=True)
 class JointSizes:
-    """What the names of dimensions of two models are, once they are joined: sizes, or names of the first."""
+    """The dimensions of two models by name, once they are joined: sizes, or names of the first."""
 
     first: dict[str, int | str] = field(default_factory=dict[str, int | str])
     second: dict[str, int | str] = field(default_factory=dict[str, int | str])

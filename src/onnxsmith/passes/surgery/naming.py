@@ -46,7 +46,7 @@ def names_of(given: object, argument: str) -> list[str]:
 
 
 def by_name(given: Mapping[str, T] | None, named: Mapping[str, T], called: str) -> dict[str, T]:
-    """What was given as a mapping and by keyword, together; raises CallError for what is no mapping by name."""
+    """The arguments of a mapping and by keyword, together; raises CallError for one that is no mapping by name."""
     wrong: object = given
     if isinstance(given, Mapping) or given is None:  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
         together = {**(given or {}), **named}
@@ -107,7 +107,7 @@ def described_node(node: ir.Node) -> str:
 
 
 def new_names(given: NewNames, names: Collection[str], kind: str, argument: str) -> dict[str, str]:
-    """What the names become that get others; raises UnknownNameError for an old name that there is not."""
+    """The new names by the old ones; raises UnknownNameError for an old name that does not exist."""
     if callable(given):
         return {name: _checked(given(name), name, argument) for name in sorted(names)}
     if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input

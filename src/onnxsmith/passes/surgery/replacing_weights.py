@@ -109,7 +109,7 @@ def _constants(graph: ir.Graph, prefix: str) -> Iterator[WeightHolder]:
 
 
 def _tensor(holder: WeightHolder, value: object) -> ir.TensorProtocol:
-    """What is given for a weight as a tensor; refused where it is of another type."""
+    """The tensor for a weight; refused where it is of another type."""
     name, dtype = holder.name, DType(int(holder.tensor.dtype))
     if isinstance(value, Weight):
         tensor = named_tensor(value.tensor, name)

@@ -95,7 +95,7 @@ def with_shapes(
 
 @dataclass(slots=True)
 class _Wanted:
-    """What was asked for, put together."""
+    """The requested changes, put together."""
 
     held: Held
     sizes: dict[str, int | str] = field(default_factory=dict[str, int | str])

@@ -107,7 +107,7 @@ def _is_constant(node: ir.Node) -> bool:
 def _borders(
     graph: ir.Graph, cuts: Sequence[Sequence[ir.Value]], stages: Sequence[set[ir.Node]]
 ) -> list[list[ir.Value]]:
-    """What each model takes: the first what the whole takes, the others what was there before and is needed later."""
+    """The inputs of each model: the first has those of the whole, the others the earlier values needed later."""
     held = {*graph.initializers.values()}
     order = [*required_inputs(graph), *(value for node in graph for value in node.outputs)]
     made_in: dict[ir.Value, int] = dict.fromkeys(required_inputs(graph), -1)

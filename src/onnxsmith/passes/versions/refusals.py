@@ -1,4 +1,4 @@
-"""What could not be converted, and the error that says so: which node, which versions, why, and what to do."""
+"""Parts that could not be converted, and their error: the node, the versions, the reason, and what to do."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def conversion_error(refused: Sequence[Refused]) -> VersionConversionError:
 
 
 def _help(refused: Sequence[Refused]) -> str:
-    """What to do: what the reasons name, and the version that can be had."""
+    """The help text: the remedies that the reasons name, and the version that can be had."""
     first = refused[0]
     nearest = [each.nearest for each in refused if each.nearest is not None]
     ways = list(dict.fromkeys(each.remedy for each in refused[:_MOST_TOLD] if each.remedy))
@@ -115,7 +115,7 @@ class TypeBeyond:
     kind: str
 
     def refusal(self, op: OperatorDef, other: OperatorDef | None) -> Refusal:
-        """What to say of it: the definition does not take it, and another one does, perhaps."""
+        """The text for it: the definition does not take it, and another one does, perhaps."""
         name, verb = op.name, "take" if self.which == "input" else "give"
         told = f"its {self.which} '{self.parameter.name}' is {spelled(self.kind)}, which {name}"
         formal = () if other is None else other.inputs if self.which == "input" else other.outputs

@@ -29,7 +29,7 @@ class Refusal(Exception):
 
 
 class Kept(enum.Enum):
-    """What an adapter answers that has looked at a node and leaves it as it is."""
+    """The answer of an adapter that has looked at a node and leaves it as it is."""
 
     AS_IT_IS = enum.auto()
 

@@ -328,7 +328,7 @@ class Conversion(Editor):
         return list(done.made)
 
     def _origin_of(self, step: Step) -> _Origin:
-        """What the nodes that a step has made stand for."""
+        """The node that the nodes of a step stand for."""
         node = step.node
         is_down = self.targets[node.domain] < super().version(node, node.domain)
         before = self._origins.get(node)

@@ -1,4 +1,4 @@
-"""What is known of a function before it is staged: its statements, variables, flow, and compiled expressions.
+"""Analyses a function before it is staged: its statements, variables, flow, and compiled expressions.
 
 Made once per function in the source, however often it is decorated or called.
 """

@@ -1,4 +1,4 @@
-"""What statements name: all that they could change is reached through the variables and attributes they name.
+"""Names in statements: all that they could change is reached through the variables and attributes they name.
 
 A path of operators names tensors and operators, and nothing that can change. Works on the syntax tree alone; what the
 names stand for is looked up by `staging.watch` when the path is staged.
@@ -31,7 +31,7 @@ NO_NAMES = Names(frozenset(), frozenset())
 
 
 def names_in(nodes: Iterable[ast.AST]) -> Names:
-    """What these statements or expressions name; each is walked once."""
+    """The names in these statements or expressions; each is walked once."""
     result = NO_NAMES
     for node in nodes:
         entry = _names.get(id(node))

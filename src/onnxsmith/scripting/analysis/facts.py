@@ -45,7 +45,7 @@ _fields: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 class Facts(NamedTuple):
-    """What is known of one statement; of those inside it, only what they assign."""
+    """Facts about one statement; of those inside it, only what they assign."""
 
     #: The names that it may bind, and the statements inside it.
     assigns: tuple[str, ...]
@@ -94,7 +94,7 @@ class FactTable:
         return self._appends or self.has_scope
 
     def names(self, statements: Iterable[ast.stmt]) -> Names:
-        """What statements of the function name, with those inside them: the same as `names_in`, without a walk."""
+        """The names in statements of the function, with those inside them: the same as `names_in`, without a walk."""
         variables: set[str] = set()
         attributes: set[str] = set()
         for each in statements:
@@ -273,7 +273,7 @@ class _Scan:
                 waiting.append(value)
 
     def _look_closer(self, node: ast.AST) -> None:
-        """What may go through a hook, because it means something else on values that only the model knows."""
+        """Notes nodes that may need a hook: they mean something else on values that only the model knows."""
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
                 self.called_of[name] = None

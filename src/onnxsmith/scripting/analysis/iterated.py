@@ -1,4 +1,4 @@
-"""What stands after `in`: range, zip, enumerate and reversed are taken apart, so that tensors may stand in them."""
+"""The expression after `in`: range, zip, enumerate and reversed are taken apart, so that tensors may stand in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What analysis asks of a kind of statement, and the table of kinds: one class for each, registered from outside.
+"""The interface of a kind of statement for analysis, and the table of kinds: one class each, registered from outside.
 
 The classes stand in `staging/statements`, where they also say how such a statement is staged.
 """
@@ -30,7 +30,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Jumps:
-    """Which jumps leave a piece of code: to the end of the function or of the loop around it."""
+    """The jumps that leave a piece of code: to the end of the function or of the loop around it."""
 
     returns: bool = False
     breaks: bool = False
@@ -52,14 +52,14 @@ NO_JUMPS = Jumps()
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What is live where `break` and `continue` go."""
+    """The variables that are live where `break` and `continue` go."""
 
     breaks: Names
     continues: Names
 
 
 class FlowQuestions(Protocol):
-    """What a kind of statement may ask about the statements inside it."""
+    """The questions that a kind of statement may ask about the statements inside it."""
 
     def block_jumps(self, statements: Iterable[ast.stmt]) -> Jumps:
         """The jumps out of a block."""
@@ -129,7 +129,7 @@ def kind_of(statement: ast.stmt) -> StatementShape | None:
 
 
 def target_roots(target: ast.expr) -> Iterator[Root]:
-    """What is evaluated to assign a target: the containers and indices in it."""
+    """The expressions that are evaluated to assign a target: the containers and indices in it."""
     match target:
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             for element in elements:

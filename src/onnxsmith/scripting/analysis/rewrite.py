@@ -107,13 +107,13 @@ class Rewriter(ast.NodeTransformer):
                 raise AssertionError(f"{type(statement).__name__} is no plain statement")
 
     def _named(self, target: ast.expr, place: ast.AST, value: ast.expr) -> ast.expr:
-        """What is assigned, on its way through the hook that names it."""
+        """The assigned value, passed through the hook that names it."""
         if isinstance(value, ast.Constant):
             return value
         return self._hook(place, "named", [at(place, ast.Constant(cast(ast.Name, target).id)), value])
 
     def rewrite_subject(self, statement: ast.Match) -> ast.expr:
-        """What a `match` looks at; through a hook that is told whether a pattern asks for a class, or for True."""
+        """The subject of a `match`, passed through a hook that is told if a pattern asks for a class, or for True."""
         patterns = [each for case in statement.cases for each in ast.walk(case.pattern)]
         asks_for_class = any(
             isinstance(each, ast.MatchClass)

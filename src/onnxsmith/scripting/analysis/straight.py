@@ -20,7 +20,7 @@ Chain: TypeAlias = tuple[str, ...]
 
 
 class Result(NamedTuple):
-    """What the instruction at an offset gives, or one of the values that it gives; `callee` is what it calls."""
+    """The result of the instruction at an offset, or one of several; `callee` is the function that it calls."""
 
     offset: int
     callee: Chain | None = None
@@ -38,7 +38,7 @@ class _Tuple(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What a parameter was given."""
+    """The argument of a parameter."""
 
     name: str
 
@@ -57,7 +57,7 @@ class Store(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StraightCode:
-    """What staging such a function needs to know of it."""
+    """The facts that staging such a function needs."""
 
     #: All that the function takes from outside, and which of that it calls.
     loaded: tuple[Chain, ...]
@@ -152,7 +152,7 @@ class _Reader:
             argument = 0
 
     def finished(self) -> StraightCode:
-        """What was read."""
+        """The code that was read."""
         self.end_run()
         return StraightCode(
             tuple(self.loaded),
@@ -279,7 +279,7 @@ _Handler: TypeAlias = Callable[[_Reader, int], object]
 
 
 def _nothing(reader: _Reader, argument: int) -> None:
-    """What leaves the stack as it is."""
+    """Leaves the stack as it is."""
 
 
 def _constant(reader: _Reader, argument: int) -> None:

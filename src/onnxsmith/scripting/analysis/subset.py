@@ -98,7 +98,7 @@ class _Search:
             yield from self._find(child, place)
 
     def _refused(self, node: ast.AST, place: _Place) -> tuple[ast.AST, str, str] | None:
-        """What is wrong with a node by itself: where, what, and what to write instead."""
+        """The mistake in a node by itself: its place, its text, and what to write instead."""
         if type(node) in self._allowed:
             return None
         refused = _REFUSED.get(type(node))

@@ -61,7 +61,7 @@ def _in_progress(script: ScriptDefinition) -> Generator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call gives: the types of the outputs, which of them are Python numbers, and whether they are a tuple."""
+    """The result of a call: the types of the outputs, those that are Python numbers, and a flag for a tuple."""
 
     outputs: tuple[Known, ...]
     numbers: tuple[NumberKind | None, ...]
@@ -142,7 +142,7 @@ def _lift(
 
 @dataclass(slots=True)
 class Variants:
-    """What was made of one script for one model. A later model is made anew: the script may read what has changed."""
+    """The functions made of one script for one model. A later model has its own: what a script reads may change."""
 
     #: Whether its code names an opset; else it is made for the opset of whoever calls it.
     names_opset: bool
@@ -177,7 +177,7 @@ class Variants:
 
 
 def variants_of(script: ScriptDefinition, shared: dict[Any, Any]) -> Variants:
-    """What was made of a script before."""
+    """The functions that were made of a script before."""
     found = shared.get(script)
     if found is None:
         found = shared[script] = Variants(script.named_opset_version is not None)
@@ -187,7 +187,7 @@ def variants_of(script: ScriptDefinition, shared: dict[Any, Any]) -> Variants:
 def _function_in(
     scope: RecordingTarget, script: ScriptDefinition
 ) -> Callable[[OpsetChoice], RecordingTarget]:
-    """What makes the target that a function of a graph's model is staged on."""
+    """A function that makes the target on which a function of a graph's model is staged."""
     return functools.partial(scope.function, is_exact=script.is_exact, is_lenient=script.is_lenient)
 
 

@@ -24,7 +24,7 @@ class _Debugpy(Protocol):
 
 
 class _Monitoring(Protocol):
-    """What is used of `sys.monitoring`, which Python has since 3.12."""
+    """The part of `sys.monitoring` that is used here; Python has it since 3.12."""
 
     DEBUGGER_ID: int
 

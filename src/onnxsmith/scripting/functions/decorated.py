@@ -24,7 +24,7 @@ _METHODS = ("to_model", "to_model_proto", "to_function_proto")
 
 
 def exports_of(script: ScriptDefinition) -> dict[str, Any]:
-    """What decorators copy of a script."""
+    """The attributes of a script that decorators copy."""
     return {name: _Export(weakref.ref(script), name) for name in _METHODS}
 
 

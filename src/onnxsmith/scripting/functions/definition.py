@@ -38,7 +38,7 @@ Exactness = bool | Literal["unchecked"]
 
 
 class ScriptDefinition(Script):
-    """What a function made by `@script` is."""
+    """The definition of a function that `@script` has decorated."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class ScriptDefinition(Script):
 
     @property
     def place(self) -> Place:
-        """What `definition` is made of when it is read; nothing is read for who does not ask."""
+        """The place that `definition` is made of when it is read; nothing is read before that."""
         return self.places.definition if self._straight is None else (self.function.__code__, DEFINITION)
 
     def straight_call(self) -> StraightCall | None:
@@ -137,7 +137,7 @@ class ScriptDefinition(Script):
 
     @property
     def analysis(self) -> Analysis:
-        """What its syntax tree tells; raises an error for all that a script cannot contain."""
+        """The facts from its syntax tree; raises an error for all that a script cannot contain."""
         code, global_names = self.function.__code__, self.function.__globals__
         if self._analysis is None or not self._analysis.fits(global_names):
             importlib.import_module(_STATEMENTS)

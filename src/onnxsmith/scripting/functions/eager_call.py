@@ -87,7 +87,7 @@ def prepared(
 def given_results(
     script: ScriptDefinition, result: UserValue, *, gives_tensors: bool, is_inside: bool
 ) -> UserValue:
-    """What the caller gets of what the function returned."""
+    """The result for the caller, made of what the function returned."""
     annotated = script.parameters.returns or (None,)
     try:
         return _results(result, annotated, gives_tensors=gives_tensors, is_inside=is_inside)
@@ -96,7 +96,7 @@ def given_results(
 
 
 def _extra(script: ScriptDefinition, name: str, value: UserValue) -> UserValue:
-    """What came in through `*args` and `**kwargs`."""
+    """The arguments that came in through `*args` and `**kwargs`."""
     known = any(each.name == name for each in script.parameters.parameters)
     if known:
         return value
@@ -158,7 +158,7 @@ def _input(script: ScriptDefinition, parameter: ScriptParameter, value: UserValu
 
 
 def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: UserValue) -> Input | None:
-    """What is given for an input as an array (a sequence as a list of arrays), checked against the annotation."""
+    """The argument of an input as an array (a sequence as a list of arrays), checked against the annotation."""
     kind = parameter.type.element if isinstance(parameter.type, OptionalType) else parameter.type
     content = value.array if isinstance(value, EagerTensor) else value
     if content is None and not parameter.is_optional and kind != UNKNOWN_TENSOR:
@@ -282,7 +282,7 @@ def _at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter)
 def _results(
     result: UserValue, annotated: Sequence[AnyValueType | None], *, gives_tensors: bool, is_inside: bool
 ) -> UserValue:
-    """What is returned to the caller: a script that calls another one goes on with tensors and Python numbers."""
+    """The results for the caller: a script that calls another one goes on with tensors and Python numbers."""
     if isinstance(result, tuple | list):
         kinds = annotated if len(annotated) == len(result) else (None,) * len(result)
         made = [

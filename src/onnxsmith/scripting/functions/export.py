@@ -75,7 +75,7 @@ def generic_function(script: ScriptDefinition) -> FunctionBody:
 
 
 def _model_of(script: ScriptDefinition) -> Callable[[OpsetChoice], GraphTarget]:
-    """What makes the graph of a script's model."""
+    """A function that makes the graph of a script's model."""
 
     def make(opset: OpsetChoice) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)

@@ -146,7 +146,7 @@ class ScriptFunction(ScriptDefinition):
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
-        """What a notebook shows of it: its model, where its annotations say enough to make one."""
+        """The view of it in a notebook: its model, where its annotations say enough to make one."""
         try:
             model: Any = self.to_model()
             shown: dict[str, str] = model._repr_mimebundle_(include, exclude)
@@ -209,7 +209,7 @@ class ScriptFunction(ScriptDefinition):
 
     @property
     def watched(self) -> Callable[..., Any] | None:
-        """What a debugger should see called instead of the script; None where a graph is being made, or of a lambda."""
+        """The function that a debugger sees instead of the script; None for a lambda, or while a graph is made."""
         active = ACTIVE.get()
         if self._watched is None or (active is not None and active.recording is not None):
             return None

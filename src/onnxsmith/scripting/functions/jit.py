@@ -28,7 +28,7 @@ Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 
 
 class _JitCall(NamedTuple):
-    """What a call was given: inputs in order, their types by name, and attributes."""
+    """The arguments of a call: inputs in order, their types by name, and attributes."""
 
     arrays: list[Input | None]
     types: dict[str, AnyValueType]

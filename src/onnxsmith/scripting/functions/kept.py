@@ -42,7 +42,7 @@ StagedT = TypeVar("StagedT")
 
 
 class Kept(Generic[StagedT]):
-    """What was made of a function, and what the function referred to."""
+    """The result of staging a function, and the objects that the function referred to."""
 
     def __init__(self, function: types.FunctionType, staged: StagedT) -> None:
         self._staged = staged
@@ -51,7 +51,7 @@ class Kept(Generic[StagedT]):
         self._contents = [] if self._references is None else _contents(self._references)
 
     def take(self, function: types.FunctionType) -> StagedT | None:
-        """What was made, if it would be made the same way now."""
+        """The kept result, if staging would give the same now."""
         now = _references(function)
         same = now is not None and self._references is not None and now.keys() == self._references.keys()
         if not same or now is None or self._references is None:
@@ -62,7 +62,7 @@ class Kept(Generic[StagedT]):
 
 
 class _Content(NamedTuple):
-    """What an array holds; compared as bytes, in which nan is itself and zero has a sign."""
+    """The content of an array; compared as bytes, in which nan is itself and zero has a sign."""
 
     dtype: np.dtype[np.generic]
     shape: tuple[int, ...]
@@ -112,7 +112,7 @@ def _is_unchanging(value: UserValue) -> bool:
 def _references(
     function: types.FunctionType, outer: tuple[types.FunctionType, ...] = ()
 ) -> dict[str, UserValue] | None:
-    """What a function refers to, and the scripts that it calls; None where that cannot be told."""
+    """The objects that a function refers to, and the scripts that it calls; None where that cannot be told."""
     # What lambdas and inner functions refer to is not seen here.
     has_inner = any(isinstance(each, types.CodeType) for each in function.__code__.co_consts)
     if has_inner or has_empty_cell(function) or function in outer:

@@ -1,4 +1,4 @@
-"""What can be said to `to_model` and `to_model_proto`, and what is said of an option that there is not."""
+"""The options of `to_model` and `to_model_proto`, and the error for an unknown option."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a jitted script takes from around it, looked at in each call: a name that stands for another object since.
+"""Names around a jitted script, checked in each call: a name may stand for another object since.
 
-Looks at names of globals and of functions around, of the script and of helpers that it calls, at attributes of `self`,
-of modules and objects of the user's, and at the items of short lists and dicts: whether they are the same
-objects. One call of C for each namespace, so that a call of a session stays short. Not at what arrays hold, which would
-take as long as they are large.
+It checks that names still stand for the same objects: globals and variables of outer functions, for the script and for
+the helpers that it calls. It also checks attributes of `self`, of modules and of the user's objects, and the items of
+short lists and dicts. Each namespace costs one call of C, so that a call of a session stays short. The contents of
+arrays are not compared, which would take time in proportion to their size.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class NamesAround:
                 _note(wanted, cast(_Space, space), names)
 
     def changed(self) -> bool:
-        """Whether a name stands for another object than it did."""
+        """True if a name stands for another object than it did."""
         try:
             for take, space, values in self._spaces:
                 if not all(map(operator.is_, take(space), values)):

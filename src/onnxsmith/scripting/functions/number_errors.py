@@ -1,4 +1,4 @@
-"""What Python refuses to do with the numbers of a script, told as a model tells it.
+"""Errors of Python on the numbers of a script, reported as a model reports them.
 
 `8 // len(x)` is Python's own division where the script runs eagerly, and an operator of the model where it does not.
 """

@@ -1,4 +1,4 @@
-"""Which opset Python's own operators in a script use: the one that its code names."""
+"""The opset that Python's own operators in a script use: the one that its code names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Importing(Protocol):
 
 
 def _used(function: types.FunctionType, seen: set[int]) -> Iterator[UserValue]:
-    """What the code of a function refers to outside it, and the code of the helpers among that."""
+    """The objects outside a function that its code refers to, with those of the helpers among them."""
     if id(function) in seen:
         return
     seen.add(id(function))

@@ -61,7 +61,7 @@ def reduce_script(script: Script, function: types.FunctionType) -> Parcel | str:
 
 
 def find(module: str, name: str) -> Any:
-    """What a module that is imported calls so; None where it has no such thing."""
+    """The object of this name in an imported module; None where it has no such name."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -1,4 +1,4 @@
-"""What a script's parameters are: tensors, or attributes, by their annotations."""
+"""The parameters of a script: tensors, or attributes, by their annotations."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def _default(script: ScriptDefinition, parameter: ScriptParameter, scope: Record
 
 
 def _outputs(script: ScriptDefinition, scope: RecordingTarget, values: Sequence[UserValue]) -> list[Value]:
-    """What a script returns as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
+    """The results of a script as outputs of its graph; one that is an input, or comes twice, gets an Identity."""
     returns = script.parameters.returns
     if returns is not None and len(returns) != len(values):
         count = f"{len(values)} value{'s' * (len(values) != 1)}"

@@ -138,7 +138,7 @@ def _inner(code: types.CodeType, name: str) -> types.CodeType:
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """What a call of a script does before, at and after the end of its function."""
+    """The steps of a call of a script before, at and after the end of its function."""
 
     script: ScriptDefinition
 
@@ -163,7 +163,7 @@ class _Steps:
         return tuple(given[name] for name in arguments)
 
     def give(self, result: UserValue) -> UserValue:
-        """What the caller gets."""
+        """The result for the caller."""
         run = _runs.get()[-1]
         return given_results(self.script, result, gives_tensors=run.gives_tensors, is_inside=run.is_inside)
 

@@ -163,7 +163,7 @@ class _Wrapper:
         return module in _MODULES or any(function is each for each in _BUILTINS)
 
     def _resolved(self, node: ast.expr) -> object:
-        """What a name, or an attribute of a module, a logger or a class of `datetime`, stands for."""
+        """The object that a name, or an attribute of a module, a logger or a class of `datetime`, stands for."""
         if isinstance(node, ast.Name) and node.id in self._own:
             return None
         if isinstance(node, ast.Name):

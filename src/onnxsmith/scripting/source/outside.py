@@ -1,4 +1,4 @@
-"""What a function's code refers to outside it, as it is now: globals, and variables of the functions around it."""
+"""The objects outside a function that its code refers to now: globals, and variables of the functions around it."""
 
 from __future__ import annotations
 

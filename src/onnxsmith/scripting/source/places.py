@@ -48,7 +48,7 @@ class Places:
 
     @property
     def returned(self) -> Span:
-        """What is returned, where one statement does it; else the definition."""
+        """The place of the returned expression, where one statement returns; else of the definition."""
         if isinstance(self.node, ast.Lambda):
             return self._span(self.node.body)
         found = list(_returns(self.node.body))

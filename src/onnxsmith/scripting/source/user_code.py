@@ -1,4 +1,4 @@
-"""Which functions are the user's own, and which of them a function refers to."""
+"""The functions of the user, and those of them that a function refers to."""
 
 from __future__ import annotations
 

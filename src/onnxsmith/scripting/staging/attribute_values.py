@@ -35,14 +35,14 @@ _CONSTANT_ATTRIBUTE = {
 
 
 class _OfGraph(Protocol):
-    """What a value of a graph has beyond others."""
+    """The attributes that only a value of a graph has."""
 
     @property
     def span(self) -> Span | None: ...
 
 
 class AttributeParameter(Protocol):
-    """What has to be known of a parameter."""
+    """The facts about a parameter that are needed here."""
 
     @property
     def name(self) -> str: ...
@@ -53,7 +53,7 @@ class AttributeParameter(Protocol):
 
 
 def attribute_value(parameter: AttributeParameter) -> AttributeNumber | AttributeTensor | AttributeText:
-    """What a parameter is inside the body of an ONNX function."""
+    """The value of a parameter inside the body of an ONNX function."""
     reference = AttributeReference(parameter.name, parameter.attribute_type)
     annotation = parameter.attribute
     assert annotation is not None

@@ -192,7 +192,7 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
 
 
 def names_from(stager: Stager, statement: ast.stmt) -> Names:
-    """What is named by a statement, and by what may follow it."""
+    """The names in a statement, and in all that may follow it."""
     analysis = stager.frame.analysis
     after = analysis.facts.names(analysis.body)
     live = stager.flow.live_after(statement)
@@ -309,7 +309,7 @@ def dynamic_if(
 
 
 def _to_its_end(run: Callable[[], Side]) -> tuple[Side, bool]:
-    """What a path leaves, and whether it ended with an error: then it leaves nothing."""
+    """The side that a path leaves, and a flag for a path that ended with an error: it leaves nothing."""
     try:
         return run(), False
     except PathEnded:
@@ -324,7 +324,7 @@ def _of_other_where_ended(sides: Sequence[Side], ended: Sequence[bool]) -> list[
 
 
 def name_of(frame: Frame, carrier: Carrier) -> str:
-    """What a carrier is called in a function: as a variable that holds it."""
+    """The name of a carrier in a function: that of a variable that holds it."""
     names = (name for name, value in frame.variables.items() if value is carrier)
     return next(names, "array")
 
@@ -332,7 +332,7 @@ def name_of(frame: Frame, carrier: Carrier) -> str:
 def _merged_cells(
     merger: Merger, cells: Sequence[Cell], after: Sequence[CellValues], span: Span | None
 ) -> list[tuple[Cell, Held]]:
-    """What the variables have in common that inner functions assigned on one of two sides."""
+    """The merged values of the variables that inner functions assigned on one of two sides."""
     unbound = Unassigned(span, SOME_PATH)
     sides = [(cell, after[0].get(cell, unbound), after[1].get(cell, unbound)) for cell in cells]
     return [(cell, merger.merge(then, otherwise, cell.name, strict=False)) for cell, then, otherwise in sides]
@@ -360,7 +360,7 @@ def _as_logic(
 
 
 def _decided(condition: TensorValue, value: Held, is_true: bool) -> Held:
-    """What is known of a value on one side: the condition itself is true on one and false on the other."""
+    """The value as it is known on one side: the condition itself is true on one and false on the other."""
     return is_true if is_symbolic(value) and recorded(visible(value)) is condition else value
 
 

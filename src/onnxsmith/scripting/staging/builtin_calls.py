@@ -51,7 +51,7 @@ from onnxsmith.types.value_types import describe_shape
 
 
 class Decisions(Protocol):
-    """What these functions need of the hooks of the function that calls them."""
+    """The hooks that these functions need of the function that calls them."""
 
     @property
     def is_printing(self) -> bool:
@@ -80,7 +80,7 @@ class Decisions(Protocol):
 
 
 def replacement(function: Function, hooks: Decisions) -> Function | None:
-    """What to call instead of a built-in function; None for all others."""
+    """The function to call instead of a built-in one; None for all others."""
     try:
         make = _REPLACEMENTS.get(function)
     except TypeError:  # no hash, so none of them

@@ -1,4 +1,4 @@
-"""Which functions are being staged, one inside the other: a recursion without end is seen here."""
+"""The functions that are being staged, one inside the other: an endless recursion is found here."""
 
 from __future__ import annotations
 

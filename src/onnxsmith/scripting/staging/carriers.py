@@ -27,7 +27,7 @@ def carriers_in(value: Held) -> Iterator[Carrier]:
 
 
 class PathEnd:
-    """What carriers hold at the end of a path. Made where the graph of the path is active."""
+    """The values of carriers at the end of a path. Made where the graph of the path is active."""
 
     __slots__ = ("_held", "start", "written")
 
@@ -40,7 +40,7 @@ class PathEnd:
         self.written: dict[int, Written] = {id(each.carrier): each for each in journal.end()}
 
     def parts_of(self, carrier: Carrier) -> CarriedParts:
-        """What a carrier holds at the end."""
+        """The values of a carrier at the end."""
         found = self._held.get(id(carrier)) or self.written.get(id(carrier))
         return carrier.carried if found is None else found.parts
 

@@ -1,4 +1,4 @@
-"""Which errors the staged code itself would meet, and which `try` around it would catch them.
+"""Errors that the staged code itself would meet, and the `try` around it that would catch them.
 
 An error that staging raises because a model cannot do something is none of the code's: no handler sees it.
 """
@@ -29,7 +29,7 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class Caught:
-    """What a `try` catches."""
+    """The errors that a `try` catches."""
 
     handlers: tuple[Handler, ...]
 
@@ -43,7 +43,7 @@ _OPEN: ContextVar[tuple[Caught, ...]] = ContextVar("onnxsmith_caught", default=(
 
 @contextmanager
 def catching(caught: Caught) -> Generator[None]:
-    """What is staged in the block stands in a `try`."""
+    """Marks the code that is staged in the block as part of a `try`."""
     token = _OPEN.set((*_OPEN.get(), caught))
     try:
         yield
@@ -57,7 +57,7 @@ def is_caught(*kinds: type[BaseException]) -> bool:
 
 
 def as_raised(error: BaseException, span: Span | None) -> BaseException:
-    """What leaves the `try` statements around, where an error is raised that only the model knows of.
+    """The error that leaves the `try` statements around, where an error is raised that only the model knows of.
 
     A clause that raises another error has that one raised in the place of the first; one that does something else is
     refused: what comes after it would be on a path that nobody stages.

@@ -31,7 +31,7 @@ class Cell(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """What tells it from others while its home is alive."""
+        """The key that is its own while its home is alive."""
         return id(self.home), self.name
 
 
@@ -60,7 +60,7 @@ class CellScope:
 
 
 class CellValues:
-    """What all cells hold at one moment."""
+    """The values of all cells at one moment."""
 
     __slots__ = ("_held",)
 
@@ -92,7 +92,7 @@ class CellValues:
         ]
 
     def get(self, cell: Cell, default: Marker) -> Held:
-        """What a cell held."""
+        """The value that a cell held."""
         return next(
             (values.get(cell.name, default) for home, values in self._held if home is cell.home), default
         )

@@ -78,13 +78,13 @@ class StagedClosure:
 
     @property
     def declared_inputs(self) -> list[AnyValueType | None]:
-        """What the annotations of its parameters say, None where there is none."""
+        """The types that the annotations of its parameters give, None where there is none."""
         arguments = self.node.args
         return [self._declared(each.annotation) for each in (*arguments.posonlyargs, *arguments.args)]
 
     @property
     def declared_outputs(self) -> list[AnyValueType | None]:
-        """What its return annotation says, by output; empty where there is none."""
+        """The types that its return annotation gives, by output; empty where there is none."""
         if self.node.returns is None:
             return []
         hint = self._evaluated(self.node.returns)
@@ -105,7 +105,7 @@ class StagedClosure:
         )  # the user's own annotation
 
     def reached(self) -> tuple[Names, dict[str, Any]]:
-        """What its code names, with the values of the variables around it."""
+        """The names in its code, with the values of the variables around it."""
         names = names_in([self.node])
         defaults = {name: each.default for name, each in self.signature.parameters.items()}
         return names, {**values_of(self.frame, names.variables), **defaults}
@@ -177,7 +177,7 @@ def run_staged(
 
 
 def _from_outside(analysis: Analysis, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function is given; the dict of `**options` is made for the call, what is in it is not."""
+    """The arguments that come from outside; the dict of `**options` is made for the call, its items are not."""
     own = analysis.node.args.kwarg
     if own is None or own.arg not in arguments:
         return dict(arguments)
@@ -185,7 +185,7 @@ def _from_outside(analysis: Analysis, arguments: Mapping[str, Any]) -> dict[str,
 
 
 def in_place(function: Function, run: Run) -> Function:
-    """What to call instead of `function` in a staged function."""
+    """The function to call instead of `function` in a staged function."""
     if isinstance(function, types.MethodType):
         inner = function.__func__
         if isinstance(inner, types.FunctionType) and run.dialect.is_staged(inner):
@@ -274,7 +274,7 @@ class _InPlace:
         return run_staged(analysis, function.__globals__, closure_of(function), arguments, run=self._run)
 
     def _generated(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
-        """What a generator function gives."""
+        """The result of a generator function."""
         function, dialect = self._function, self._run.dialect
         code, node = function.__code__, find_function(function)
         refuse_if_changed(function, node)

@@ -45,7 +45,7 @@ def comprehended(
     first: Callable[[], UserValue],
     make: Callable[[UserValue], UserValue],
 ) -> UserValue:
-    """What the comprehension gives that stands at a position.
+    """The result of the comprehension at a position.
 
     `first` gives what its first `for` goes through, and `make` what Python makes of that.
     """

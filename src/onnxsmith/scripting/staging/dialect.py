@@ -17,11 +17,11 @@ from onnxsmith.scripting.staging.script_values import Function, T
 
 
 class Dialect(Protocol):
-    """What code means that is staged in it."""
+    """The meaning of code that is staged in it."""
 
     @property
     def syntax(self) -> Syntax:
-        """What scripts cannot contain, and code of this dialect can."""
+        """The syntax that scripts cannot contain, and code of this dialect can."""
         ...
 
     @property
@@ -32,7 +32,7 @@ class Dialect(Protocol):
     def callee(
         self, function: Function, usual: Function | None, stage: Callable[[Function], Function]
     ) -> Function | None:
-        """What is called in the place of a function; None where it says nothing of it.
+        """The function that is called in the place of another; None where the dialect has none.
 
         `usual` is what a script calls in its place, where that is something else than the function. `stage` gives what
         stages a function where it is called.
@@ -40,7 +40,7 @@ class Dialect(Protocol):
         ...
 
     def result(self, value: UserValue) -> UserValue:
-        """What a call gives that Python made as it is, for the staged code to compute with."""
+        """The result of a call that Python made as it is, for the staged code to compute with."""
         ...
 
     def is_staged(self, function: types.FunctionType) -> bool:
@@ -52,7 +52,7 @@ class Dialect(Protocol):
         ...
 
     def container(self, value: T) -> T | None:
-        """What is indexed in the place of a value; None where it says nothing of it."""
+        """The object that is indexed in the place of a value; None where the dialect has none."""
         ...
 
     def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
@@ -60,7 +60,7 @@ class Dialect(Protocol):
         ...
 
     def yielded(self, value: UserValue) -> UserValue:
-        """What a generator function yields, as it is at this moment."""
+        """The value that a generator function yields, as it is at this moment."""
         ...
 
 

@@ -216,7 +216,7 @@ def _try_body(
 
 
 def _flags(stager: Stager, statement: ast.For | ast.While) -> list[str]:
-    """What must be known after the loop besides the variables: whether it was left by break, or by return."""
+    """The flags that must be known after the loop besides the variables: it was left by break, or by return."""
     jumps = stager.flow.block_jumps(statement.body)
     flags: list[str] = []
     if jumps.breaks and statement.orelse:
@@ -346,14 +346,14 @@ def _goes_on_after_errors(stager: Stager, statement: ast.For | ast.While) -> boo
 
 
 def _left(state: State, side: Side, cells: CellValues) -> Held:
-    """What an iteration leaves a variable."""
+    """The value of a variable after an iteration."""
     if state.cell is not None:
         return cells.get(state.cell, MISSING)
     return MISSING if state.carrier is not None else side.variables.get(state.name, MISSING)
 
 
 def _result(end: PathEnd, state: State, left: Held) -> Held:
-    """What an iteration leaves a variable, as its state has it: with carriers taken apart where they are others."""
+    """The value of a variable after an iteration, as its state has it: other carriers are taken apart."""
     if state.carrier is not None:
         return Shell.of(state.carrier, end.parts_of(state.carrier))
     return end.opened(left, state.form) if state.is_open else left

@@ -53,7 +53,7 @@ class Run(Protocol):
 
     @property
     def dialect(self) -> Dialect:
-        """What the code means."""
+        """The dialect of the code."""
         ...
 
     def __call__(self, frame: Frame) -> UserValue:

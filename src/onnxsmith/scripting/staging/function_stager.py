@@ -1,9 +1,9 @@
 """Staging: the statements of a function, carried out on values that may be symbolic.
 
-What is known is decided now, as Python would: a static `if` takes one branch, a loop over a list runs. What hangs
-on a tensor becomes `If` and `Loop`. A block is run with a *leaf*, which says what the end of a path yields; a path
-that jumps (return, break, continue) under a condition only the model knows carries the statements after it into its
-branch, so that every path ends in a leaf.
+Known values are decided now, as Python would: a static `if` takes one branch, a loop over a list runs. Control flow
+that depends on a tensor becomes `If` and `Loop`. A block is run with a *leaf*, which says what the end of a path
+yields. A path may jump (return, break, continue) under a condition only the model knows. It then carries the statements
+after it into its branch, so that every path ends in a leaf.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class FunctionStager:
         frame.hooks = self._hooks
 
     def call(self) -> UserValue:
-        """What the function returns."""
+        """The result of the function."""
         mistakes = self.frame.mistakes
         if mistakes is None:
             return cast(UserValue, self.run(self.frame.analysis.body, RESULT).value)
@@ -143,7 +143,7 @@ class FunctionStager:
         frame.variables = {**variables, **dict.fromkeys(self.flow.assigned([statement]), BROKEN)}
 
     def _follow(self, statements: Sequence[ast.stmt], start: int, leaf: Leaf) -> Leaf:
-        """What a path does that reaches the end of the statement before `start`, or jumps."""
+        """The leaf of a path that reaches the end of the statement before `start`, or jumps."""
         if start == len(statements):
             return leaf
         return Leaf(
@@ -160,7 +160,7 @@ class FunctionStager:
         return kind.stage(self, statement, follow)
 
     def telling(self) -> AbstractContextManager[None]:
-        """What is evaluated in the block is only told to people: values that the model alone knows have a text."""
+        """Marks values in the block as text for people: values that the model alone knows have a text there."""
         return self._hooks.telling()
 
     def assign_name(self, name: str, value: UserValue) -> None:

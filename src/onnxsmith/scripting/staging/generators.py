@@ -119,7 +119,7 @@ def keep_given(arguments: Iterable[UserValue]) -> None:
 
 
 def once(found: UserValue) -> UserValue:
-    """What a generator gives, to be gone through once."""
+    """The elements of a generator, which can be gone through once."""
     if isinstance(found, list):
         return cast(UserValue, iter(found))
     return cast(UserValue, Yielded(found))
@@ -127,7 +127,7 @@ def once(found: UserValue) -> UserValue:
 
 @shown_as("generator")
 class Yielded:
-    """What a generator gives as often as only the model knows."""
+    """The elements of a generator whose number only the model knows."""
 
     __slots__ = ("_items",)
 
@@ -145,7 +145,7 @@ class Yielded:
         return items
 
     def gone_through(self) -> tuple[Any, Callable[[Any], Any]]:
-        """What a loop over it goes through."""
+        """The source that a loop over it goes through."""
         return cast(Any, self.taken()).gone_through()
 
     def _refused(self, *_: object) -> NoReturn:

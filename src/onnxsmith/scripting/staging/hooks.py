@@ -1,4 +1,4 @@
-"""What Python's own syntax does when it meets a tensor whose value is not known: truth, choice, calls.
+"""Python's own syntax on a tensor whose value is not known: truth, choice, calls.
 
 On Python values every hook does what Python does. None knows an operator's name that `core` does not.
 """
@@ -93,7 +93,7 @@ class Hooks:
     def _truth_of(
         self, bound: tuple[str, ...], first: UserValue, others: tuple[Thunk, ...], *, stops_at: bool
     ) -> UserValue:
-        """What decides stays as it is where Python knows it; the rest is looked at only where that is not enough."""
+        """The result of `and` or `or`: known operands decide as in Python; later ones run only where needed."""
         value = settled(asked(first))
         for position, operand in enumerate(others):
             if is_symbolic(value):
@@ -292,7 +292,7 @@ class Hooks:
     # -- variables -------------------------------------------------------------------------------------
 
     def named(self, name: str, value: T) -> T:
-        """What is assigned to a variable of a block: a new value of the graph takes its name."""
+        """The value that is assigned to a variable of a block: a new value of the graph takes its name."""
         if isinstance(value, Value) and value.is_symbolic:
             current_graph().suggest_name(value, name)
         return value
@@ -309,7 +309,7 @@ class Hooks:
     # -- generators ------------------------------------------------------------------------------------
 
     def known_test(self, value: T) -> T:
-        """What decides in a generator, which Python runs."""
+        """The condition in a generator, which Python runs."""
         if is_symbolic(asked(value)):
             raise UnsupportedSyntaxError(
                 "only the model knows whether this is true, and a generator yields when the model is made",
@@ -318,7 +318,7 @@ class Hooks:
         return value
 
     def assumed(self, value: T) -> T | bool:
-        """What a generator asserts; a model does not check it."""
+        """The condition that a generator asserts; a model does not check it."""
         return True if is_symbolic(value) else value
 
     def comprehended(
@@ -339,7 +339,7 @@ class Hooks:
 
     @contextmanager
     def telling(self) -> Generator[None]:
-        """What is evaluated in the block is only told to people."""
+        """Marks values that the block evaluates as text for people."""
         was_printing, self._is_printing = self._is_printing, True
         try:
             yield
@@ -370,13 +370,13 @@ class Hooks:
     # -- calls and indices -----------------------------------------------------------------------------
 
     def callee(self, function: Function) -> Function:
-        """What is called when the user's code calls `function`."""
+        """The function that is called when the user's code calls `function`."""
         run, usual = self._frame.run, replacement(function, self)
         found = run.dialect.callee(function, usual, lambda each: in_place(each, run)) or usual
         return watched(function, in_place(function, run) if found is None else found)
 
     def container(self, value: T) -> T | _Indexed:
-        """What is indexed when the user's code indexes `value`: an array meets symbolic indices as a tensor does."""
+        """The object that is indexed in the place of `value`: an array takes symbolic indices as a tensor does."""
         found = self._frame.run.dialect.container(value)
         if found is not None:
             return found
@@ -387,12 +387,12 @@ class Hooks:
         return class_of(value)
 
     def matched(self, asks_for_class: bool, value: T) -> T:
-        """What a `match` looks at: Python decides it now."""
+        """The subject of a `match`: Python decides it now."""
         refuse_patterns(cast(Held, value), asks_for_class=asks_for_class)
         return value
 
     def typed(self, value: T) -> T:
-        """What the user's code asks the element type of: a function that is made for any types does not know it."""
+        """A value whose `dtype` the user's code reads: a function that is made for any types does not know it."""
         kind = kind_of(value)
         if kind is not None:
             raise UnknownMethodError(f"a Python {kind} has no attribute 'dtype'").locate_at_caller()
@@ -403,7 +403,7 @@ class Hooks:
         return value
 
     def reached(self) -> tuple[Names, dict[str, Any]]:
-        """What a lambda of the user's can read through these hooks: any variable."""
+        """The variables that a lambda of the user's can read through these hooks: any of them."""
         return NO_NAMES, values_of(self._frame, (*self._frame.variables, *self._frame.cells))
 
     @property
@@ -413,7 +413,7 @@ class Hooks:
 
 
 def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
-    """What `in` asks of each element."""
+    """The test of `in` on each element."""
     return True if item is other else item == other
 
 

@@ -1,4 +1,4 @@
-"""What Python tells of a value that only the model knows: its class, its attributes, whether it is another object.
+"""Questions of Python about a value that only the model knows: its class, its attributes, its identity.
 
 The answers are those of an eager run, which has a Python number, a tensor with an array or a list in its place; what
 nobody can tell before the model runs is refused.

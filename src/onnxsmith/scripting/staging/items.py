@@ -85,7 +85,7 @@ class Place:
 
     @property
     def value(self) -> UserValue:
-        """What it holds now."""
+        """The value that it holds now."""
         return self._containers[-1][self._keys[-1]]
 
     def put(self, value: UserValue) -> None:

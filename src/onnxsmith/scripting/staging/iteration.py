@@ -1,4 +1,4 @@
-"""What a `for` runs over: a Python iterable, or positions that the model counts."""
+"""The source of a `for`: a Python iterable, or positions that the model counts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Position: TypeAlias = Tensor | int
 @shown_as("range")
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What the model runs over: how many elements (None: a test decides), and the one at a position."""
+    """The source of a loop in the model: the number of elements (None: a test decides), and the one at a position."""
 
     count: Position | None
     element: Callable[[Position], UserValue] | None

@@ -22,7 +22,7 @@ KINDS = ("next", "return", "break", "continue")
 
 
 class Side(NamedTuple):
-    """What one side of a branch leaves: a result that must fit the other side's, and variables that may differ."""
+    """The outcome of one side of a branch: a result that must fit the other side's, and variables that may differ."""
 
     value: Held
     variables: Mapping[str, Held] = MappingProxyType({})
@@ -34,7 +34,7 @@ class Side(NamedTuple):
 
 
 class Leaf:
-    """What the end of a path yields. A long one goes on to further statements: it pays to stage them only once."""
+    """The result at the end of a path. A long one goes on to further statements: it pays to stage them only once."""
 
     __slots__ = ("_end", "is_long")
 

@@ -172,7 +172,7 @@ def _refusal(key: tuple[str, str]) -> OnnxsmithError | None:
 
 
 def checked(function: Function, replaced: Callable[P, R]) -> Callable[P, R]:
-    """What to call in place of a function; one that opens files refuses to open them for writing.
+    """The function to call in place of another; one that opens files refuses to open them for writing.
 
     One that makes a generator of random numbers wants a seed.
     """
@@ -302,7 +302,7 @@ def _own_span(frame: types.FrameType) -> Span | None:
 
 
 def _opening(function: Function) -> OnnxsmithError | None:
-    """What a file is opened for cannot be seen from here."""
+    """The error for a function that opens files: its mode cannot be seen from here."""
     key = _key(function) if _is_function(function) else None
     return _writing(key) if key is not None and key in _OPENING else None
 

@@ -1,4 +1,4 @@
-"""Which types of objects are looked into for changes, and which are passed over: tables of Python and of libraries.
+"""Types of objects that are checked for changes, and types that are passed over: tables of Python and of libraries.
 
 Asks types only, never objects: no code of the user's runs.
 """

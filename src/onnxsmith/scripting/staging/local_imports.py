@@ -1,4 +1,4 @@
-"""What import statements inside functions bring in: `import random` in a script reaches what it would at the top.
+"""Import statements inside functions: `import random` in a script reaches what it would at the top.
 
 Only modules that are loaded already are looked at: one that is not has no state yet that could be missed.
 """

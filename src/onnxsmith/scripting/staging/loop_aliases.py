@@ -28,7 +28,7 @@ _HELD_BY_LOOP = "a variable of a loop holds it at some iteration, and only the m
 
 
 class Tangles:
-    """What is tangled in one loop, as far as it is known."""
+    """The tangled variables of one loop, as far as they are known."""
 
     def __init__(self, stager: Stager, statement: ast.For | ast.While) -> None:
         self._stager = stager

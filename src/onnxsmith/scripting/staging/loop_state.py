@@ -1,4 +1,4 @@
-"""What goes from one iteration of a loop to the next, and of which type it is at every iteration."""
+"""The values that go from one iteration of a loop to the next, and their types at every iteration."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class StateLeaf:
     number: NumberKind | None
 
     def __eq__(self, other: object) -> bool:
-        """What it starts from does not change; arrays could not be compared anyway."""
+        """Compares types. Start values do not change, and arrays among them could not be compared."""
         return isinstance(other, StateLeaf) and (self.type, self.number) == (other.type, other.number)
 
     __hash__ = None  # type: ignore[assignment]
@@ -86,7 +86,7 @@ class State:
     start: Held = MISSING
 
     def values_of(self, tensors: Sequence[Value]) -> CarriedParts:
-        """What the object holds whose values the state is, when these are its tensors."""
+        """The values of the object that the state stands for, when these are its tensors."""
         return dict(zip(cast(Shell, self.form).names, tensors, strict=True))
 
     def __eq__(self, other: object) -> bool:
@@ -250,7 +250,7 @@ def _opened(state: State, result: Held) -> State:
 
 
 def _like_result(start: Held, result: Held) -> Held:
-    """What a variable starts from, taken apart; a number becomes a carrier where it is one after an iteration."""
+    """The start value of a variable, taken apart; a number becomes a carrier where it is one after an iteration."""
     if isinstance(start, Carrier):
         return Shell.of(start, start.carried)
     if isinstance(result, Carrier | Shell):

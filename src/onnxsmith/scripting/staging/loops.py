@@ -70,7 +70,7 @@ def run_loop(stager: Stager, statement: ast.For | ast.While, follow: Leaf) -> Si
 
 
 def _after_first(stager: Stager, statement: ast.For, source: Source) -> Source:
-    """What is left to run over after an iteration that is carried out now: one that gives a variable a value.
+    """The rest of the source after an iteration that is carried out now: one that gives a variable a value.
 
     Where a variable is None before a loop that surely runs, it is something else from the second iteration on.
     """
@@ -368,7 +368,7 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
 
 
 def _after(stager: Stager, statement: ast.For | ast.While, ended: Ended, follow: Leaf) -> Side:
-    """What follows a loop whose end only the model knows: its `else`, the rest, or a return from inside it."""
+    """The code after a loop whose end only the model knows: its `else`, the rest, or a return from inside it."""
 
     def went_on() -> Side:
         if not statement.orelse:

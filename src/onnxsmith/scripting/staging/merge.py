@@ -71,13 +71,13 @@ class AssignedWhere(Unassigned, perhaps.Undecided):
         return self.held.known_under(condition)
 
     def given(self, is_there: bool) -> Held:
-        """What it is where it is known whether it has a value."""
+        """The value where it is known to exist, or a marker for an unassigned variable."""
         return self.held.value if is_there else Unassigned(self.span, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Differing(Marker):
-    """A Python value that hangs on a condition only the model knows; using it is the mistake."""
+    """A Python value that depends on a condition only the model knows; using it is the mistake."""
 
     then: Held
     otherwise: Held
@@ -198,7 +198,7 @@ class Merger:
         return (first, second) if is_one_kind else None
 
     def _held_by(self, carrier: Carrier, *, is_then: bool) -> CarriedParts:
-        """What a carrier holds at the end of a side."""
+        """The values of a carrier at the end of a side."""
         return carrier.carried if self.ends is None else self.ends[0 if is_then else 1].parts_of(carrier)
 
     def _carriers(self, then: Held, otherwise: Held, first: Shell, second: Shell, name: str) -> Held:
@@ -239,7 +239,7 @@ class Merger:
         return found
 
     def filled_parts(self, shell: Shell, outputs: Sequence[Value]) -> CarriedParts:
-        """What a carrier holds that stays the object that it is."""
+        """The values of a carrier that stays the same object."""
         items = [cast(TensorLike, self.fill(each, outputs)) for each in shell.items]
         return dict(zip(shell.names, items, strict=True))
 
@@ -398,7 +398,7 @@ def _are_truths(then: AnyNumber, otherwise: AnyNumber) -> bool:
 
 
 def _identity(value: AnyNumber) -> Hashable:
-    """What two numbers must have in common to be the same output."""
+    """The key that two numbers share if they are the same output."""
     if isinstance(value, Negation):
         return "not", id(value.opposite)
     return ("value", id(value.tensor)) if isinstance(value, Number) else ("literal", repr(value))

@@ -26,7 +26,7 @@ class Misjudged(Exception):
 
 
 class NamingTarget:
-    """What the two below have in common: whatever is asked of the target, the code has come to a new instruction.
+    """The base of the two below: a request to the target means that the code has come to a new instruction.
 
     Names are given before anything else is recorded, because they are handed out in the order of the code. Every call
     of an operator asks for `recording` before `emit`.

@@ -1,8 +1,8 @@
-"""What a function takes from around it: globals, variables of the functions around it, attributes of objects.
+"""The objects that a function takes from around it: globals, variables of outer functions, attributes of objects.
 
-A session has all of that as it was when the session was made. Before each call it is looked at again, so that a
-function that jit made gives what the function itself gives, and a gradient that of the function as it is now: where
-something is another one, sessions are made anew.
+A session has all of that as it was when the session was made. Each call checks it again, and makes new
+sessions where something has changed. So a function that jit made gives what the function itself gives, and a gradient
+is that of the function as it is now.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from onnxsmith.scripting.staging.reach import Reach, content_of_array
 
 
 class Outside:
-    """What a function reaches, and what objects that it is given reach, as it is now.
+    """The objects that a function reaches, and those that its arguments reach, as they are now.
 
     Data whose changes cannot be seen is refused; with `is_lenient` it counts as what does not change.
     """
@@ -63,7 +63,7 @@ class Outside:
                 )
 
     def changed(self) -> str | None:
-        """What has changed since, as the user's code would write it; None where nothing has."""
+        """The name of what has changed since, as the user's code would write it; None where nothing has."""
         for each in self._pictures:
             if each.is_changed():
                 name = f"'{self._reach.name_of(each.owner)}'"
@@ -82,7 +82,7 @@ def _unseen(value: object, name: str, instead: str) -> UnseenStateError:
 
 @functools.lru_cache(maxsize=2048)
 def _is_others_array(kind: type) -> bool:
-    """Whether objects of a class hold the elements of an array in a way of their own: Series, data frames, images."""
+    """True if objects of a class hold the elements of an array in a way of their own: Series, data frames, images."""
     is_known = any(each in kind.__mro__ for each in (np.ndarray, np.generic, Carrier, type))
     if is_known or not is_library_class(kind):
         return False
@@ -95,7 +95,7 @@ _GIVES_ELEMENTS = ("__array__", "__array_interface__", "__dataframe__", "__arrow
 
 
 def _has_hash_of_content(kind: type) -> bool:
-    """Whether objects are told apart by what they hold: then that does not change, and is part of the key."""
+    """True if objects are told apart by their content: it does not change, and is part of the key."""
     return kind.__hash__ not in (None, object.__hash__)
 
 

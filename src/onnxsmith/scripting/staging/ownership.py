@@ -1,4 +1,4 @@
-"""Whether anything but some variables holds the elements of an array: then a new array may take its place unseen.
+"""Checks that only some variables hold the elements of an array: then a new array may take its place unseen.
 
 Asked where two paths meet and where a loop begins. Whatever cannot be told is answered with no: writing to the array is
 refused then.
@@ -54,7 +54,7 @@ def live_after(stager: Stager, place: ast.stmt) -> frozenset[str]:
 
 
 def _held_around(frame: Frame) -> list[tuple[str, object]]:
-    """What inner functions assign, and what the functions around this one hold."""
+    """The variables that inner functions assign, and those of the functions around this one."""
     found: list[tuple[str, object]] = []
     here: Frame | None = frame
     while here is not None:

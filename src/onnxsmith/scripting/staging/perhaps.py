@@ -29,7 +29,7 @@ class Undecided(Marker):
         raise NotImplementedError
 
     def given(self, is_there: bool) -> Held:
-        """What it is where it is known whether it is there."""
+        """The value where it is known to be there, or what stands in its place where it is not."""
         raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ class Perhaps(Undecided):
         return None
 
     def given(self, is_there: bool) -> Held:
-        """What it is where it is known whether it is there."""
+        """The value where it is known to be there, or what stands in its place where it is not."""
         return self.value if is_there else None
 
 
@@ -95,7 +95,7 @@ def refined(variables: Mapping[str, Held], facts: Sequence[Fact]) -> dict[str, H
 
 
 class Implications:
-    """What follows from truth values that `and` and `or` have made of others."""
+    """Conclusions from truth values that `and` and `or` have made of others."""
 
     __slots__ = ("_known",)
 

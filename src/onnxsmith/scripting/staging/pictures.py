@@ -42,7 +42,7 @@ def _are_same(a: Iterable[object], b: Iterable[object]) -> bool:
 
 
 class Picture(ABC):
-    """What an object held when the picture was taken."""
+    """The content of an object when the picture was taken."""
 
     __slots__ = ("owner",)
     #: Whether a part is reached only by code that names it: an attribute is, an element is not.
@@ -60,7 +60,7 @@ class Picture(ABC):
         """Let it hold again what it held."""
 
     def parts(self) -> Iterable[Part]:
-        """What it held, each with the key it is found by."""
+        """The parts that it held, each with its key."""
         return ()
 
     def name_of_part(self, name: str, key: Hashable) -> str:
@@ -332,7 +332,7 @@ class ClassPicture(Picture):
 
 
 class BindingsPicture(Picture):
-    """What names stand for in a namespace: the globals that code names."""
+    """The objects that names stand for in a namespace: the globals that code names."""
 
     __slots__ = ("_items", "_space")
 
@@ -409,7 +409,7 @@ class FunctionPicture(Picture):
 
 
 def content_of(cell: types.CellType) -> object:
-    """What a cell holds; a value of its own where it holds nothing."""
+    """The content of a cell; a value of its own where it holds nothing."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -470,7 +470,7 @@ class Holder(Picture):
         """There is nothing to put back."""
 
     def parts(self) -> Iterable[Part]:
-        """What it holds."""
+        """The parts that it holds."""
         return self._held
 
     def name_of_part(self, name: str, key: Hashable) -> str:
@@ -489,7 +489,7 @@ def picture_of_random(owner: random.Random) -> StatePicture[tuple[object, ...]]:
 
 
 def picture_of_bits(owner: np.random.BitGenerator) -> StatePicture[Mapping[str, object]]:
-    """What numpy's generators take their bits from."""
+    """A picture of the source of bits of numpy's generators."""
 
     def write(state: Mapping[str, object]) -> None:
         owner.state = state

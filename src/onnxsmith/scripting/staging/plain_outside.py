@@ -1,4 +1,4 @@
-"""What a straight function takes from outside, as it is now, and whether using it has no effect but its result.
+"""The objects that a straight function takes from outside now, and a check that using them has no effect but a result.
 
 Staging such a function calls it, once for each model: nothing may change by that, and nobody's code may run but ours.
 """
@@ -28,13 +28,13 @@ _DEPTH = 4
 
 
 class Script:
-    """What `@script` makes; a base without behaviour, so that staging knows one when it sees it."""
+    """The base of scripts, without behaviour, so that staging knows one when it sees it."""
 
     __slots__ = ()
 
 
 def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain, UserValue] | None:
-    """What the function takes from outside, as it is now; None where something is not defined."""
+    """The objects that the function takes from outside, as they are now; None where something is not defined."""
     around = outside(function)
     found: dict[Chain, UserValue] = {}
     for chain in straight.loaded:

@@ -1,4 +1,4 @@
-"""What code can reach from the names it uses, and so could change: a walk over Python objects that runs none of them.
+"""Objects that code can reach from its names, and so could change: a walk over Python objects that runs none of them.
 
 Each object is visited once. An attribute is followed only where some code that is reached names it; what cannot change
 (numbers, text, tensors, operators), libraries and their classes are not looked into.
@@ -60,7 +60,7 @@ class Staged(Protocol):
     """An object of staging through which the user's code reaches variables: a function defined inside a script."""
 
     def reached(self) -> tuple[Names, Mapping[str, object]]:
-        """What its code names, and the values of variables that it can read."""
+        """The names in its code, and the values of variables that it can read."""
         ...
 
 
@@ -169,7 +169,7 @@ class Reach:
 
     @property
     def names(self) -> Iterable[str]:
-        """What all code that is reached names."""
+        """The names in all code that is reached."""
         return self._names
 
     @property
@@ -250,7 +250,7 @@ class Reach:
                 self._unnamed.setdefault(name, []).append((part, picture, key))
 
     def _add_libraries(self) -> None:
-        """What code names of libraries: which objects the names stand for, and lists and dicts such as `sys.path`."""
+        """Adds what code names of libraries: the objects behind names, and lists and dicts such as `sys.path`."""
         for module in self._libraries:
             space = vars(module)
             names = [each for each in space if each in self._names]
@@ -380,7 +380,7 @@ class Reach:
 
 
 class _Globals(pictures.AttributesPicture):
-    """What `globals()` gives. Of what it holds only containers are looked into: code that wants others names them."""
+    """The dict of `globals()`. Of its values only containers are looked into: code that wants others names them."""
 
     __slots__ = ()
 
@@ -394,7 +394,7 @@ _FUNCTOOLS = functools.singledispatch.__code__.co_filename
 
 
 def _dispatched(function: types.FunctionType) -> Iterable[pictures.Part]:
-    """What a function of `functools` holds, such as one that `singledispatch` made; its cache is no state."""
+    """The parts of a function of `functools`, such as one that `singledispatch` made; its cache is no state."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     held = [(name, pictures.content_of(cell)) for name, cell in cells]
     return [(name, each) for name, each in held if not isinstance(each, weakref.WeakKeyDictionary)]

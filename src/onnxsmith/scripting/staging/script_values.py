@@ -1,4 +1,4 @@
-"""What a script's variables hold while it is staged, in types: what is computed with, taken apart, or handed on.
+"""Types of the values of a script's variables while it is staged: computed with, taken apart, or handed on.
 
 Types only: `structure` takes values apart, `merge` puts those of two paths together, `truth` asks whether one is true.
 """

@@ -29,7 +29,7 @@ _Decimal: TypeAlias = (
 
 
 class TorchTensor(Protocol):
-    """What is asked of a tensor of PyTorch."""
+    """The attributes of a tensor of PyTorch that are used here."""
 
     @property
     def _version(self) -> int: ...
@@ -41,7 +41,7 @@ class TorchTensor(Protocol):
 
 
 class TorchGenerator(Protocol):
-    """What is asked of a random generator of PyTorch."""
+    """The methods of a random generator of PyTorch that are used here."""
 
     def get_state(self) -> _State: ...
     def set_state(self, state: _State) -> TorchGenerator: ...
@@ -121,7 +121,7 @@ def picture_of_torch_generator(owner: TorchGenerator) -> StatePicture[bytes]:
 
 
 def picture_of_decimal(names: Collection[str]) -> StatePicture[_Decimal] | None:
-    """What decimal computes by, where code names what changes that."""
+    """A picture of decimal's context, where code names something that changes it."""
     module = sys.modules.get("decimal")
     if module is None or not {"getcontext", "setcontext"} & set(names):
         return None

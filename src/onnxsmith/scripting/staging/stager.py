@@ -1,4 +1,4 @@
-"""What the parts of staging ask of the whole: the function that is staged, and to run statements of it."""
+"""The interface of staging for its parts: the function that is staged, and a way to run statements of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stager(Protocol):
         ...
 
     def telling(self) -> AbstractContextManager[None]:
-        """What is evaluated in the block is only told to people: values that the model alone knows have a text."""
+        """Marks values in the block as text for people: values that the model alone knows have a text there."""
         ...
 
     def assign_name(self, name: str, value: UserValue) -> None:

@@ -29,7 +29,7 @@ class StraightCall:
     code: StraightCode
 
     def run(self, scope: RecordingTarget, arguments: Mapping[str, UserValue]) -> UserValue:
-        """What the function returns for these arguments; its operators go to `scope`."""
+        """The result of the function for these arguments; its operators go to `scope`."""
         self._check(arguments)
         code = self.function.__code__
         positional = code.co_varnames[: code.co_argcount]

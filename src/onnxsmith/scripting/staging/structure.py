@@ -62,7 +62,7 @@ def as_carried(value: Held) -> Held:
 
 
 def parts(value: Held) -> list[tuple[Any, Held]] | None:
-    """What a container holds, with the key of each; None for what is no container."""
+    """The parts of a container, with the key of each; None for a value that is no container."""
     if isinstance(value, tuple | list):
         names: Sequence[Any] = getattr(value, "_fields", range(len(value)))
         return list(zip(names, value, strict=True))
@@ -169,7 +169,7 @@ def joined_forms(a: Held, b: Held) -> Held:
 
 
 def traits_in(form: Held) -> list[Hashable]:
-    """What the carriers of a form are, besides their values."""
+    """The traits of the carriers of a form, besides their values."""
     own = [form.traits] if isinstance(form, Shell) else list[Hashable]()
     return own + [trait for _, each in parts(form) or () for trait in traits_in(each)]
 

@@ -23,7 +23,7 @@ class TextOfPaths(str):
 
 
 def of_paths(then: object, otherwise: object) -> TextOfPaths | None:
-    """What stands for two texts; None where one is something else."""
+    """The text that stands for two texts; None where one is something else."""
     if not isinstance(then, str) or not isinstance(otherwise, str):
         return None
     return TextOfPaths(f"{str.__str__(then)} or {str.__str__(otherwise)}")

@@ -109,7 +109,7 @@ class Negation(Number):
 
 
 def visible(value: Value) -> Value:
-    """What says where a value can be used: a negation can be wherever its opposite can."""
+    """The value that says where another can be used: a negation can be wherever its opposite can."""
     return value.opposite if isinstance(value, Negation) else value
 
 

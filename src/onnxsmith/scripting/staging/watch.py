@@ -77,7 +77,7 @@ _CHANGING = frozenset(
 
 
 class Scope(Protocol):
-    """What is asked of a function that is being staged: its variables, and those around it."""
+    """The interface of a function that is being staged: its variables, and those around it."""
 
     @property
     def analysis(self) -> Analysis: ...
@@ -380,7 +380,7 @@ def _watch(
 
 
 class Attempt:
-    """What statements reach before they are tried: if they are staged in another way after all, it is put back."""
+    """The objects that statements reach before they are tried: they are put back if staging takes another way."""
 
     def __init__(self, frame: Scope, names: Names, most_bytes: float = math.inf) -> None:
         values = values_of(frame, names.variables)
@@ -401,7 +401,7 @@ class Attempt:
 
 
 def values_of(frame: Scope, names: Iterable[str]) -> dict[str, object]:
-    """What names stand for in a function that is being staged; those of Python itself are left out."""
+    """The values of names in a function that is being staged; those of Python itself are left out."""
     found: dict[str, object] = {}
     for name in names:
         value = _value_of(frame, name)
@@ -426,7 +426,7 @@ def _value_of(frame: Scope, name: str) -> object:
 
 
 def names_of(*functions: Function) -> Names:
-    """What the code of the user's names in functions, such as the operands of a conditional expression.
+    """The names in the user's code in functions, such as the operands of a conditional expression.
 
     Functions of ours around it are looked through.
     """
@@ -469,7 +469,7 @@ def is_kept_unchanged(value: Held) -> bool:
 
 
 def watched(function: Function, replaced: Function) -> Function:
-    """What is called when the user's code calls `function`; refused where that changes what it must not.
+    """The function called when the user's code calls `function`; refused where it changes what it must not.
 
     `replaced` is what staging calls in its place.
     """

@@ -1,4 +1,4 @@
-"""What is done to counts of words without making a matrix of them: linear models, naive Bayes, selection, scaling.
+"""Works on counts of words without a matrix of them: linear models, naive Bayes, selection, scaling.
 
 These are given a `Bag`, or bags and arrays side by side. Any other estimator is given the matrix.
 """
@@ -40,7 +40,7 @@ _BAYES = tuple(f"sklearn.naive_bayes.{name}NB" for name in ("Multinomial", "Comp
 
 
 def only_bag(x: Sparse) -> Bag:
-    """What is one bag; refused where arrays stand beside it."""
+    """The one bag; refused where arrays stand beside it."""
     if not isinstance(x, Bag):
         raise NotCovered("it is given several matrices side by side")
     return x

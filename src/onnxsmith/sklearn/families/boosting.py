@@ -83,7 +83,7 @@ def softmax(raw: Array) -> Array:
 
 
 def inverse_link(loss: Inner, raw: Array) -> Array:
-    """What a loss makes of raw predictions; raises where the link is none of scikit-learn's."""
+    """The inverse link of a loss, on raw predictions; raises where the link is none of scikit-learn's."""
     name = type(loss.link).__name__
     if name == "IdentityLink":
         return raw
@@ -131,7 +131,7 @@ def _raw(estimator: Fitted, x: Array) -> Array:
 
 
 def _start(estimator: Fitted, x: Array) -> Numbers | Array:
-    """What the first estimator gives: numbers where it does not look at X."""
+    """The result of the first estimator: numbers where it does not look at X."""
     first = estimator.init_
     if isinstance(first, str) or public_name(type(cast(object, first))).startswith("sklearn.dummy."):
         return estimator._raw_predict_init(np.zeros((1, estimator.n_features_in_), np.float32))[0]
@@ -193,7 +193,7 @@ def _are_trees(estimators: Sequence[object]) -> bool:
 
 
 def _votes(estimator: Fitted, x: Array) -> Array:
-    """What the classes get of each member, of shape (members, rows, classes)."""
+    """The votes of each member for the classes, of shape (members, rows, classes)."""
     trees: list[Any] = list(estimator.estimators_)
     names = np.asarray(estimator.classes_)
     weights = np.asarray(estimator.estimator_weights_, np.float64)[: len(trees)]

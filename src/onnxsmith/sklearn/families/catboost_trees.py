@@ -174,7 +174,7 @@ def decision(estimator: Fitted, x: Given) -> Array:
 
 @converts(_CLASSIFIER, "predict_proba", inline=True)
 def probabilities(estimator: Fitted, x: Given) -> Array:
-    """What the loss makes of sums."""
+    """The probabilities that the loss gives for sums."""
     loss = _loss(estimator)
     return _PROBABILITIES[loss](call(estimator, "decision_function", x))
 

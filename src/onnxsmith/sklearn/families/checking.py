@@ -1,4 +1,4 @@
-"""What scikit-learn's input validation does to the element type of what an estimator is given."""
+"""The effect of scikit-learn's input validation on the element type of an estimator's input."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from onnxsmith.numpy import Array, float64
 
 
 def floats(x: Array) -> Array:
-    """What `validate_data(dtype=FLOAT_DTYPES)` gives: floats stay as they are, and all else becomes float64."""
+    """The result of `validate_data(dtype=FLOAT_DTYPES)`: floats stay as they are, and all else becomes float64."""
     return x if x.dtype.name in ("float32", "float64", "float16") else x.astype(float64)
 
 
 def wide_floats(x: Array) -> Array:
-    """What `validate_data(dtype=[np.float64, np.float32])` gives."""
+    """The result of `validate_data(dtype=[np.float64, np.float32])`."""
     return x if x.dtype.name in ("float32", "float64") else x.astype(float64)

@@ -1,4 +1,4 @@
-"""What puts the results of several transformers side by side."""
+"""Estimators that put the results of several transformers side by side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onnxsmith.sklearn.values import Choice, Columns, Fitted, Given, Part, Resul
 
 
 def _matrix(part: Result) -> Array | Bag | SideBySide:
-    """What a transformer gives, as rows of numbers."""
+    """The result of a transformer, as rows of numbers."""
     if isinstance(part, Bag | SideBySide):
         return part
     if isinstance(part, Columns):
@@ -69,7 +69,7 @@ def column_transformer(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
 
 
 def _is_none(columns: Choice | None) -> bool:
-    """Whether columns are given, and there are none."""
+    """True if the given columns are an empty selection."""
     if isinstance(columns, str | int | slice) or columns is None:
         return False
     array = np.asarray(columns)

@@ -38,7 +38,7 @@ from onnxsmith.sklearn.values import Columns, Fitted, Given, Part, labels
 
 
 def _names(estimator: Fitted, x: Given) -> list[str]:
-    """What errors call the columns, in order."""
+    """The names of the columns in errors, in order."""
     if isinstance(x, Columns):
         return [repr(each) for each in x]
     given = getattr(estimator, "feature_names_in_", None)

@@ -71,7 +71,7 @@ def _present(estimator: Fitted, weights: Iterable[float]) -> list[float]:
     "sklearn.ensemble.StackingClassifier", "sklearn.ensemble.StackingRegressor", "transform", columns=True
 )
 def stacked(estimator: Fitted, x: Given) -> Array:
-    """What the first estimators say, side by side; of two classes one probability."""
+    """The predictions of the first estimators, side by side; of two classes one probability."""
     parts: list[Array] = []
     is_binary = hasattr(estimator, "classes_") and len(estimator.classes_) == 2
     named = zip(_names(estimator), estimator.estimators_, estimator.stack_method_, strict=True)
@@ -92,7 +92,7 @@ def stacked(estimator: Fitted, x: Given) -> Array:
 
 @converts("sklearn.ensemble.StackingRegressor", "predict", columns=True)
 def stacked_regression(estimator: Fitted, x: Given) -> Array:
-    """What the last estimator makes of what the first ones say."""
+    """The result of the last estimator on the predictions of the first ones."""
     return named_step(
         "final_estimator", estimator.final_estimator_, "predict", call(estimator, "transform", x)
     )

@@ -30,7 +30,7 @@ def _raw(estimator: Fitted, x: Given) -> Array:
 
 
 def _encoded(estimator: Fitted, x: Given) -> Array:
-    """What the trees see: categories as codes, in front; NaN for those that are not known."""
+    """The input of the trees: categories as codes, in front; NaN for those that are not known."""
     encoder = getattr(estimator, "_preprocessor", None)
     if encoder is None:
         assert isinstance(x, Array)  # a frame is a matrix by now, where there are no categories

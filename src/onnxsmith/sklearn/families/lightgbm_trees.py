@@ -169,7 +169,7 @@ _LINKS: dict[str, Callable[[Array, Mapping[str, str]], Array]] = {
 
 
 def _predicted(estimator: Fitted, x: Given) -> Array:
-    """What the booster predicts: sums, as its objective has them."""
+    """The predictions of the booster: sums, as its objective has them."""
     if estimator.get_params().get("pred_early_stop"):
         raise NotCovered("it stops before its last tree for some rows (pred_early_stop)")
     dumped = cast(Dumped, estimator.booster_.dump_model())
@@ -186,13 +186,13 @@ def _predicted(estimator: Fitted, x: Given) -> Array:
 
 @converts(*_REGRESSORS, "predict", columns=True)
 def regression(estimator: Fitted, x: Given) -> Array:
-    """What the booster predicts."""
+    """The predictions of the booster."""
     return _predicted(estimator, x)
 
 
 @converts(_CLASSIFIER, "predict_proba", columns=True)
 def probabilities(estimator: Fitted, x: Given) -> Array:
-    """What the booster predicts; of two classes, a column for each."""
+    """The predictions of the booster; of two classes, a column for each."""
     if callable(estimator.objective_):
         raise NotCovered(
             "its objective is a function, of which nobody knows what makes probabilities of sums"

@@ -40,5 +40,5 @@ def chosen(estimator: Fitted, x: Array) -> Part:
     "predict",
 )
 def generalized(estimator: Fitted, x: Array) -> Array:
-    """What the loss's link makes of the linear model."""
+    """The inverse link of the loss, on the linear model."""
     return inverse_link(estimator._base_loss, _linear(estimator, x))

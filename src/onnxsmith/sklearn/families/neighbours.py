@@ -81,7 +81,7 @@ def _outputs(estimator: Fitted) -> list[tuple[Numbers, Numbers]]:
 
 
 def _votes(places: Array, weights: Array | None, fitted: Numbers, count: int) -> Array:
-    """What each class gets, of shape (rows, classes)."""
+    """The votes for each class, of shape (rows, classes)."""
     chosen = take(asarray(np.asarray(fitted, np.int64)), places)
     shares = equal(chosen[:, :, None], asarray(np.arange(count))).astype(np.float64)
     if weights is not None:
@@ -147,7 +147,7 @@ def nearest_graph(estimator: Fitted, x: Array) -> Array:
 
 
 def _within(estimator: Fitted, x: Array) -> tuple[Array, Array]:
-    """Whether each fitted row is within the radius, and the distances."""
+    """Flags of the fitted rows that are within the radius, and the distances."""
     metric = _metric(estimator)
     reduced = metric.reduced(x, _known(estimator))
     return reduced <= metric.reduce(float(estimator.radius)), metric.distances(reduced)

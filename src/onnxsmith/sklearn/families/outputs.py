@@ -27,7 +27,7 @@ def columns_of_targets(estimator: Fitted, x: Given) -> Array:
 
 @converts("sklearn.multioutput.MultiOutputClassifier", "predict_proba")
 def probabilities_of_targets(estimator: Fitted, x: Given) -> Array:
-    """What scikit-learn gives as a list, one matrix for each target, as one array."""
+    """The matrices of all targets as one array; scikit-learn gives them as a list."""
     if len({len(each.classes_) for each in estimator.estimators_}) > 1:
         raise NotCovered("targets with different numbers of classes, whose probabilities are no single array")
     return stack(list(_of_each(estimator, "predict_proba", x)), axis=0)

@@ -1,4 +1,4 @@
-"""What hands on what it is given, columns and text included: searches, functions that do nothing, imputers of text."""
+"""Steps that hand on their input, columns and text included: searches, functions that do nothing, imputers of text."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from onnxsmith.sklearn.values import Columns, Fitted, Given, Result
     inline=True,
 )
 def searched(estimator: Fitted, x: Given, *, method: str) -> Result:
-    """What the best estimator gives."""
+    """The result of the best estimator."""
     return call(estimator.best_estimator_, method, x)
 
 
 @converts("sklearn.preprocessing.FunctionTransformer", "transform", columns=True)
 def unchanged(estimator: Fitted, x: Given) -> Result:
-    """What is given, where there is no function; a function is recorded."""
+    """The input, where there is no function; a function is recorded."""
     if estimator.func is not None or isinstance(x, Array):
         raise NotCovered("")  # its function is recorded
     return x

@@ -31,7 +31,7 @@ from onnxsmith.sklearn.values import Fitted, either
 
 
 class Spline(Protocol):
-    """What is used of scipy's `BSpline`."""
+    """The attributes of scipy's `BSpline` that are used here."""
 
     #: The degree, the knots and the coefficients.
     k: int

@@ -50,7 +50,7 @@ def weighted_counts(estimator: Fitted, x: Given) -> Bag:
 
 
 def weighted(estimator: Fitted, bag: Bag) -> Bag:
-    """What is counted, weighted as a TfidfTransformer does."""
+    """The counts, weighted as a TfidfTransformer does."""
     if estimator.sublinear_tf or estimator.norm is not None:
         bag = bag.merged()  # while they are whole numbers, which add up exactly
     kind: Any = (

@@ -54,7 +54,7 @@ class TreeTable:
 
     @property
     def is_leaf(self) -> Numbers:
-        """Which nodes are leaves."""
+        """True for nodes that are leaves."""
         return self.left < 0
 
 
@@ -67,7 +67,7 @@ def table_of(tree: Inner, features: Numbers | None = None) -> TreeTable:
 
 
 def leaf_values(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) -> Array:
-    """What each tree gives for each row, of shape (trees, rows): the number that `values` has for the leaf."""
+    """The result of each tree for each row, of shape (trees, rows): the number that `values` has for the leaf."""
     parts = [
         find_leaves(x, ensemble_attributes(tables[start:stop], values[start:stop]))
         for start, stop in _groups(tables)
@@ -76,7 +76,7 @@ def leaf_values(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array
 
 
 def leaf_rows(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) -> Array:
-    """What each tree gives for each row, of shape (trees, rows, ...): the row that `values` has for the leaf."""
+    """The result of each tree for each row, of shape (trees, rows, ...): the row that `values` has for the leaf."""
     starts = np.cumsum([0, *(len(each.left) for each in tables)])
     numbers = [
         np.arange(start, start + len(each.left), dtype=np.float64)
@@ -115,14 +115,14 @@ def sum_in_order(terms: Array, axis: int = 0) -> Array:
 
 
 def leaves_of_trees(tables: Sequence[TreeTable], values: Sequence[Numbers], x: Array) -> Array:
-    """What each tree gives for each row, of shape (rows, trees), by one operator: the quickest for few rows."""
+    """The result of each tree for each row, of shape (rows, trees), by one operator: the quickest for few rows."""
     return find_leaves(x, ensemble_attributes(tables, values))
 
 
 def by_row_count(
     tables: Sequence[TreeTable], x: Array, few: Callable[[], Array], many: Callable[[], Array]
 ) -> Array:
-    """What one of two functions gives, which compute the same: the one for few rows, or the one for many.
+    """The result of one of two functions that compute the same: the one for few rows, or the one for many.
 
     The model then holds its trees twice, so that large ones are made for many rows alone.
     """
@@ -150,7 +150,7 @@ def _groups(tables: Sequence[TreeTable]) -> list[tuple[int, int]]:
 
 
 def find_leaves(x: Array, attributes: dict[str, Any]) -> Array:
-    """What the operator gives for rows, of shape (rows, targets)."""
+    """The result of the operator for rows, of shape (rows, targets)."""
     ensemble = cast(AnyOperator, ml.TreeEnsemble)
     return array_of(cast(Tensor, ensemble(x.tensor, **attributes)))
 

@@ -126,7 +126,7 @@ def _depths(estimator: Fitted, x: Array) -> Array:
 
 
 def _largest_depth(estimator: Fitted) -> float:
-    """What `_depths` is divided by."""
+    """The divisor of `_depths`."""
     average_path_length = of_sklearn("ensemble._iforest", "_average_path_length")
     return float(len(estimator.estimators_) * average_path_length([estimator._max_samples])[0])
 

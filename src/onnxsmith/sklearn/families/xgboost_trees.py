@@ -248,7 +248,7 @@ def _start(learner: Saved) -> Numbers:
 
 
 def _predicted(estimator: Fitted, x: Given) -> Array:
-    """What the booster predicts: sums, as its objective has them."""
+    """The predictions of the booster: sums, as its objective has them."""
     learner = _learner(estimator)
     made = _OBJECTIVES[learner["objective"]["name"]][0](_margins(estimator, learner, x))
     return made[:, 0] if made.shape[1] == 1 else made
@@ -256,7 +256,7 @@ def _predicted(estimator: Fitted, x: Given) -> Array:
 
 @converts(*_REGRESSORS, "predict", columns=True)
 def regression(estimator: Fitted, x: Given) -> Array:
-    """What the booster predicts."""
+    """The predictions of the booster."""
     found = _predicted(estimator, x)
     if found.ndim == 2 and estimator.objective in ("multi:softmax",):
         return argmax(found, axis=1).astype(np.float32)
@@ -265,7 +265,7 @@ def regression(estimator: Fitted, x: Given) -> Array:
 
 @converts(*_CLASSIFIERS, "predict_proba", columns=True)
 def probabilities(estimator: Fitted, x: Given) -> Array:
-    """What the booster predicts; of two classes, a column for each."""
+    """The predictions of the booster; of two classes, a column for each."""
     found = _predicted(estimator, x)
     return two_columns(found) if found.ndim == 1 else found
 
@@ -283,6 +283,6 @@ def classes(estimator: Fitted, x: Given) -> Part:
 
 
 def _has_labels(estimator: Fitted) -> bool:
-    """Whether it predicts several labels for a row."""
+    """True if it predicts several labels for a row."""
     config = json.loads(estimator.get_booster().save_config())["learner"]["learner_model_param"]
     return int(config.get("num_target", "1")) > 1

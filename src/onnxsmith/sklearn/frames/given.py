@@ -1,4 +1,4 @@
-"""What an estimator is given in a model: the inputs that a signature names, as a matrix, as columns, or as texts."""
+"""The input of an estimator in a model: the inputs that a signature names, as a matrix, as columns, or as texts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`predict`, `predict_proba`, `decision_function` and `transform` of a model that came from scikit-learn.
 
-They take what the pipeline took, a data frame with columns in any order for one, and need neither scikit-learn nor the
+They take what the pipeline took, such as a data frame with columns in any order. They need neither scikit-learn nor the
 library that the frame comes from: a model that is loaded from a file has them, too.
 """
 
@@ -31,7 +31,7 @@ def signature(model: Model) -> Signature:
 
 
 def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-    """What the pipeline predicts for the rows of `X`: a data frame, an array, or a list of texts.
+    """The predictions of the pipeline for the rows of `X`: a data frame, an array, or a list of texts.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -73,7 +73,7 @@ def decision_function(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def transform(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
-    """What the pipeline makes of the rows of `X`.
+    """The rows of `X`, transformed by the pipeline.
 
     >>> import numpy as np
     >>> import onnxsmith

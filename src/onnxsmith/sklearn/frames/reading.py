@@ -18,7 +18,7 @@ from onnxsmith.sklearn.rows import Elements, Rows
 
 
 class Frame(Rows, Protocol):
-    """What is used of a data frame, of pandas or polars."""
+    """The attributes of a data frame, of pandas or polars, that are used here."""
 
     @property
     def columns(self) -> Iterable[Any]:
@@ -27,7 +27,7 @@ class Frame(Rows, Protocol):
 
 
 class PandasColumn(Protocol):
-    """What is used of a column of pandas."""
+    """The attributes of a column of pandas that are used here."""
 
     #: An element type of numpy's or of pandas' own.
     dtype: Any
@@ -50,7 +50,7 @@ class PandasColumn(Protocol):
 
 
 class PolarsColumn(Protocol):
-    """What is used of a column of polars."""
+    """The attributes of a column of polars that are used here."""
 
     def to_list(self) -> list[Any]:
         """As a list."""
@@ -73,7 +73,7 @@ _DATE_WORDS = ("datetime", "date", "timedelta", "duration", "time", "period", "i
 
 
 def _date_help(column: str, library: str) -> str:
-    """What to write in the place of a column of dates."""
+    """The help text for a column of dates."""
     part, seconds = (each.format(column) for each in _DATES[library])
     return (
         f"give the pipeline numbers: a part of the date, such as {part}, or the seconds since a day that you choose, "
@@ -88,7 +88,7 @@ def library_of(data: Rows) -> str:
 
 
 def is_frame(data: Rows) -> TypeGuard[Frame | Mapping[str, Rows]]:
-    """Whether data has columns with names: a frame of pandas or polars, or a dict of columns."""
+    """True if data has columns with names: a frame of pandas or polars, or a dict of columns."""
     return isinstance(data, Mapping) or (
         library_of(data) in ("pandas", "polars") and type(data).__name__ == "DataFrame"
     )

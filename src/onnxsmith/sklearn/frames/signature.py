@@ -219,7 +219,7 @@ def text_elements(data: Rows) -> Elements:
 
 
 def signature_of(data: Rows, inputs: str | None) -> Signature:
-    """What a model for data like this takes. `inputs` is "columns" or "matrix" for a frame."""
+    """The signature of a model for data like this. `inputs` is "columns" or "matrix" for a frame."""
     if inputs not in (None, "columns", "matrix"):
         raise PipelineError(
             f"inputs={inputs!r} is neither 'columns' nor 'matrix'",
@@ -280,7 +280,7 @@ def read_signature(model: Model) -> Signature:
 
 
 def has_signature(model: Model) -> bool:
-    """Whether a model says which columns it takes."""
+    """True if a model says which columns it takes."""
     return KEY in _metadata(model)
 
 

@@ -116,7 +116,7 @@ def _rows(held: dict[str, Any]) -> Numbers:
 
 
 def _targets(estimator: Fitted) -> Numbers | None:
-    """What it was fitted for: numbers as they are, classes by their names."""
+    """The targets that it was fitted on: numbers as they are, classes by their names."""
     fitted = getattr(estimator, "_y", None)
     if fitted is None or not hasattr(estimator, "classes_"):
         return fitted

@@ -32,7 +32,7 @@ _LARGEST_SIZE = 2**31 - 1
 
 
 class DamagedTree(ValueError):
-    """What is wrong with the arrays of a tree."""
+    """The arrays of a tree are damaged; the text says how."""
 
 
 def arrays_of(tree: Inner) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What fitted estimators hold, as JSON: numbers, text, arrays, estimators of the list. Nothing of it is ever run."""
+"""The content of fitted estimators as JSON: numbers, text, arrays, estimators of the list. Nothing of it ever runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Unwritable(Exception):
 
 
 class Damaged(ValueError):
-    """What is written is none of what is written here."""
+    """The text is not one that this module writes."""
 
 
 def written(value: Attribute, other: Other) -> Json:

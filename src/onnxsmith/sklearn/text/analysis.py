@@ -1,4 +1,4 @@
-"""What a vectoriser's settings make of texts: rows of features of a vocabulary, or rows of n-grams as text.
+"""Applies a vectoriser's settings to texts: rows of features of a vocabulary, or rows of n-grams as text.
 
 Settings that are code of the user's (a tokeniser, a preprocessor, an analyser) are refused: no operator runs them.
 """
@@ -141,7 +141,7 @@ class Analysis:
         return cast(Tensor, op.Concat(*made, axis=1)), concatenate(flags, axis=1)
 
     def _those_of_length(self, length: int, is_there: Array, is_space: Array, pieces: Pieces) -> list[Array]:
-        """Whether there is an n-gram of a length, by the place at which it begins; twice for what comes twice."""
+        """Flags for n-grams of a length, by the place at which they begin; two arrays where one may come twice."""
         if not self._is_word_bound:
             return [is_there] if length >= self.shortest else []
         if length == 1:

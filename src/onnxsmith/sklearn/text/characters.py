@@ -40,19 +40,19 @@ def ranges_of(codes: Iterable[int]) -> list[tuple[int, int]]:
 
 @functools.cache
 def word_ranges() -> tuple[tuple[int, int], ...]:
-    r"""What `\w` matches in Python."""
+    r"""The characters that `\w` matches in Python."""
     return tuple(matching(re.compile(r"\w").match))
 
 
 @functools.cache
 def space_ranges() -> tuple[tuple[int, int], ...]:
-    r"""What `\s` matches in Python."""
+    r"""The characters that `\s` matches in Python."""
     return tuple(matching(str.isspace))
 
 
 @functools.cache
 def digit_ranges() -> tuple[tuple[int, int], ...]:
-    r"""What `\d` matches in Python."""
+    r"""The characters that `\d` matches in Python."""
     return tuple(matching(str.isdecimal))
 
 
@@ -88,7 +88,7 @@ _ACCENTS: dict[str | None, Callable[[str], str]] = {None: str, "unicode": _strip
 
 @functools.cache
 def changes(*, lowercase: bool, strip_accents: str | None) -> dict[str, str]:
-    """What preprocessing makes of each character that it changes, alone and in any text but for a final sigma.
+    """The text that preprocessing makes of each character that it changes, alone and in any text but for a final sigma.
 
     Of accents that are stripped to ASCII, what is left out is not listed.
     """

@@ -42,7 +42,7 @@ _WORD = re.compile(r"\w+")
 
 
 def is_looked_up(pattern: TokenPattern, *, strip_accents: str | None) -> bool:
-    """Whether words can be looked up as they are written."""
+    """True if words can be looked up as they are written."""
     return pattern.is_word and pattern.kept is None and strip_accents is None
 
 

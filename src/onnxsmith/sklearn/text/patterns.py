@@ -36,7 +36,7 @@ class TokenPattern:
 
     @property
     def is_word(self) -> bool:
-        r"""Whether a token is a run of `\w`, as long as there are."""
+        r"""True if a token is the longest run of `\w`."""
         return self.found == _words()
 
 
@@ -46,7 +46,7 @@ def _words() -> str:
 
 
 def token_pattern(text: str) -> TokenPattern:
-    """What finds the tokens that `re.compile(text).findall` finds; raises `NotCovered` where nothing does."""
+    """A pattern for the tokens that `re.compile(text).findall` finds; raises `NotCovered` where there is none."""
     refuse = _Refusal(text)
     try:
         parsed = _parser.parse(text)

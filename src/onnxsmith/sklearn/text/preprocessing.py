@@ -108,7 +108,7 @@ def _changing(table: Mapping[str, str], strip_accents: str | None) -> str:
 
 
 def _mapped(texts: Tensor, table: Mapping[str, str], *, lowercase: bool, strip_accents: str | None) -> Tensor:
-    """What texts become: characters that change are mapped one by one, with all between two of them in one piece."""
+    """The changed texts: characters that change are mapped one by one, with all between two of them in one piece."""
     pattern = _PIECES_OF_ASCII if strip_accents == "ascii" else _pieces(table)
     if not lowercase or strip_accents == "ascii":
         return _joined(_changed(tokens(texts, pattern=pattern, fewest=1), table, strip_accents))

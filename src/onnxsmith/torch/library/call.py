@@ -1,4 +1,4 @@
-"""What a translation is told of the call that it translates."""
+"""The information for a translation about the call that it translates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Call:
 
     @property
     def inputs(self) -> tuple[Fake, ...]:
-        """What torch knows of the positional arguments: fake tensors where tensors are, symbolic or known numbers."""
+        """The facts of torch about positional arguments: fake tensors for tensors, symbolic or known numbers."""
         return known_arguments(self.node)[0]
 
     @property
@@ -50,7 +50,7 @@ class Call:
 
     @property
     def outputs(self) -> list[Fake]:
-        """What torch knows of each result; of a single one too."""
+        """The facts of torch about each result; of a single one too."""
         return list(self.output) if isinstance(self.output, tuple | list) else [self.output]
 
     @property
@@ -90,7 +90,7 @@ class Call:
         return self.input_fake(position).dtype
 
     def input_fake(self, position: int = 0) -> torch.Tensor:
-        """What torch knows of an argument that is a tensor."""
+        """The facts of torch about an argument that is a tensor."""
         fake = self.inputs[position]
         assert isinstance(fake, torch.Tensor)  # whoever asks has a tensor there
         return fake
@@ -100,7 +100,7 @@ class Call:
         return Untranslatable(reason)
 
     def output_fake(self, position: int = 0) -> torch.Tensor:
-        """What torch knows of a result that is a tensor."""
+        """The facts of torch about a result that is a tensor."""
         output = self.output
         if isinstance(output, tuple | list):
             return [each for each in output if isinstance(each, torch.Tensor)][position]

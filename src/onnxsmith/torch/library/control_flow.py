@@ -74,13 +74,13 @@ def _width(fakes: Sequence[Fake]) -> int:
 
 
 def _results(body: Subgraph, arguments: Iterable[Argument]) -> list[Argument]:
-    """What a graph gives, in a list for one result too."""
+    """The results of a graph, in a list for one result too."""
     result = body(*arguments)
     return list(result) if isinstance(result, list | tuple) else [result]
 
 
 def _as_given(body: Subgraph, arguments: Iterable[Argument]) -> Translated:
-    """What a graph gives, as the result of the operator that calls it."""
+    """The results of a graph, as the result of the operator that calls it."""
     return cast_type("Translated", body(*arguments))
 
 

@@ -32,7 +32,7 @@ def native_dropout(call: Call, x: TensorValue, p: float, train: bool | None) -> 
 
 
 def _kept(call: Call, sizes: Sequence[Size], p: float) -> TensorValue:
-    """Which elements of a shape stay."""
+    """The mask of the elements of a shape that stay."""
     return op.GreaterOrEqual(drawn_uniform(sizes, DType.FLOAT), cast(p, DType.FLOAT))
 
 

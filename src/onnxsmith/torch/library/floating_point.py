@@ -1,4 +1,4 @@
-"""What is about the parts of a floating-point number: sign, exponent, neighbours; and angles of two of them."""
+"""Operators on the parts of a floating-point number: sign, exponent, neighbours; and angles of two of them."""
 
 from __future__ import annotations
 

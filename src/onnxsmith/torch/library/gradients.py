@@ -102,7 +102,7 @@ def adaptive_avg_pool_backward(call: Call, gradient: TensorValue, x: TensorValue
 
 
 def _covers(starts: TensorValue, ends: TensorValue, size: Size) -> TensorValue:
-    """Which elements of a dimension are in each window: (window, element)."""
+    """The mask of the elements of a dimension that are in each window: (window, element)."""
     places = counted(size)
     is_behind = op.GreaterOrEqual(places, op.Unsqueeze(starts, [1]))
     return op.And(is_behind, op.Less(places, op.Unsqueeze(ends, [1])))

@@ -1,4 +1,4 @@
-"""What stands between torch and translations, in types: what torch knows of a value, what a call takes and gives."""
+"""Types between torch and translations: torch's facts about a value, and the arguments and results of a call."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def sizes_in(fake: torch.Tensor) -> Sequence[TorchSize]:
 
 
 def as_torch_number(fake: Fake) -> SymbolicNumber | bool | int | float:
-    """What torch knows of a value that is a number."""
+    """The number that torch knows a value by."""
     assert isinstance(fake, torch.SymInt | torch.SymFloat | torch.SymBool | int | float)
     return fake
 
@@ -76,12 +76,12 @@ class Subgraph(Protocol):
 
     @property
     def inputs(self) -> Sequence[Fake]:
-        """What torch knows of its parameters."""
+        """The facts of torch about its parameters."""
         ...
 
     @property
     def output(self) -> Fake:
-        """What torch knows of its results."""
+        """The facts of torch about its results."""
         ...
 
     def __call__(self, *arguments: Argument) -> Argument:
@@ -110,7 +110,7 @@ class Formal(Protocol):
 
 
 class Aliased(Protocol):
-    """Which memory a parameter shares with a result."""
+    """The memory that a parameter shares with a result."""
 
     @property
     def is_write(self) -> bool: ...
@@ -132,7 +132,7 @@ class Schema(Protocol):
 
 
 def known_arguments(node: torch.fx.Node) -> tuple[tuple[Fake, ...], dict[str, Fake]]:
-    """What torch knows of the arguments of a node: fake tensors where tensors are, symbolic or known numbers."""
+    """The facts of torch about the arguments of a node: fake tensors for tensors, symbolic or known numbers."""
 
     def known(each: torch.fx.Node) -> FxArgument:
         return each.meta.get("val")

@@ -1,4 +1,4 @@
-"""Which function translates an overload: the decorators, and a lookup that imports only the family it needs."""
+"""Functions that translate overloads: the decorators, and a lookup that imports only the family it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What translations do to values again and again: torch's element types and its promotion.
+"""Operations on values that translations share: torch's element types and its promotion.
 
 What knows nothing of torch is in `algorithms.values`.
 """
@@ -64,7 +64,7 @@ def common(call: Call, *operands: values.Numeric) -> list[TensorOrArray]:
 
 
 def _sample(value: Fake) -> torch.Tensor | bool | int | float | complex:
-    """What stands for an argument where torch is asked for the element type of a result."""
+    """A stand-in for an argument where torch is asked for the element type of a result."""
     if isinstance(value, torch.SymInt):
         return 1
     if isinstance(value, torch.SymFloat):

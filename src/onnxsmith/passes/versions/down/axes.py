@@ -96,7 +96,7 @@ def of_one_shape(step: Step) -> Answer:
 
 @down("If", since=11)
 def branches_of_one_shape(step: Step) -> Answer:
-    """What both branches give had one shape before opset 11."""
+    """Checks that both branches give one shape, as they had to before opset 11."""
     outputs = [graph.outputs for graph in inner_graphs(step.node)]
     for values in zip(*outputs, strict=False):
         shapes = [dimensions(each) for each in values]

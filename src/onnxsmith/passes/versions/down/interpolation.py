@@ -87,7 +87,7 @@ def _narrowed(step: Step, values: ir.Value, dtype: ir.DataType) -> ir.Value:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What the node says of how elements are weighed."""
+    """The attributes of the node that say how elements are weighed."""
 
     coordinates: str
     mode: str

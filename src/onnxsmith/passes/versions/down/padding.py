@@ -34,7 +34,7 @@ def pads_of_all_axes(step: Step) -> Answer:
 
 @down("Pad", since=19)
 def wrapped(step: Step) -> Answer:
-    """What is around the edges is what is at the opposite ones: taken by index, axis by axis."""
+    """Takes the elements around the edges from the opposite ones: by index, axis by axis."""
     data = step.required(0)
     count = step.rank_of(0, "and axes are padded one by one")
     pads = step.required(1)

@@ -65,7 +65,7 @@ def _quantised_by_blocks(step: Step) -> Answer:
 
 
 def _for_each_element(step: Step, values: ir.Value) -> ir.Value:
-    """What there is one of for each block, for each element of the data."""
+    """The value of each block, repeated for each element of the data."""
     count = step.rank_of(0, "and blocks lie along an axis of it")
     axis = step.axis(1) % count
     block = step.constant(int_attribute(step.node, "block_size", 1), "block_size")

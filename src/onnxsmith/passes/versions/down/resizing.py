@@ -75,7 +75,7 @@ def of_all_axes(step: Step) -> Answer:
 
 
 def _by_products(step: Step) -> Answer:
-    """What no older Resize can say; its scales and sizes are worked out here."""
+    """Works out scales and sizes here, for a node that no older Resize can express."""
     count = step.rank_of(0, "and each axis is resized by itself")
     axes = ints_attribute(step.node, "axes")
     own = step.op("Shape", step.required(0))

@@ -32,7 +32,7 @@ def scan_of_a_batch(step: Step) -> Answer:
 
 
 def _item(step: Step, value: ir.Value) -> ir.Value:
-    """What the body for one item of the batch is given."""
+    """The value that the body for one item of the batch is given."""
     sizes = dimensions(value)
     return ir.Value(
         name=step.edit.fresh_name(f"{value.name}_item"),

@@ -105,7 +105,7 @@ class Trying(StatementKind):
     def _raised_by(
         self, stager: Stager, handler: ast.ExceptHandler, statement: ast.Try
     ) -> Callable[[BaseException], BaseException] | None:
-        """What a clause raises that does nothing else, made of what is known before the `try`; None for all others."""
+        """A function that makes the error of a clause that only raises; None for all other clauses."""
         match handler.body:
             case [ast.Raise(exc=None)]:
                 return lambda error: error
@@ -131,7 +131,7 @@ class Trying(StatementKind):
         return kinds
 
     def _forget(self, stager: Stager, statement: ast.Try, before: Mapping[str, object]) -> None:
-        """What was assigned before the error is not read any more: paths that ended there may have left it out."""
+        """Forgets variables that were assigned before the error: paths that ended there may have left them out."""
         frame = stager.frame
         gone = Unassigned(frame.span(statement), "it is assigned in a 'try' that is left by an error")
         for name in stager.flow.assigned(statement.body):
@@ -140,7 +140,7 @@ class Trying(StatementKind):
 
 
 def _made_of(stager: Stager, made: ast.expr, name: str | None, error: BaseException) -> BaseException:
-    """What `raise made` raises where a name stands for another error."""
+    """The error that `raise made` raises where a name stands for another error."""
     if name is None:
         return made_error(stager, made)
     variables = stager.frame.variables

@@ -1,4 +1,4 @@
-"""What the translations of linear algebra share: arguments as matrices, and results of empty ones."""
+"""The common parts of translations of linear algebra: arguments as matrices, and results of empty ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _real_part(value: Given | Field) -> TensorValue:
 
 
 def empty_results(call: Call, fill: float = 0.0) -> Translated:
-    """What a translation gives where there is nothing to compute from: results of one number."""
+    """The results of a translation where there is nothing to compute from: each is filled with one number."""
     made = empty_tensors(call, fill)
     return made if call.has_several else made[0]
 

@@ -1,4 +1,4 @@
-"""What eigenvalues of Hermitian matrices and singular values are for: eigh, svd, pinv, ranks, condition numbers."""
+"""Functions of eigenvalues of Hermitian matrices and of singular values: eigh, svd, pinv, ranks, condition numbers."""
 
 from __future__ import annotations
 
