@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
+import numpy as np
+
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import ConditionError, InputTypeError
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
@@ -34,7 +37,11 @@ def extreme(*, is_greater: bool) -> Callable[[Function], Function]:
                     return number(cast(Tensor, usual(cast(Array, args[0]).tensor)))
                 return Array(cast(Tensor, usual(cast(Array, args[0]).tensor))).as_number()
             values = items_of(args[0]) if len(args) == 1 else list(args)
-            if kwargs or not any(map(is_open, values)):
+            is_sized = any(isinstance(each, Number) for each in values)
+            if is_sized:
+                # A size and a number of numpy's: what is chosen goes on as numpy's numbers do.
+                values = [array_of(each) if isinstance(each, np.generic) else each for each in values]
+            if kwargs or not any(is_open(each) or (is_sized and isinstance(each, Array)) for each in values):
                 return usual(*([values] if len(args) == 1 else args), **kwargs)
             found = values[0]
             for each in values[1:]:
