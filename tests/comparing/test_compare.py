@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import onnxsmith
-from onnxsmith import FLOAT, Model, compare, script, trace
+from onnxsmith import BOOL, FLOAT, Model, compare, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -346,6 +346,14 @@ def test_inputs_are_those_that_the_second_model_takes() -> None:
     second = graph("g (float[5] x) => (float[5] y) { y = Relu(x) }")
     with pytest.raises(ModelInputError, match="the second model does not take these inputs"):
         compare(graph(DIVIDED % "2"), second, [X4])
+
+
+def test_an_input_that_only_one_model_takes_is_told_either_way() -> None:
+    one = trace(lambda x: op.Neg(x), FLOAT["N"])
+    two = trace(lambda x, c: op.If(c, then_branch=lambda: op.Neg(x), else_branch=lambda: x), FLOAT["N"], BOOL)
+    for first, second in ((one, two), (two, one)):
+        with pytest.raises(ModelInputError, match="take other inputs"):
+            compare(first, second)
 
 
 def test_inputs_agree_about_the_sizes_of_names() -> None:

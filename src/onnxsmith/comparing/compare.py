@@ -273,7 +273,7 @@ def _for_second(model: Model, second: Model, given: Mapping[str, RunValue]) -> M
     ours = [port.name for port in model.inputs]
     theirs = [port.name for port in second.inputs]
     known = {port.name for port in (*second.inputs, *second.optional_inputs)}
-    if set(ours) == set(theirs) or known.issuperset(given):
+    if set(ours) == set(theirs) or (known.issuperset(given) and given.keys() >= set(theirs)):
         _check_all_are_taken(given, known)
         return given
     if len(ours) != len(theirs):

@@ -83,6 +83,14 @@ def test_objectives(objective: str, target: Any) -> None:
     data.check_agreement(fitted, data.X, thresholds(fitted), allowed=data.DOUBLE)
 
 
+def test_an_objective_that_is_a_function() -> None:
+    def squares(wanted: Any, given: Any) -> tuple[Any, Any]:
+        return given - wanted, np.ones_like(given)
+
+    fitted = lightgbm.LGBMRegressor(**OPTIONS, objective=squares).fit(data.X, data.NUMBER)
+    data.check_agreement(fitted, data.X, thresholds(fitted), allowed=data.DOUBLE)
+
+
 def test_roots_are_squared() -> None:
     fitted = lightgbm.LGBMRegressor(**OPTIONS, reg_sqrt=True).fit(data.X, data.NUMBER)
     data.check_agreement(fitted, data.X, allowed=data.DOUBLE)

@@ -147,7 +147,9 @@ def test_damaged_estimators_are_refused(damage: Any, why: str):
         pipeline_of_json(json.dumps(said))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, '{"estimator": ' * 50_000])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "3", "[" * 100_000, '{"estimator": ' * 50_000, "9" * 5001]
+)
 def test_what_is_no_entry_is_refused(text: str):
     with pytest.raises(Damaged):
         pipeline_of_json(text)

@@ -174,9 +174,11 @@ def _predicted(estimator: Fitted, x: Given) -> Array:
         raise NotCovered("it stops before its last tree for some rows (pred_early_stop)")
     dumped = cast(Dumped, estimator.booster_.dump_model())
     raw = _raw(estimator, dumped, x)
-    name, *words = str(dumped.get("objective") or "").split()
-    if not name or callable(estimator.objective_):
+    # Nothing is dumped of an objective that is a function; predictions are then the sums.
+    said = str(dumped.get("objective") or "").split()
+    if not said or callable(estimator.objective_):
         return raw[:, 0] if raw.shape[1] == 1 else raw
+    name, *words = said
     if name not in _LINKS:
         raise NotCovered(f"the objective {name} is not known")
     options = {word.partition(":")[0]: word.partition(":")[2] for word in words}

@@ -136,15 +136,22 @@ def pipeline_of_json(text: str, model: Model | None = None) -> tuple[Fitted, str
     """
     token = _model.set(model)
     try:
-        found = json.loads(text)
+        found = _json_of(text)
         if not isinstance(found, dict):
             raise Damaged("it is no entry of an estimator")
         entry = cast("dict[str, Json]", found)
         return read({"estimator": entry.get("estimator")}, _READERS), str(entry.get("scikit-learn"))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except RecursionError as error:
         raise Damaged(f"it cannot be read: {error}") from None
     finally:
         _model.reset(token)
+
+
+def _json_of(text: str) -> Json:
+    try:
+        return cast(Json, json.loads(text))
+    except ValueError as error:  # no JSON, or a number of more digits than Python reads
+        raise Damaged(f"it cannot be read: {error}") from None
 
 
 def _read_step(given: Json) -> Inner:
