@@ -92,3 +92,42 @@ def test_wrong_usage(run: Run, words: list[str], message: str, tmp_path: Path) -
     assert seen.status == 2
     assert message in seen.err
     assert not list(tmp_path.glob("*.onnx"))
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["--input-types", "FLOAT[4]", "FLOAT[4]", "FLOAT[4]"], ["--input-types", "y=FLOAT[4]"]]
+)
+def test_examples_that_do_not_fit_get_the_options(run: Run, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "bare.py").write_text(NETWORK.replace("example_inputs", "unused"))
+    seen = run("export", "bare.py:network", *words)
+    assert seen.status == 1
+    assert "Network.forward(x, scale=None)" in seen.err
+    assert "--input-types 'FLOAT[N, 4]'" in seen.err
+    assert "--example NAME" in seen.err
+    assert "example_inputs" in seen.err
+    assert "args is" not in seen.err
+    assert run("export", "bare.py:network", *words, "--json").json["error"]["help"].startswith("say the type")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["build", "network.py:network"],
+        ["build", "network.py"],
+        ["view", "network.py:network", "-o", "page.html"],
+        ["diff", "network.py:network", "m.onnx"],
+        ["profile", "network.py:network"],
+        ["compare", "network.py:network", "--levels"],
+    ],
+)
+def test_other_commands_point_here(run: Run, words: list[str]) -> None:
+    seen = run(*words)
+    assert seen.status == 2
+    assert "network.py:network is a PyTorch module" in seen.err
+    assert "onnxsmith export network.py:network\n" in seen.err
+
+
+def test_what_is_no_module_is_not_pointed_here(run: Run) -> None:
+    seen = run("build", "network.py:number")
+    assert "is a int" in seen.err
+    assert "onnxsmith export" not in seen.err

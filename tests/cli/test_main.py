@@ -100,6 +100,32 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
     assert "usage: onnxsmith" in seen.err
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("optimise", "optimize"), ("infos", "info"), ("Build", "build"), ("setshapes", "set-shapes")],
+)
+def test_a_command_that_is_misspelt(run: Run, word: str, meant: str) -> None:
+    for rest in ([], ["m.onnx", "-o", "n.onnx"], ["--help"]):
+        seen = run(word, *rest)
+        assert (seen.status, seen.out) == (2, "")
+        assert seen.err.endswith(f"there is no command '{word}'; did you mean '{meant}'?\n")
+    assert f"did you mean '{meant}'?" in run(word, "--json").json["error"]["message"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_that_lacks_a_letter(run: Run, command: str) -> None:
+    """Longer names are recognised without any one of their letters; of `ops` too little is left."""
+    for k in range(len(command) if len(command) > 3 else 0):
+        word = command[:k] + command[k + 1 :]
+        assert f"'{command}'" in run(word).err.partition("did you mean ")[2], word
+
+
+def test_a_word_that_is_like_no_command_gets_all_of_them(run: Run) -> None:
+    seen = run("qqq")
+    assert "there is no command 'qqq'; the commands are build, " in seen.err
+    assert all(name in seen.err for name in COMMANDS)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 import onnxsmith
 from onnxsmith import FLOAT, Model, trace
@@ -40,6 +41,19 @@ def decompile_command(folder: Path, force: bool) -> None:
 
 def save_with_data(folder: Path, force: bool) -> None:
     model().save(folder / "net.onnx", external_data=True, overwrite=force)
+
+
+def save_whole(folder: Path, force: bool) -> None:
+    model().save(folder / "net.onnx", overwrite=force)
+
+
+def save_odd(folder: Path, force: bool) -> None:
+    """A model with sparse weights, which onnx-ir has no place for."""
+    proto = model().proto
+    values = helper.make_tensor("sparse", TensorProto.FLOAT, [1], [2.0])
+    indices = helper.make_tensor("indices", TensorProto.INT64, [1], [0])
+    proto.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [3]))
+    Model.from_proto(proto).save(folder / "net.onnx", overwrite=force)
 
 
 def run_command(folder: Path, force: bool) -> None:
@@ -74,6 +88,8 @@ OPERATIONS: dict[str, tuple[Operation, list[str]]] = {
     "decompile_to": (decompile, ["net.safetensors", "net.py"]),
     "decompile": (decompile_command, ["net.safetensors", "net.py"]),
     "save": (save_with_data, ["net.onnx.data"]),
+    "save whole": (save_whole, ["net.onnx"]),
+    "save an odd one": (save_odd, ["net.onnx"]),
     "run": (run_command, ["relu.npy"]),
     "build": (build_command, ["net.onnx"]),
 }
@@ -99,8 +115,12 @@ def prepare(operation: Operation, folder: Path, place: Path, before: Before) -> 
 CASES = [
     (name, file, before) for name, (_, files) in OPERATIONS.items() for file in files for before in BEFORE
 ]
-#: The data of the model that is replaced goes with it, and a model that is named by `-o` is the user's to replace.
-REPLACED = {("save", "ours, edited"), ("build", "ours, edited"), ("build", "a stranger's of the same length")}
+#: The data of the model that is replaced goes with it, and a model that is named is the user's to replace.
+REPLACED = {("save", "ours, edited")} | {
+    (name, before)
+    for name in ("build", "save whole", "save an odd one")
+    for before in ("ours, edited", "a stranger's of the same length")
+}
 
 
 @pytest.mark.parametrize(("name", "file", "before"), CASES)
@@ -161,3 +181,19 @@ def test_a_pipe_stays_a_pipe(tmp_path: Path, suffix: str) -> None:
         written(place)
     assert stat.S_ISFIFO(place.stat().st_mode)
     assert [each.name for each in tmp_path.iterdir()] == [place.name]
+
+
+def test_a_program_is_not_saved_over(tmp_path: Path) -> None:
+    place = tmp_path / "net.py"
+    place.write_text("answer = 42\n")
+    with pytest.raises(ModelWriteError, match=r"net\.py' is there already, and holds no model"):
+        model().save(place)
+    assert place.read_text() == "answer = 42\n"
+
+
+def test_an_empty_file_is_nobodys_work(tmp_path: Path) -> None:
+    """Programs that make a name for a temporary file make the file, too."""
+    place = tmp_path / "made.onnx"
+    place.touch()
+    model().save(place)
+    assert onnxsmith.load(place).inputs[0].name == "x"

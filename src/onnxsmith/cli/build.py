@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from onnxsmith.cli.model_output import check_output, write_model
-from onnxsmith.cli.program import find_object, load_program, taken_apart, the_one
+from onnxsmith.cli.program import find_object, load_program, taken_apart, the_one, torch_advice
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, read_value, split_assignment
@@ -44,7 +44,10 @@ def _make_model(found: Any, options: argparse.Namespace) -> Model:
     if inspect.isfunction(found):
         found = script(found)
     if not isinstance(found, ScriptFunction):
-        raise Usage(f"{options.function} is a {type(found).__name__}, and no function or model")
+        raise Usage(
+            torch_advice(found, options.function)
+            or f"{options.function} is a {type(found).__name__}, and no function or model"
+        )
     input_types, attributes = _input_types(options.input_types), _attributes(found, options.attribute)
     try:
         return found.to_model(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from onnxsmith.cli import terminal
@@ -11,6 +10,7 @@ from onnxsmith.cli.exit_codes import FINDINGS, GOOD
 from onnxsmith.cli.picture_output import check_picture
 from onnxsmith.cli.program import read_model
 from onnxsmith.cli.report import Report
+from onnxsmith.cli.standard_output import results
 from onnxsmith.cli.streams import check_words, shown
 from onnxsmith.diagnostics import printable
 from onnxsmith.diffing import Difference
@@ -46,5 +46,5 @@ def _text(found: Difference, limit: int | None) -> str:
     for line in found.lines(limit):
         style = _STYLES.get(line.strip()[:1]) if line.startswith("  ") else None
         text = printable(line)
-        lines.append(text if style is None else terminal.styled(text, style, sys.stdout))
+        lines.append(text if style is None else terminal.styled(text, style, results()))
     return "\n".join(lines)

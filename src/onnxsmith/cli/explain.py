@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from dataclasses import asdict
 
@@ -11,6 +10,7 @@ from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import GOOD
 from onnxsmith.cli.lookup import look_up
 from onnxsmith.cli.report import Report
+from onnxsmith.cli.standard_output import results
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors.pages import AREAS, PRELUDE, Page, find_page, pages
 
@@ -40,21 +40,21 @@ def _suggestion(wrong: str) -> str:
 def _index() -> str:
     lines: list[str] = []
     for area, title in AREAS.items():
-        lines += ["", terminal.styled(title, "bold", sys.stdout)]
+        lines += ["", terminal.styled(title, "bold", results())]
         lines += [f"  {page.code}  {page.name}" for page in pages() if page.code.startswith(area)]
     return "\n".join(lines[1:])
 
 
 def _page(page: Page) -> str:
-    title = terminal.styled(f"{page.code} {page.name}", "bold", sys.stdout)
+    title = terminal.styled(f"{page.code} {page.name}", "bold", results())
     parts = [f"{title}, a kind of {' and '.join(page.builtins)}", page.summary]
     if page.explanation:
         parts.append(page.explanation)
     for word, code in (("Wrong:", page.wrong), ("Right:", page.right)):
         parts.append(
-            f"{terminal.styled(word, 'bold', sys.stdout)}\n\n{textwrap.indent(code.rstrip(), '    ')}"
+            f"{terminal.styled(word, 'bold', results())}\n\n{textwrap.indent(code.rstrip(), '    ')}"
         )
     if not page.is_shell:
         prelude = textwrap.indent(PRELUDE.rstrip(), "    ")
-        parts.append(f"{terminal.styled('The examples begin with:', 'dim', sys.stdout)}\n\n{prelude}")
+        parts.append(f"{terminal.styled('The examples begin with:', 'dim', results())}\n\n{prelude}")
     return "\n\n".join(parts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -18,13 +19,19 @@ from onnxsmith.cli.program import find_object, load_program, taken_apart
 from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, split_assignment
-from onnxsmith.errors import MissingDependencyError
+from onnxsmith.errors import ExportError, MissingDependencyError
 from onnxsmith.graphs.model import Port
 from onnxsmith.types.value_types import TensorType
 
 #: Open dimensions of made-up inputs begin here, each with a size of its own: torch takes 0 and 1, and equal sizes, for
 #: what they will always be.
 _FIRST_SIZE = 2
+
+#: What to do about example arguments that do not fit.
+_EXAMPLE_HELP = (
+    "say the type of each with --input-types 'FLOAT[N, 4]' …, or name a tuple or dict of examples in the file with "
+    f"--example NAME; without either it is {EXAMPLE_NAME}"
+)
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
@@ -45,7 +52,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     args, kwargs, dynamic = _arguments(program, file, options)
     from onnxsmith.torch import export  # torch takes seconds to import, and usage is checked before
 
-    with progress(f"exporting {name}"):
+    with progress(f"exporting {name}"), _help_here():
         model: Any = export(  # checkers see another class of models in the stubs
             module,
             args,
@@ -57,6 +64,19 @@ def run(options: argparse.Namespace, report: Report) -> int:
         )
     told = str(model.export_report)
     return write_model(model, options, report, f"{name.rpartition('.')[2]}.onnx", {"report": told}, told)
+
+
+@contextlib.contextmanager
+def _help_here() -> Generator[None]:
+    """Name the options where help speaks of the arguments of `export` in Python."""
+    from onnxsmith.torch.checking import EXAMPLE_HELP  # torch takes seconds
+
+    try:
+        yield
+    except ExportError as error:
+        if error.help == EXAMPLE_HELP:
+            error.help = _EXAMPLE_HELP
+        raise
 
 
 def _module(found: Any, options: argparse.Namespace) -> Any:

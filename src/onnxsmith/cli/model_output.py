@@ -10,7 +10,6 @@ from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, write_output
 from onnxsmith.cli.terminal import progress
-from onnxsmith.graphs.existing_files import is_model, refuse
 from onnxsmith.graphs.model import Model
 
 
@@ -40,8 +39,6 @@ def write_model(
         write_output(model.proto.SerializeToString())
         return 0
     output = Path(options.output or default)
-    if output.is_file() and not options.force and not is_model(output):
-        raise refuse(output, "holds no model", "write to another file with -o")
     data = output.parent / f"{output.name}.data"
     before = _written_at(data)
     with progress(f"writing {output}"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import shutil
-import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from onnxsmith.cli import terminal
 from onnxsmith.cli.exit_codes import GOOD
 from onnxsmith.cli.lookup import look_up
 from onnxsmith.cli.report import Report, Usage
+from onnxsmith.cli.standard_output import results
 from onnxsmith.core.operator import signature
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.schema import registry
@@ -113,7 +113,7 @@ def _index(known: dict[str, tuple[str, ...]], options: argparse.Namespace) -> st
         wrapped = textwrap.fill(
             "  ".join(names), width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
         )
-        lines += ["", terminal.styled(title, "bold", sys.stdout), wrapped]
+        lines += ["", terminal.styled(title, "bold", results()), wrapped]
     return "\n".join(lines[1:])
 
 
@@ -169,7 +169,7 @@ def _text(definition: OperatorDef) -> str:
     changed = f", changed in {', '.join(map(str, since[1:]))}" if since[1:] else ""
     title = f"{definition.name} of {_called(definition.domain)}"
     lines = [
-        f"{terminal.styled(title, 'bold', sys.stdout)}, since version {since[0]}{changed}",
+        f"{terminal.styled(title, 'bold', results())}, since version {since[0]}{changed}",
         "",
         textwrap.fill(_call(definition), width, subsequent_indent="    ", break_on_hyphens=False),
         "",
@@ -187,7 +187,7 @@ def _text(definition: OperatorDef) -> str:
 def _section(heading: str, items: Sequence[tuple[str, str]], width: int) -> list[str]:
     if not items:
         return []
-    lines = ["", terminal.styled(heading, "bold", sys.stdout)]
+    lines = ["", terminal.styled(heading, "bold", results())]
     for head, doc in items:
         lines.append(textwrap.fill(head, width, initial_indent="  ", subsequent_indent="      "))
         if _one_line(doc):

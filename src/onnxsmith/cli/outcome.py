@@ -29,7 +29,7 @@ def run_command(command: CommandModule, options: argparse.Namespace, launcher: s
     logging.getLogger("onnx_ir").setLevel(logging.ERROR)
     status = GOOD
     try:
-        with terminal.silence() if report.is_quiet else nullcontext():
+        with terminal.silence() if report.is_quiet else nullcontext(), standard_output.for_results():
             status = _status(command, options, report)
         standard_output.flush()
     except BrokenPipeError:  # whoever read our output has seen enough

@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser(words: Sequence[str]) -> Parser:
-    """The parser; only the command that is used adds its own arguments."""
+    """The parser; only the command that is used adds its own arguments. A first word that is no command is refused."""
     parser = Parser(
         prog="onnxsmith",
         description="Write, run, read and ship ONNX from Python.",
@@ -45,6 +45,8 @@ def make_parser(words: Sequence[str]) -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=_version())
+    if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+        parser.error(_no_command(words[0]))
     used = next((word for word in words if word in COMMANDS), None)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     # Where the command is known, the others need no parser: making them all takes as long as all else here.
@@ -76,6 +78,13 @@ def check_command(words: Sequence[str]) -> None:
         raise ValueError(str(wrong)) from None
     except SystemExit:  # argparse has shown its help
         pass
+
+
+def _no_command(word: str) -> str:
+    from onnxsmith.diagnostics import did_you_mean  # loads ast and inspect; --help does not
+
+    hint = did_you_mean(word, COMMANDS) or f"the commands are {', '.join(COMMANDS)}"
+    return f"there is no command {word!r}; {hint}"
 
 
 def _version() -> str:

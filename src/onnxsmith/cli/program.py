@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,7 +102,7 @@ def model_or_script(word: str) -> Model | ScriptFunction:
     found: Any = the_one(module, file) if name is None else find_object(module, name, file)
     found = found.script if isinstance(found, Jit) else found
     if not isinstance(found, Model | ScriptFunction):
-        raise Usage(f"{word} is neither a script nor a model")
+        raise Usage(torch_advice(found, word) or f"{word} is neither a script nor a model")
     return found
 
 
@@ -121,8 +122,19 @@ def the_one(module: ModuleType, file: str) -> Model | ScriptFunction:
     found = list(scripts_of(module))
     if len(found) != 1:
         known = ", ".join(f"{file}:{name}" for name, _ in found)
-        raise Usage(f"say which function: {known}" if known else f"{file} has no scripts")
+        advice = (torch_advice(value, f"{file}:{name}") for name, value in vars(module).items())
+        exported = next(filter(None, advice), None)
+        nothing = f"{file} has no scripts" + (f"; {exported}" if exported else "")
+        raise Usage(f"say which function: {known}" if known else nothing)
     return found[0][1]
+
+
+def torch_advice(found: object, word: str) -> str | None:
+    """The command that makes a model of what `word` names, if that is a module of PyTorch."""
+    torch: Any = sys.modules.get("torch")  # whoever has a module has imported it; we need not
+    if torch is None or not isinstance(found, torch.nn.Module | torch.export.ExportedProgram):
+        return None
+    return f"{word} is a PyTorch module: make a model of it with onnxsmith export {shlex.quote(word)}"
 
 
 def taken_apart(text: str, what: str) -> tuple[str, str | None]:

@@ -1,15 +1,50 @@
-"""Writing to standard output, which may be full, closed, or a pipe that nobody reads any more."""
+"""Writing to standard output, which may be full, closed, or a pipe that nobody reads any more.
+
+It is for results alone: what a user's file prints while a command runs it goes to standard error.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Generator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TextIO
 
 
 class LostOutputError(Exception):
     """The output of a command cannot be written; a closed pipe is a `BrokenPipeError` instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Standard output as it was before a command began; None where it was closed before us."""
+
+    stream: TextIO | None
+
+
+_KEPT: ContextVar[_Kept | None] = ContextVar("kept", default=None)
+
+
+@contextlib.contextmanager
+def for_results() -> Generator[None]:
+    """Keep standard output for results inside the block; what a user's code prints there goes to standard error."""
+    token = _KEPT.set(_Kept(sys.stdout))
+    try:
+        # Where standard error was closed before us, what is printed is lost, but printing works.
+        with contextlib.redirect_stdout(sys.stderr or io.StringIO()):
+            yield
+    finally:
+        _KEPT.reset(token)
+
+
+def results() -> TextIO | None:
+    """The stream that results go to; None where it was closed before us."""
+    kept = _KEPT.get()
+    return sys.stdout if kept is None else kept.stream
 
 
 @contextlib.contextmanager
@@ -25,8 +60,10 @@ def writing() -> Generator[None]:
 
 def say(text: str) -> None:
     """Print a text."""
-    with writing():
-        print(text)
+    stream = results()
+    if stream is not None:
+        with writing():
+            print(text, file=stream)
 
 
 def flush() -> None:

@@ -7,7 +7,7 @@ import sys
 import onnx
 
 from onnxsmith.cli.report import Usage
-from onnxsmith.cli.standard_output import writing
+from onnxsmith.cli.standard_output import results, writing
 from onnxsmith.graphs import files
 
 #: The word for standard input or output, and what messages call the former.
@@ -38,8 +38,8 @@ def read_proto(content: bytes) -> onnx.ModelProto:
 
 def write_output(content: bytes) -> None:
     """Bytes to standard output, where a terminal would only be confused by them."""
-    stream = sys.stdout
-    if stream is None:  # pyright: ignore[reportUnnecessaryComparison]  # None where it was closed before us
+    stream = results()
+    if stream is None:
         raise Usage("-o - is standard output, which is closed")
     if stream.isatty():
         raise Usage("a model is not for a terminal: pipe it, or name a file with -o")

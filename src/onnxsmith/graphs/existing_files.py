@@ -1,7 +1,7 @@
 """Files that exist already where something is to be written: whose they are, and whether they may be replaced.
 
-A file that a user names may be replaced, as everywhere. A file whose name we make up beside it may not, unless it holds
-just what is to be written, or belongs to what is replaced.
+A file that a user names may be replaced if it is of the kind that is written. A file whose name we make up beside it
+may not, unless it holds just what is to be written, or belongs to what is replaced.
 """
 
 from __future__ import annotations
@@ -62,6 +62,12 @@ def _data_files(model: Path) -> set[str]:
         for entry in tensor.external_data
         if entry.key == "location"
     }
+
+
+def check_model_file(place: Path) -> None:
+    """Refuse to write a model over a file that holds something else; nothing is lost with an empty one."""
+    if place.is_file() and place.stat().st_size and not is_model(place):
+        raise refuse(place, "holds no model", "name another file")
 
 
 def is_model(place: Path) -> bool:

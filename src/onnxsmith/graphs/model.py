@@ -38,7 +38,7 @@ from onnxsmith.graphs.capabilities import with_capabilities
 from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
-from onnxsmith.graphs.existing_files import check_data_file
+from onnxsmith.graphs.existing_files import check_data_file, check_model_file
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
@@ -142,10 +142,10 @@ class Model:
         external_data: bool | str | None = None,
         overwrite: bool = False,
     ) -> None:
-        """Write the model, whole or not at all, in the place of what is at `path`.
+        """Write the model, whole or not at all, in the place of a model that is at `path`.
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
-        A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+        A file at `path` that holds no model, or one beside it that is not its data, stays unless `overwrite` is True.
 
         >>> import pathlib, tempfile
         >>> from onnxsmith import FLOAT, trace
@@ -157,6 +157,8 @@ class Model:
         True
         """
         place = path_of(path)
+        if not overwrite:
+            check_model_file(place)
         held = self._held
         if isinstance(held, ModelRecord) and record_files.save(held, place, external_data):
             return
@@ -600,6 +602,8 @@ class RawModel(Model):
         external_data: bool | str | None = None,
         overwrite: bool = False,
     ) -> None:
+        if not overwrite:
+            check_model_file(path_of(path))
         files.save_bytes(self._proto.SerializeToString(), path)
 
     @property

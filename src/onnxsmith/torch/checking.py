@@ -24,6 +24,9 @@ from onnxsmith.torch.wishes import (
     root_of,
 )
 
+#: What to do about example arguments that do not fit; the command line says it in its own words.
+EXAMPLE_HELP = "args is a tuple with an example of each, kwargs a dict of those that go by name"
+
 
 class Given:
     """The example arguments of a module, and what is asked of their dimensions."""
@@ -66,7 +69,7 @@ class Given:
         except TypeError as error:
             raise ExportError(
                 f"the example arguments are not those of {type(module).__name__}.forward{signature}: {error}",
-                help="args is a tuple with an example of each, kwargs a dict of those that go by name",
+                help=EXAMPLE_HELP,
             ) from None
         for name, each in signature.parameters.items():
             if each.kind is inspect.Parameter.VAR_KEYWORD and name in found:

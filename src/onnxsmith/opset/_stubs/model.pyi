@@ -1125,10 +1125,10 @@ class Model:
         external_data: bool | str | None = None,
         overwrite: bool = False,
     ) -> None:
-        """Write the model, whole or not at all, in the place of what is at `path`.
+        """Write the model, whole or not at all, in the place of a model that is at `path`.
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
-        A file of that name that is not the data of the model at `path` is left alone, unless `overwrite` is True.
+        A file at `path` that holds no model, or one beside it that is not its data, stays unless `overwrite` is True.
 
         >>> import pathlib, tempfile
         >>> from onnxsmith import FLOAT, trace
