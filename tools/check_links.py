@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIST = "docs/external-links.txt"
 #: Programs that a reader has, and whose own options are not checked.
 _PROGRAMS = frozenset(
-    {"cd", "git", "apt", "dnf", "python", "python3", "pip", ".ci/run", "mkdir", "cp", "ls", "echo"}
+    {"cd", "git", "apt", "dnf", "python", "python3", "pip", ".ci/run", "mkdir", "cp", "ls", "echo", "source"}
 )
 _CODE_BLOCK = re.compile(r"^ *(```|~~~|:::).*?^ *\1", re.DOTALL | re.MULTILINE)
 _SHELL_BLOCK = re.compile(r"^ *```(sh|bash|console|shell)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
-import numpy as np
-
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
@@ -25,15 +23,26 @@ from onnxsmith.errors import (
     OnnxsmithError,
     boundary,
 )
+from onnxsmith.grad.arguments import (
+    Casts,
+    Numbers,
+    argument_array,
+    dtype_of,
+    numbers_among,
+    refuse_lost,
+    traced,
+    typed_array,
+)
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.graphs.model import Model
+from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
-from onnxsmith.tracing.trace import trace
 from onnxsmith.types.annotations import type_of_example
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Arguments by position or name; one alone has one gradient, several have a tuple of them.
@@ -67,10 +76,15 @@ def value_and_grad(
 ) -> Gradient:
     """The results of a function and its gradient, computed together.
 
+    `function` and `wrt` are as for `grad`. The gradient is that of the first argument, unless `wrt` says otherwise: a
+    name, a position, or a list of these for a tuple of gradients.
+
     >>> from onnxsmith.grad import value_and_grad
     >>> import numpy as np
     >>> value_and_grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     (array(5., dtype=float32), array([2., 4.], dtype=float32))
+    >>> value_and_grad(lambda x, w, b: (x * w + b).sum(), wrt=["w", "b"])(np.float32([1, 2]), 3.0, 0.5)
+    (array(10., dtype=float32), (array(3., dtype=float32), array(2., dtype=float32)))
     """
     return Gradient(function, wrt, "value_and_grad", keeps_nested=keep_nested_loops)
 
@@ -111,6 +125,8 @@ class _Call:
 
     model: Model
     value_count: int
+    #: What the function's model makes of arguments that are numbers, by position.
+    casts: Casts = field(default_factory=dict[int, tuple[DType, ...]])
     run: Callable[[Sequence[Any]], Any] | None = None
 
 
@@ -149,8 +165,10 @@ class Gradient:
                 f"wrt names arguments by position or name, and not {wrt!r}", culprit=("attribute", "wrt")
             )
         self._kept = _Kept()
-        #: Which arguments are Python's numbers, by position, where code for numpy is differentiated.
-        self._numbers: dict[int, type] = {}
+        #: Which arguments are numbers, by position: they take the element types of the arrays that they meet.
+        self._numbers: Numbers = {}
+        #: What is kept for each choice of numbers: an array of the same type may mean something else.
+        self._kept_by_numbers: dict[tuple[tuple[int, type], ...], _Kept] = {(): self._kept}
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
 
@@ -170,14 +188,22 @@ class Gradient:
         self._refuse_others(names, arguments)
         active = ACTIVE.get()
         if active is not None and active.recording is not None:
+            self._note_numbers(())
             given = [active.recording.lift(cast(Any, each)) for each in (*arguments, *extra)]
             call = self._made(names, [each.known.type for each in given], len(extra))
             return self._result(call, call.model(*given))
-        if isinstance(self._function, MakesModels):
-            self._note_numbers(arguments)
-            arguments = [_numpys(each) for each in arguments]
-        arrays = [_array(each) for each in (*arguments, *extra)]
-        call = self._made(names, self._open_types(arrays), len(extra))
+        self._note_numbers(arguments)
+        places = [Place(self._shown, f"'{name}'") for name in names]
+        arrays = [
+            argument_array(self._function, name, each, place)
+            for name, each, place in zip(names, arguments, places, strict=True)
+        ]
+        open_place = Place(self._shown, "a cotangent or tangent")
+        weights = [typed_array(each, None, open_place) for each in extra]
+        call = self._made(names, self._open_types([*arrays, *weights]), len(extra))
+        refuse_lost(arguments, call.casts, places)
+        for port, each in zip(call.model.inputs[len(arrays) :], extra, strict=True):
+            arrays.append(typed_array(each, dtype_of(port.type), open_place))
         if call.run is None:
             call.run = call.model.runner()
         return self._result(call, call.run(arrays))
@@ -198,27 +224,37 @@ class Gradient:
             raise CallError("the model of a vjp is made by a call", help="call it on arrays")
         names = self._names(count - extra)
         self._refuse_others(names, types[: count - extra])
+        self._note_numbers(())
         kinds = [each if isinstance(each, TensorType) else type_of_example(each) for each in types]
         return self._made(names, kinds, extra).model
 
     def _note_numbers(self, arguments: Sequence[UserValue]) -> None:
-        numbers = {k: type(each) for k, each in enumerate(arguments) if type(each) in (bool, int, float)}
+        numbers = numbers_among(self._function, arguments)
         if numbers != self._numbers:
-            self._numbers, self._kept = numbers, _Kept()
+            self._numbers = numbers
+            self._kept = self._kept_by_numbers.setdefault(tuple(numbers.items()), _Kept())
 
     def _refuse_others(self, names: Sequence[str], arguments: Sequence[object]) -> None:
-        """Refuse what code for numpy takes for no array: as one, it would mean something else there."""
-        if not isinstance(self._function, MakesModels):
-            return
+        """Refuse what is no array: in code for numpy it would mean something else as one, and a dict means nothing."""
+        refused = _NO_ARRAYS if isinstance(self._function, MakesModels) else (dict,)
         for name, each in zip(names, arguments, strict=False):
-            if each is None or isinstance(each, _NO_ARRAYS):
+            if isinstance(each, refused) or (each is None and refused is _NO_ARRAYS):
                 what = "None" if each is None else described_type(type(cast(object, each)))
+                whose = "code for numpy" if refused is _NO_ARRAYS else "a function"
                 raise CallError(
-                    f"'{name}' of {self._shown} is given {what}, and a gradient of code for numpy takes arrays and "
-                    "numbers",
-                    help=f"give an array, np.asarray(…); options by {self._mode}(onnxsmith.numpy.jit("
-                    f"functools.partial({self._shown}, {name}=…))), or by a variable around the function",
+                    f"'{name}' of {self._shown} is given {what}, and a gradient of {whose} takes arrays and numbers",
+                    help=self._instead_of_others(name, is_differentiated=name in self._chosen(names)),
                 )
+
+    def _instead_of_others(self, name: str, *, is_differentiated: bool) -> str:
+        if is_differentiated:  # what is fixed by functools.partial would not be trained
+            return f'one argument each, and wrt=[…]: {self._mode}(f, wrt=["w", "b"])(w, b, x)'
+        if not isinstance(self._function, MakesModels):
+            return "one argument each, or a variable around the function"
+        return (
+            f"give an array, np.asarray(…); options by {self._mode}(onnxsmith.numpy.jit("
+            f"functools.partial({self._shown}, {name}=…))), or by a variable around the function"
+        )
 
     # -- arguments -------------------------------------------------------------------------------------
 
@@ -318,9 +354,9 @@ class Gradient:
             if len(calls) >= _LIMIT:
                 calls.clear()
             given = kinds[: len(kinds) - extra]
-            found = calls[key] = self._differentiated(
-                self._model(names, given), self._chosen(names), kinds, extra
-            )
+            model, casts = self._model(names, given)
+            found = calls[key] = self._differentiated(model, self._chosen(names), kinds, extra)
+            found.casts = casts
             # What tracing itself has changed, such as a list that the function appends to, makes nothing old.
             self._kept.is_old = _watched(self._function)
         return found
@@ -332,18 +368,24 @@ class Gradient:
             kept.calls.clear()
             kept.is_old = None
 
-    def _model(self, names: Sequence[str], kinds: Sequence[AnyValueType]) -> Model:
+    def _model(self, names: Sequence[str], kinds: Sequence[AnyValueType]) -> tuple[Model, Casts]:
+        """The model of the function, and the types that it makes of numbers."""
         function = self._function
         if isinstance(function, Model):
-            return in_new_opset(function)
+            return in_new_opset(function), {}
         if isinstance(function, ScriptDefinition):
-            return in_new_opset(make_model(function, {"input_types": dict(zip(names, kinds, strict=True))}))
+            types = dict(zip(names, kinds, strict=True))
+            return in_new_opset(make_model(function, {"input_types": types})), {}
         if isinstance(function, MakesModels):
-            return in_new_opset(function.model_for(self._with_numbers(kinds)))
+            return in_new_opset(function.model_for(self._with_numbers(kinds))), {}
         try:
-            return in_new_opset(trace(function, *cast("Sequence[Any]", kinds)))
+            model, casts = traced(function, kinds, self._numbers)
+            return in_new_opset(model), casts
         except OnnxsmithError as error:
-            if error.message.startswith("numpy's "):  # a function of numpy has met a tensor
+            # A function of numpy, or one of onnxsmith.numpy, has met a tensor.
+            if error.message.startswith(
+                ("numpy's ", "a tensor computes as ONNX does, and this function as numpy")
+            ):
                 error.help = f"{self._mode}(onnxsmith.numpy.jit({self._shown})) differentiates code for numpy"
             raise
 
@@ -426,15 +468,3 @@ def _watched(function: Callable[..., Any]) -> Callable[[], bool]:
     code = function.__wrapped__ if isinstance(function, ScriptDefinition) else function
     outside = Outside(code, is_lenient=True)
     return lambda: outside.changed() is not None
-
-
-def _numpys(value: UserValue) -> UserValue:
-    """An argument of code for numpy: Python's floats are float64 there."""
-    return np.asarray(value) if type(value) in (bool, int, float) else value
-
-
-def _array(value: UserValue) -> Array:
-    """An argument as an array: Python's floats are FLOAT, as everywhere in ONNX."""
-    if isinstance(value, float):
-        return np.asarray(value, np.float32)
-    return np.asarray(cast(Any, value))

@@ -90,10 +90,15 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:
     """The results of a function and its gradient, computed together.
 
+    `function` and `wrt` are as for `grad`. The gradient is that of the first argument, unless `wrt` says otherwise: a
+    name, a position, or a list of these for a tuple of gradients.
+
     >>> from onnxsmith.grad import value_and_grad
     >>> import numpy as np
     >>> value_and_grad(lambda x: (x * x).sum())(np.float32([1, 2]))
     (array(5., dtype=float32), array([2., 4.], dtype=float32))
+    >>> value_and_grad(lambda x, w, b: (x * w + b).sum(), wrt=["w", "b"])(np.float32([1, 2]), 3.0, 0.5)
+    (array(10., dtype=float32), (array(3., dtype=float32), array(2., dtype=float32)))
     """
 
 def vjp(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool = False) -> Gradient:

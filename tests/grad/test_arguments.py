@@ -1,0 +1,150 @@
+"""Numbers and scalars as arguments of gradients have the element types of a call of the function itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE, FLOAT, script, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import CallError, LiteralError, MixedDTypesError, OnnxsmithError
+from onnxsmith.grad import grad, jvp, value_and_grad, vjp
+
+X = np.float32([1.0, 2.0])
+SCALARS = [kind(3) for kind in (np.float64, np.float32, np.float16, np.int64, np.int32, np.int8, np.uint8)]
+NUMBERS = [1 / 3, 3, np.float64(1 / 3), *SCALARS, *[np.array(each) for each in SCALARS]]
+
+
+@script
+def squared(b):
+    return b * b
+
+
+@script
+def squared_double(b: DOUBLE):
+    return b * b
+
+
+@script
+def product(x, b):
+    return op.ReduceSum(x * b, keepdims=0)
+
+
+def product_of_tensors(x, b):
+    return op.ReduceSum(op.Mul(x, b), keepdims=0)
+
+
+ALONE = {
+    "numpy": xp.jit(lambda b: b * b),
+    "tensors": lambda b: op.Mul(b, b),
+    "script": squared,
+    "annotated script": squared_double,
+    "model": trace(lambda b: b * b, DOUBLE),
+}
+BESIDE = {
+    "numpy": xp.jit(lambda x, b: (x * b).sum()),
+    "tensors": product_of_tensors,
+    "script": product,
+    "model": trace(product_of_tensors, FLOAT["N"], FLOAT),
+}
+
+
+def _element_type(function: Callable[..., Any], *args: object) -> np.dtype[Any] | None:
+    """The element type of what is computed, or None where it is refused."""
+    try:
+        return np.asarray(function(*args)).dtype
+    except OnnxsmithError:
+        return None
+
+
+@pytest.mark.parametrize("function", ALONE.values(), ids=list(ALONE))
+@pytest.mark.parametrize(
+    "number", NUMBERS, ids=lambda each: f"{type(each).__name__}-{np.asarray(each).dtype}"
+)
+def test_a_number_alone_has_the_type_of_the_plain_call(function: Callable[..., Any], number: object) -> None:
+    plain = _element_type(function, number)
+    if plain is None or plain.kind != "f":
+        with pytest.raises(OnnxsmithError):
+            value_and_grad(function)(number)
+        return
+    value, gradient = value_and_grad(function)(number)
+    assert value.dtype == plain
+    np.testing.assert_array_equal(value, function(number))
+    assert gradient.dtype == grad(function)(number).dtype == plain
+    one = np.ones((), plain)
+    assert [each.dtype for each in vjp(function)(number, cotangent=one)] == [plain, plain]
+    assert [each.dtype for each in jvp(function)(number, tangent=one)] == [plain, plain]
+
+
+@pytest.mark.parametrize("function", BESIDE.values(), ids=list(BESIDE))
+@pytest.mark.parametrize("array", [X, X.astype(np.float64)], ids=["float32", "float64"])
+@pytest.mark.parametrize(
+    "number", NUMBERS, ids=lambda each: f"{type(each).__name__}-{np.asarray(each).dtype}"
+)
+def test_a_number_beside_an_array_is_taken_as_in_the_plain_call(
+    function: Callable[..., Any], array: np.ndarray[Any, Any], number: object
+) -> None:
+    plain = _element_type(function, array, number)
+    if plain is None:
+        with pytest.raises(OnnxsmithError):
+            value_and_grad(function)(array, number)
+        return
+    value, gradient = value_and_grad(function)(array, number)
+    assert value.dtype == plain
+    np.testing.assert_allclose(value, function(array, number), rtol=1e-6)
+    assert gradient.dtype == array.dtype
+
+
+def test_a_number_keeps_its_range() -> None:
+    large = np.float64(1e100)
+    assert grad(xp.jit(lambda b: b * b))(large) == grad(lambda b: op.Mul(b, b))(large) == 2e100
+    for number in (large, 1e100):
+        with pytest.raises(LiteralError, match="does not fit float32"):
+            grad(product_of_tensors)(X, number)
+
+
+def test_a_number_and_an_array_of_its_type_take_turns() -> None:
+    slope = grad(product_of_tensors)
+    for _ in range(2):
+        np.testing.assert_array_equal(slope(X, np.float64(2)), np.float32([2, 2]))
+        with pytest.raises(MixedDTypesError):
+            slope(X, np.array(2.0))
+
+
+def test_a_number_that_is_cast_by_the_function_loses_what_it_says() -> None:
+    slope = grad(lambda x, b: op.ReduceSum(op.Mul(x, b), keepdims=0) * op.Cast(op.Cast(b, to=7), to=1))
+    np.testing.assert_array_equal(slope(X, np.float64(2.5)), np.float32([5, 5]))
+
+
+@pytest.mark.parametrize("number", [1.0, 1, np.float64(1), np.int64(1)])
+@pytest.mark.parametrize("argument", [np.float64(0.5), np.float32(0.5), 0.5])
+@pytest.mark.parametrize("function", [ALONE["numpy"], ALONE["tensors"]], ids=["numpy", "tensors"])
+def test_cotangents_and_tangents_that_are_numbers_take_the_type_of_theirs(
+    function: Callable[..., Any], argument: object, number: object
+) -> None:
+    plain = _element_type(function, argument)
+    assert [each.dtype for each in vjp(function)(argument, cotangent=number)] == [plain, plain]
+    assert [each.dtype for each in jvp(function)(argument, tangent=number)] == [plain, plain]
+
+
+@pytest.mark.parametrize("stage", [xp.jit, lambda function: function], ids=["numpy", "tensors"])
+def test_a_dict_of_what_is_trained_is_told_to_be_arguments(stage: Callable[..., Any]) -> None:
+    function = stage(lambda weights, x: (weights["w"] * x).sum())
+    with pytest.raises(CallError, match="'weights' of f is given a dict") as caught:
+        grad(function)({"w": X}, X)
+    assert (caught.value.help or "").startswith("one argument each, and wrt=[")
+    assert "partial" not in (caught.value.help or "")
+
+
+@pytest.mark.parametrize("namespace", [np, xp], ids=["numpy", "onnxsmith.numpy"])
+def test_code_for_numpy_that_is_not_jitted_is_told(namespace: Any) -> None:
+    def curve(x):
+        return namespace.tanh(x).sum()
+
+    with pytest.raises(OnnxsmithError) as caught:
+        grad(curve)(X)
+    assert caught.value.help == "grad(onnxsmith.numpy.jit(curve)) differentiates code for numpy"
