@@ -19,6 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import onnxsmith
 from onnxsmith.errors import PipelineError
@@ -114,6 +115,41 @@ def test_one_row_and_none(fitted: Any, model: Any) -> None:
 def test_what_does_not_fit_is_refused_with_its_column(model: Any, given: Any, why: str) -> None:
     with pytest.raises(PipelineError, match=why):
         model.predict(given)
+
+
+def test_a_column_that_is_there_twice_is_refused(fitted: Any, model: Any) -> None:
+    twice = pd.concat([FRAME, FRAME[["age"]]], axis=1)
+    for call in (lambda: model.predict(twice), lambda: onnxsmith.sklearn.convert(fitted, twice)):
+        with pytest.raises(PipelineError, match="there are two columns 'age'"):
+            call()
+
+
+def test_a_column_that_the_model_does_not_take_may_be_there_twice(fitted: Any, model: Any) -> None:
+    other = pd.DataFrame(np.zeros((6, 2)), columns=["note", "note"])
+    assert model.predict(pd.concat([FRAME, other], axis=1)).tolist() == fitted.predict(FRAME).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:pandas.DataFrame with sparse columns")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "bool"])
+def test_columns_that_pandas_keeps_sparse(dtype: str) -> None:
+    numbers = np.array([[0, 1], [2, 0], [0, 0], [4, 3], [0, 0], [1, 5]], dtype)
+    dense = pd.DataFrame(numbers, columns=["a", "b"])
+    # Where all columns are sparse scikit-learn makes a sparse matrix of them, and none of truth values.
+    for names in [["a"]] + [["a", "b"]] * (dtype != "bool"):
+        sparse = dense.assign(
+            **{name: pd.arrays.SparseArray(dense[name], fill_value=np.dtype(dtype).type(0)) for name in names}
+        )
+        fitted = DecisionTreeClassifier(random_state=0).fit(sparse, Y)
+        model = onnxsmith.sklearn.convert(fitted, sparse)
+        assert onnxsmith.sklearn.signature(model).columns == (("a", dtype), ("b", dtype))
+        for frame in (sparse, dense):
+            assert model.predict(frame).tolist() == fitted.predict(sparse).tolist()
+
+
+def test_text_that_pandas_keeps_sparse(fitted: Any, model: Any) -> None:
+    texts = pd.arrays.SparseArray(np.array(["m", "f", "m", "m", "f", "f"], object), fill_value="m")
+    sparse = FRAME.assign(sex=texts)
+    assert model.predict(sparse).tolist() == fitted.predict(sparse).tolist()
 
 
 def test_a_matrix_for_all_columns_where_that_is_asked(tmp_path: Path) -> None:

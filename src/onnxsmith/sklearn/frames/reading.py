@@ -105,10 +105,17 @@ def columns_of_frame(data: Frame | Mapping[str, Rows]) -> dict[str, Elements]:
             f"columns have names that are text, and one is {odd[0]!r}",
             help="df.columns = [str(each) for each in df.columns]",
         ).locate_at_caller()
-    if len(set(names)) != len(names):
-        twice = next(each for each in names if names.count(each) > 1)
-        raise PipelineError(f"there are two columns {twice!r}", help="give each a name of its own")
+    refuse_twice(names, names)
     return {name: column_elements(data[name], name) for name in names}
+
+
+def refuse_twice(wanted: Iterable[str | None], given: Sequence[UserValue]) -> None:
+    """Refuse a frame that has two columns of one name, where that name is wanted."""
+    twice = next((each for each in wanted if given.count(each) > 1), None)
+    if twice is not None:
+        raise PipelineError(
+            f"there are two columns {twice!r}", help="give each a name of its own"
+        ).locate_at_caller()
 
 
 def column_elements(column: Rows, name: str) -> Elements:
@@ -140,6 +147,8 @@ def _of_pandas(column: PandasColumn, name: str) -> Elements:
         if isinstance(kind, np.dtype) and kind.kind in "biuf":
             return array_elements(np.asarray(column), f"column {name!r}")
         return _text(column.astype(object).tolist(), f"column {name!r}")
+    if type(dtype).__name__ == "SparseDtype":  # without its element type, int32 would become int64
+        return array_elements(column.to_numpy(dtype=dtype.subtype), f"column {name!r}")
     if type(dtype).__name__ == "StringDtype":
         return _text(column.astype(object).tolist(), f"column {name!r}")
     plain = getattr(dtype, "numpy_dtype", None)

@@ -21,6 +21,7 @@ from onnxsmith.sklearn.frames.reading import (
     column_elements,
     columns_of_frame,
     is_frame,
+    refuse_twice,
 )
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.types.dtypes import DType
@@ -98,14 +99,17 @@ class Signature:
         if self.columns and self.columns[0][0] is None:
             data = self._unnamed(data)
             return [self._matrix(data)]
-        given = set(data if isinstance(data, Mapping) else data.columns)
-        missing = [name for name, _ in self.columns if name not in given]
+        given = list(data if isinstance(data, Mapping) else data.columns)
+        held, wanted = set(given), [name for name, _ in self.columns]
+        missing = [name for name in wanted if name not in held]
         if missing:
             raise PipelineError(
                 f"column {missing[0]!r} is not there"
                 + (f", nor {', '.join(map(repr, missing[1:4]))}" if len(missing) > 1 else ""),
                 help=f"the model takes {_listed([str(name) for name, _ in self.columns])}",
             ).locate_at_caller()
+        if len(held) != len(given):
+            refuse_twice(wanted, given)
         found = [
             self._checked(column_elements(data[cast(str, name)], str(name)), f"column {name!r}", kind)
             for name, kind in self.columns
