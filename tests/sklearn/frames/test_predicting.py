@@ -22,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import onnxsmith
-from onnxsmith.errors import PipelineError
+from onnxsmith.errors import ModelInputError, PipelineError
 
 COLUMNS: dict[str, list[Any]] = {
     "sex": ["m", "f", None, "m", "f", "f"],
@@ -150,6 +150,13 @@ def test_text_that_pandas_keeps_sparse(fitted: Any, model: Any) -> None:
     texts = pd.arrays.SparseArray(np.array(["m", "f", "m", "m", "f", "f"], object), fill_value="m")
     sparse = FRAME.assign(sex=texts)
     assert model.predict(sparse).tolist() == fitted.predict(sparse).tolist()
+
+
+@pytest.mark.parametrize("frame", [FRAME, pl.DataFrame(COLUMNS)], ids=["pandas", "polars"])
+def test_a_call_with_a_frame_is_told_of_predict(model: Any, frame: Any) -> None:
+    for call in (lambda: model(frame), lambda: model.run(frame)):
+        with pytest.raises(ModelInputError, match=r"model\.predict\(frame\)"):
+            call()
 
 
 def test_a_matrix_for_all_columns_where_that_is_asked(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_inputs import COLUMNS_KEY
 from onnxsmith.sklearn.frames.reading import (
     Frame,
     array_elements,
@@ -28,7 +29,7 @@ from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 #: Under which the metadata of a model has its signature.
-KEY = "onnxsmith.sklearn.signature"
+KEY = COLUMNS_KEY
 Layout = Literal["columns", "matrix", "texts", "array"]
 _TEXT = "str"
 #: What outputs are called, by method.
