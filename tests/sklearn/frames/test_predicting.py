@@ -232,7 +232,14 @@ DATES = {
     "datetime64": (pd.to_datetime(pd.Series(WHEN)), r"df\['when'\].dt.dayofweek"),
     "with a zone": (pd.to_datetime(pd.Series(WHEN)).dt.tz_localize("UTC"), r"df\['when'\].dt.dayofweek"),
     "period": (pd.Series(pd.PeriodIndex(WHEN, freq="D")), r"df\['when'\].dt.dayofweek"),
-    "duration": (pd.to_timedelta(pd.Series([1, 2, 3]), unit="D"), "total_seconds"),
+    "duration": (
+        pd.to_timedelta(pd.Series([1, 2, 3]), unit="D"),
+        r"durations(?s:.*)seconds, df\['when'\].dt.total_seconds\(\);",
+    ),
+    "durations as objects": (
+        pd.Series([datetime.timedelta(day) for day in (1, 2, 3)], dtype=object),
+        r"seconds, each.total_seconds\(\);",
+    ),
     "objects": (pd.Series([datetime.date(2024, 2, day) for day in (1, 2, 3)]), "weekday"),
 }
 
@@ -252,9 +259,11 @@ def test_dates_of_polars_and_numpy() -> None:
     fitted = StandardScaler().fit(np.zeros((2, 1)))
     for dates, words in [
         (pl.DataFrame({"when": [datetime.date(2024, 2, 1)] * 2}), r"df\['when'\].dt.weekday\(\)"),
+        (pl.DataFrame({"when": [datetime.timedelta(1)] * 2}), r"seconds, df\['when'\].dt.total_seconds"),
+        (np.array([[1], [2]], "m8[s]"), r"seconds, X / np.timedelta64\(1, 's'\)"),
         (np.array([WHEN], "M8[D]").T, r"X.astype\('M8\[M\]'\)"),
     ]:
-        with pytest.raises(PipelineError, match="holds dates") as caught:
+        with pytest.raises(PipelineError, match="holds (dates|durations)") as caught:
             onnxsmith.sklearn.convert(fitted, dates)
         assert re.search(words, str(caught.value))
 

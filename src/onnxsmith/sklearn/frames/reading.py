@@ -70,10 +70,29 @@ _DATES = {
 }
 #: Names of the element types that hold dates, as pandas and polars say them.
 _DATE_WORDS = ("datetime", "date", "timedelta", "duration", "time", "period", "interval")
+#: Those of them that hold no dates, but times between two.
+_DURATION_WORDS = ("timedelta", "duration")
+#: How each library writes the seconds of durations.
+_DURATIONS = {
+    "pandas": "{0}.dt.total_seconds()",
+    "polars": "{0}.dt.total_seconds()",
+    "": "each.total_seconds()",
+    "numpy": "{0} / np.timedelta64(1, 's')",
+}
 
 
-def _date_help(column: str, library: str) -> str:
-    """The help text for a column of dates."""
+def _dates(kinds: str) -> str:
+    """The word for elements of these types: dates or durations."""
+    return "durations" if kinds.lower().startswith(_DURATION_WORDS) else "dates"
+
+
+def _date_help(column: str, library: str, kinds: str) -> str:
+    """The help text for a column of dates or durations."""
+    if _dates(kinds) == "durations":
+        return (
+            f"give the pipeline their seconds, {_DURATIONS[library].format(column)}; both before fit and "
+            "before predict"
+        )
     part, seconds = (each.format(column) for each in _DATES[library])
     return (
         f"give the pipeline numbers: a part of the date, such as {part}, or the seconds since a day that you choose, "
@@ -123,7 +142,8 @@ def column_elements(column: Rows, name: str) -> Elements:
     kind = str(getattr(column, "dtype", ""))
     if _is_date(kind):
         raise PipelineError(
-            f"column {name!r} holds dates ({kind})", help=_date_help(f"df[{name!r}]", library_of(column))
+            f"column {name!r} holds {_dates(kind)} ({kind})",
+            help=_date_help(f"df[{name!r}]", library_of(column), kind),
         ).locate_at_caller()
     library = library_of(column)
     if library == "polars":
@@ -195,7 +215,8 @@ def array_elements(array: Elements, what: str) -> Elements:
         return array
     if kind in "Mm":
         raise PipelineError(
-            f"{what} holds dates ({array.dtype})", help=_date_help("X", "numpy")
+            f"{what} holds {_dates(str(array.dtype))} ({array.dtype})",
+            help=_date_help("X", "numpy", str(array.dtype)),
         ).locate_at_caller()
     if kind in "UT":
         return _text(array.tolist(), what).reshape(array.shape)
@@ -214,7 +235,7 @@ def array_elements(array: Elements, what: str) -> Elements:
     dates = any(_is_date(each) or each == "Timestamp" for each in kinds)
     raise PipelineError(
         f"{what} holds {' and '.join(kinds)}" + ("" if len(kinds) == 1 else ", in one column"),
-        help=_date_help("", "")
+        help=_date_help("", "", " ".join(kinds) if len(kinds) == 1 else "")
         if dates
         else "a column is text or numbers: df[column].astype(str), or give a data frame",
     ).locate_at_caller()
