@@ -6,7 +6,7 @@ ones become floats, as scikit-learn makes of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
@@ -113,10 +113,14 @@ def is_frame(data: Rows) -> TypeGuard[Frame | Mapping[str, Rows]]:
     )
 
 
-def columns_of_frame(data: Frame | Mapping[str, Rows]) -> dict[str, Elements]:
-    """The columns of a frame by name, as arrays."""
+def columns_of_frame(
+    data: Frame | Mapping[str, Rows], used: Container[str] | None = None
+) -> dict[str, Elements]:
+    """The columns of a frame by name, as arrays; of those that are used, where that is known."""
     if isinstance(data, Mapping):
-        return {name: column_elements(each, name) for name, each in data.items()}
+        return {
+            name: column_elements(each, name) for name, each in data.items() if used is None or name in used
+        }
     names = list(data.columns)
     odd = [each for each in names if not isinstance(each, str)]
     if odd:
@@ -125,7 +129,7 @@ def columns_of_frame(data: Frame | Mapping[str, Rows]) -> dict[str, Elements]:
             help="df.columns = [str(each) for each in df.columns]",
         ).locate_at_caller()
     refuse_twice(names, names)
-    return {name: column_elements(data[name], name) for name in names}
+    return {name: column_elements(data[name], name) for name in names if used is None or name in used}
 
 
 def refuse_twice(wanted: Iterable[str | None], given: Sequence[UserValue]) -> None:

@@ -6,7 +6,7 @@ It is read from the file again, as data that may say anything: what does not fit
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
@@ -145,7 +145,9 @@ class Signature:
     def _wrong_width(self, count: int) -> PipelineError:
         return PipelineError(
             f"X has {count} columns, and the model takes {len(self.columns)}",
-            help="give the columns that the pipeline was fitted on, in their order",
+            help=f"give {_listed(self.names)}, in this order"
+            if self.layout == "columns"
+            else "give the columns that the pipeline was fitted on, in their order",
         ).locate_at_caller()
 
     def _checked(self, elements: Elements, what: str, kind: str) -> Elements:
@@ -223,15 +225,18 @@ def text_elements(data: Rows) -> Elements:
     return array_elements(array.reshape(-1) if array.ndim != 1 else array, "X")
 
 
-def signature_of(data: Rows, inputs: str | None) -> Signature:
-    """The signature of a model for data like this. `inputs` is "columns" or "matrix" for a frame."""
+def signature_of(data: Rows, inputs: str | None, used: Container[str] | None = None) -> Signature:
+    """The signature of a model for data like this. `inputs` is "columns" or "matrix" for a frame.
+
+    Of columns that are not among the `used` there is no input; a matrix keeps all, as they are counted in it.
+    """
     if inputs not in (None, "columns", "matrix"):
         raise PipelineError(
             f"inputs={inputs!r} is neither 'columns' nor 'matrix'",
             help="inputs='columns' has one input for each",
         ).locate_at_caller()
     if is_frame(data):
-        columns = columns_of_frame(data)
+        columns = columns_of_frame(data, None if inputs == "matrix" else used)
         kinds = {name: _kind_of(each) for name, each in columns.items()}
         if inputs != "matrix":
             return Signature("columns", tuple(kinds.items()))
