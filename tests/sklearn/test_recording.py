@@ -115,6 +115,29 @@ def test_the_line_is_the_users_own_where_a_library_stops() -> None:
     assert caught.value.span.function == "rolled"
 
 
+def test_a_function_on_data_frames_is_told_to_take_an_array() -> None:
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+
+    def on_arrays(x: Any) -> Any:  # as the help says it
+        x = np.asarray(x)
+        return np.column_stack([x, x[:, 0] + x[:, 1]])
+
+    for on_frames in (
+        lambda x: x.assign(d=x["a"] + x["b"]),
+        lambda x: x[["a"]],
+        lambda x: x.fillna(0.0),
+    ):
+        with pytest.raises(UnconvertedStepError, match="methods of data frames are not recorded") as caught:
+            onnxsmith.sklearn.convert(FunctionTransformer(on_frames).fit(frame), frame)
+        assert "the class" not in str(caught.value)
+        with pytest.raises(UnconvertedStepError, match=r"columns of numbers: .*, \['a', 'b'\]"):
+            onnxsmith.sklearn.convert(FunctionTransformer(on_frames).fit(frame), frame.assign(c="text"))
+    fitted = FunctionTransformer(on_arrays).fit(frame)
+    np.testing.assert_allclose(
+        onnxsmith.sklearn.convert(fitted, frame).transform(frame), fitted.transform(frame)
+    )
+
+
 def test_a_class_says_itself_what_it_computes() -> None:
     class Own(TransformerMixin, BaseEstimator):
         def fit(self, X: Any, y: Any = None) -> Own:

@@ -427,6 +427,8 @@ class Model:
         That is the model itself, unless optional inputs are given: then the one that must be given them.
         """
         ports = self.inputs
+        if args and hasattr(args[0], "columns"):
+            model_inputs.refuse_frame(ports, args[0], self._held.metadata_props)
         is_plain = len(args) <= len(ports) and (not kwargs or kwargs.keys() <= {each.name for each in ports})
         optional = () if is_plain else self.optional_inputs
         given = model_inputs.by_name(ports, optional, args, kwargs)

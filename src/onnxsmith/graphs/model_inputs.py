@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from onnxsmith.core.stored import Stored
@@ -31,6 +31,8 @@ class Port(NamedTuple):
     type: AnyValueType
 
 
+#: Under which the metadata of a model says which columns of a data frame it takes.
+COLUMNS_KEY = "onnxsmith.sklearn.signature"
 #: In a file of IR version 3 every weight is an optional input.
 _SHOWN_OPTIONAL = 4
 
@@ -78,6 +80,19 @@ def by_name(
     if missing:
         raise ModelInputError(f"input '{missing[0]}' is missing", help=described_inputs(ports, optional))
     return given
+
+
+def refuse_frame(ports: Sequence[Port], value: Any, keys: Container[str]) -> None:
+    """Refuse a data frame for the first of several columns; `keys` are those of the model's metadata."""
+    if COLUMNS_KEY not in keys or not ports or type(value).__name__ != "DataFrame":
+        return
+    first = ports[0].type
+    if isinstance(first, TensorType) and first.shape is not None and len(first.shape) == 1:
+        raise ModelInputError(
+            f"a data frame is no array for input '{ports[0].name}': the model has one input for each column",
+            help="model.predict(frame) takes the columns by their names; so do predict_proba and transform",
+            culprit=("input", 0),
+        )
 
 
 def feed(port: Port, value: Any) -> Any:

@@ -142,6 +142,21 @@ def _call_from_code(estimator: Fitted, method: str, x: Given, after: type | None
     return call(estimator, method, x, after=after)
 
 
+def _help(estimator: Fitted, x: Given) -> str:
+    """The help text for a step that no road leads to: a plain function has no class to write a method for."""
+    if public_name(type(estimator)) != "sklearn.preprocessing.FunctionTransformer":
+        return "give the class a method to_onnx(self, op, x), which says what it computes"
+    if isinstance(x, Columns):
+        numbers = [name for name, each in x.items() if isinstance(each, Array)]
+        if len(numbers) < len(x):
+            return f"give the function columns of numbers: make_column_transformer((FunctionTransformer(…), {numbers}))"
+        return (
+            "methods of data frames are not recorded: begin the function with X = np.asarray(X), and write columns by "
+            "their places, such as np.column_stack([X, X[:, 0] + X[:, 1]])"
+        )
+    return "write the function with numpy's functions, or as a class that has a method to_onnx(self, op, x)"
+
+
 @dataclass(frozen=True, slots=True)
 class _Call:
     """A method of an estimator that is called in a graph."""
@@ -171,7 +186,7 @@ class _Call:
         named = f"step '{here()}', {name}" if here() else name
         raise UnconvertedStepError(
             f"{named} cannot become part of a model: {'; '.join(refusals)}",
-            help="give the class a method to_onnx(self, op, x), which says what it computes",
+            help=_help(self.estimator, x),
         ).locate(span)
 
     def _roads(self, *, is_structured: bool) -> Generator[tuple[str, Callable[[Given], Result], bool]]:

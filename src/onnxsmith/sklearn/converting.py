@@ -14,6 +14,7 @@ from onnxsmith.numpy import Array
 from onnxsmith.sklearn.calling import Road, call, roads
 from onnxsmith.sklearn.frames.given import given_of, with_outputs
 from onnxsmith.sklearn.frames.signature import KEY, OUTPUT_NAMES, signature_of
+from onnxsmith.sklearn.frames.used import used_columns
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
 from onnxsmith.sklearn.rows import Rows, count_of, taken
@@ -60,7 +61,8 @@ def convert(
     """The model of a fitted estimator, such as a pipeline, for data like `X`; the number of rows stays open.
 
     `X` is an array, a data frame of pandas or polars, or a list of texts. For a frame the model has one input for each
-    column, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with columns in any order.
+    column that the estimator uses, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with
+    columns in any order.
 
     `outputs` are the methods whose results the model gives, by default `predict` and `predict_proba`, where there are
     these, or else `transform`.
@@ -84,7 +86,7 @@ def convert(
     fitted = cast(Fitted, estimator)  # which is checked first
     refuse_unfitted(fitted)
     methods = _methods(fitted, outputs)
-    signature = signature_of(X, inputs)
+    signature = signature_of(X, inputs, used_columns(fitted) or None)
     names = [OUTPUT_NAMES.get(each, each) for each in methods]
     signature = with_outputs(signature, fitted, dict(zip(methods, names, strict=True)))
     if verify:

@@ -32,6 +32,8 @@ class PandasFrame(Rows, Protocol):
         """A frame of its own."""
         ...
 
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+
 
 #: As many rows are compared at the most.
 MOST = 1000
@@ -86,6 +88,15 @@ def variants(data: Rows) -> Iterator[tuple[str, Rows]]:
     yield from _with_large(few)
 
 
+def _writable(frame: PandasFrame) -> PandasFrame:
+    """A copy whose elements can be changed: columns that pandas keeps sparse, and does not change, are filled up."""
+    made = frame.copy()
+    for name in made.columns:
+        if type(made[name].dtype).__name__ == "SparseDtype":
+            made[name] = made[name].sparse.to_dense()
+    return made
+
+
 def _with_missing(data: Rows) -> Iterator[tuple[str, Rows]]:
     """NaN in one column after the other."""
     array = array_in(data)
@@ -95,7 +106,7 @@ def _with_missing(data: Rows) -> Iterator[tuple[str, Rows]]:
             array[row, row % array.shape[1]] = np.nan
         yield "NaN", array
     elif (frame := _pandas_in(data)) is not None:
-        made = frame.copy()
+        made = _writable(frame)
         names = [name for name in made.columns if made[name].dtype.kind == "f"]
         for place, name in enumerate(names):
             made.iloc[place % len(made), made.columns.get_loc(name)] = np.nan
@@ -112,7 +123,7 @@ def _with_unseen(data: Rows) -> Iterator[tuple[str, Rows]]:
             array[::2] = _UNSEEN
             yield "unseen categories", array
     elif (frame := _pandas_in(data)) is not None:
-        made = frame.copy()
+        made = _writable(frame)
         names = [name for name in made.columns if str(made[name].dtype) in ("object", "str", "string")]
         for name in names:
             made.iloc[::2, made.columns.get_loc(name)] = _UNSEEN

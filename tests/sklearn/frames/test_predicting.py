@@ -13,15 +13,17 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import onnxsmith
-from onnxsmith.errors import PipelineError
+from onnxsmith.errors import ModelInputError, PipelineError
 
 COLUMNS: dict[str, list[Any]] = {
     "sex": ["m", "f", None, "m", "f", "f"],
@@ -116,6 +118,94 @@ def test_what_does_not_fit_is_refused_with_its_column(model: Any, given: Any, wh
         model.predict(given)
 
 
+def test_a_column_that_is_there_twice_is_refused(fitted: Any, model: Any) -> None:
+    twice = pd.concat([FRAME, FRAME[["age"]]], axis=1)
+    for call in (lambda: model.predict(twice), lambda: onnxsmith.sklearn.convert(fitted, twice)):
+        with pytest.raises(PipelineError, match="there are two columns 'age'"):
+            call()
+
+
+def test_a_column_that_the_model_does_not_take_may_be_there_twice(fitted: Any, model: Any) -> None:
+    other = pd.DataFrame(np.zeros((6, 2)), columns=["note", "note"])
+    assert model.predict(pd.concat([FRAME, other], axis=1)).tolist() == fitted.predict(FRAME).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:pandas.DataFrame with sparse columns")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int32", "bool"])
+def test_columns_that_pandas_keeps_sparse(dtype: str) -> None:
+    numbers = np.array([[0, 1], [2, 0], [0, 0], [4, 3], [0, 0], [1, 5]], dtype)
+    dense = pd.DataFrame(numbers, columns=["a", "b"])
+    # Where all columns are sparse scikit-learn makes a sparse matrix of them, and none of truth values.
+    for names in [["a"]] + [["a", "b"]] * (dtype != "bool"):
+        sparse = dense.assign(
+            **{name: pd.arrays.SparseArray(dense[name], fill_value=np.dtype(dtype).type(0)) for name in names}
+        )
+        fitted = DecisionTreeClassifier(random_state=0).fit(sparse, Y)
+        model = onnxsmith.sklearn.convert(fitted, sparse)
+        assert onnxsmith.sklearn.signature(model).columns == (("a", dtype), ("b", dtype))
+        for frame in (sparse, dense):
+            assert model.predict(frame).tolist() == fitted.predict(sparse).tolist()
+
+
+def test_text_that_pandas_keeps_sparse(fitted: Any, model: Any) -> None:
+    texts = pd.arrays.SparseArray(np.array(["m", "f", "m", "m", "f", "f"], object), fill_value="m")
+    sparse = FRAME.assign(sex=texts)
+    assert model.predict(sparse).tolist() == fitted.predict(sparse).tolist()
+
+
+@pytest.mark.parametrize("frame", [FRAME, pl.DataFrame(COLUMNS)], ids=["pandas", "polars"])
+def test_a_call_with_a_frame_is_told_of_predict(model: Any, frame: Any) -> None:
+    for call in (lambda: model(frame), lambda: model.run(frame)):
+        with pytest.raises(ModelInputError, match=r"model\.predict\(frame\)"):
+            call()
+
+
+WIDE = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 5)), columns=["a", "b", "c", "d", "e"]).assign(
+    when=pd.date_range("2024-01-01", periods=6)
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "used"),
+    [
+        (["c", "a"], "ac"),
+        ([4, 2], "ce"),
+        ([-6, 3], "ad"),
+        (slice(1, 3), "bc"),
+        (slice("b", "d"), "bcd"),
+        (slice(None, "b"), "ab"),
+        ([False, True, False, True, False, False], "bd"),
+        (make_column_selector(pattern="^[be]$"), "be"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_columns_that_the_pipeline_does_not_use_are_no_inputs(columns: Any, used: str, frame: Any) -> None:
+    if isinstance(columns, make_column_selector):
+        columns = list(columns(WIDE))  # it asks for a frame of pandas
+    rest = [name for name in WIDE.columns if name not in used]
+    chosen = ColumnTransformer([("scaled", StandardScaler(), columns), ("none", "drop", rest[:1])])
+    given = frame(WIDE)
+    fitted = make_pipeline(chosen, LogisticRegression()).fit(given, Y)
+    model = onnxsmith.sklearn.convert(fitted, given)
+    assert [each.name for each in model.inputs] == list(used)
+    wanted = fitted.predict_proba(given)
+    for rows in (given, given[list(used)], given[list(used[::-1])]):
+        np.testing.assert_allclose(model.predict_proba(rows), wanted)
+    np.testing.assert_allclose(fitted.predict_proba(given[list(used)]), wanted)  # as the pipeline does
+
+
+def test_the_columns_of_a_rest_that_is_passed_on_are_inputs() -> None:
+    numbers = WIDE.drop(columns="when")
+    chosen = ColumnTransformer(
+        [("s", StandardScaler(), ["d"]), ("none", "drop", ["b"])], remainder="passthrough"
+    )
+    fitted = GridSearchCV(make_pipeline(chosen, LogisticRegression()), {}, cv=2).fit(numbers, Y == "yes")
+    model = onnxsmith.sklearn.convert(fitted, numbers)
+    assert [each.name for each in model.inputs] == ["a", "c", "d", "e"]
+    np.testing.assert_allclose(model.predict_proba(numbers), fitted.predict_proba(numbers))
+
+
 def test_a_matrix_for_all_columns_where_that_is_asked(tmp_path: Path) -> None:
     numbers = FRAME[["age", "rooms"]]
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers, Y)
@@ -189,7 +279,14 @@ DATES = {
     "datetime64": (pd.to_datetime(pd.Series(WHEN)), r"df\['when'\].dt.dayofweek"),
     "with a zone": (pd.to_datetime(pd.Series(WHEN)).dt.tz_localize("UTC"), r"df\['when'\].dt.dayofweek"),
     "period": (pd.Series(pd.PeriodIndex(WHEN, freq="D")), r"df\['when'\].dt.dayofweek"),
-    "duration": (pd.to_timedelta(pd.Series([1, 2, 3]), unit="D"), "total_seconds"),
+    "duration": (
+        pd.to_timedelta(pd.Series([1, 2, 3]), unit="D"),
+        r"durations(?s:.*)seconds, df\['when'\].dt.total_seconds\(\);",
+    ),
+    "durations as objects": (
+        pd.Series([datetime.timedelta(day) for day in (1, 2, 3)], dtype=object),
+        r"seconds, each.total_seconds\(\);",
+    ),
     "objects": (pd.Series([datetime.date(2024, 2, day) for day in (1, 2, 3)]), "weekday"),
 }
 
@@ -209,9 +306,11 @@ def test_dates_of_polars_and_numpy() -> None:
     fitted = StandardScaler().fit(np.zeros((2, 1)))
     for dates, words in [
         (pl.DataFrame({"when": [datetime.date(2024, 2, 1)] * 2}), r"df\['when'\].dt.weekday\(\)"),
+        (pl.DataFrame({"when": [datetime.timedelta(1)] * 2}), r"seconds, df\['when'\].dt.total_seconds"),
+        (np.array([[1], [2]], "m8[s]"), r"seconds, X / np.timedelta64\(1, 's'\)"),
         (np.array([WHEN], "M8[D]").T, r"X.astype\('M8\[M\]'\)"),
     ]:
-        with pytest.raises(PipelineError, match="holds dates") as caught:
+        with pytest.raises(PipelineError, match=r"holds (dates|durations)") as caught:
             onnxsmith.sklearn.convert(fitted, dates)
         assert re.search(words, str(caught.value))
 

@@ -83,7 +83,8 @@ def convert(
     """The model of a fitted estimator, such as a pipeline, for data like `X`; the number of rows stays open.
 
     `X` is an array, a data frame of pandas or polars, or a list of texts. For a frame the model has one input for each
-    column, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with columns in any order.
+    column that the estimator uses, or with `inputs="matrix"` one for all; `model.predict(df)` takes a frame with
+    columns in any order.
 
     `outputs` are the methods whose results the model gives, by default `predict` and `predict_proba`, where there are
     these, or else `transform`.

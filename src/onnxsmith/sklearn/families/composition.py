@@ -64,8 +64,33 @@ def column_transformer(estimator: Fitted, x: Given) -> Array | Bag | SideBySide:
     for name, transformer, columns in estimator.transformers_:
         if (isinstance(transformer, str) and transformer == "drop") or _is_none(columns):
             continue
-        parts.append(named_step(name, transformer, "transform", columns_of(x, columns)))
+        parts.append(named_step(name, transformer, "transform", columns_of(x, _named(estimator, x, columns))))
     return side_by_side(parts, x)
+
+
+def _named(estimator: Fitted, x: Given, columns: Choice) -> Choice:
+    """The chosen columns by name: a model has no input for those that nobody uses, so that places are others."""
+    found: np.ndarray[Any, Any] | None = getattr(estimator, "feature_names_in_", None)
+    names: list[str] = [] if found is None else found.tolist()
+    if not isinstance(x, Columns) or isinstance(columns, str) or list(x) == names or not set(x) <= set(names):
+        return columns  # all are there; or a step before has made them, under other names
+    if isinstance(columns, slice):
+        return names[_by_places(columns, names)]
+    given = np.asarray(columns)
+    if given.dtype.kind in "OUT":
+        return columns
+    chosen = np.array(names, object)[given]
+    return chosen.tolist() if given.ndim else str(chosen)
+
+
+def _by_places(part: slice[Any, Any, Any], names: Sequence[str]) -> slice[Any, Any, Any]:
+    """A slice by places, of one from a name to another, which it includes."""
+    start, stop = part.start, part.stop
+    if isinstance(start, str):
+        start = names.index(start)
+    if isinstance(stop, str):
+        stop = names.index(stop) + 1
+    return slice(start, stop, part.step)
 
 
 def _is_none(columns: Choice | None) -> bool:

@@ -6,7 +6,7 @@ ones become floats, as scikit-learn makes of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
@@ -70,10 +70,29 @@ _DATES = {
 }
 #: Names of the element types that hold dates, as pandas and polars say them.
 _DATE_WORDS = ("datetime", "date", "timedelta", "duration", "time", "period", "interval")
+#: Those of them that hold no dates, but times between two.
+_DURATION_WORDS = ("timedelta", "duration")
+#: How each library writes the seconds of durations.
+_DURATIONS = {
+    "pandas": "{0}.dt.total_seconds()",
+    "polars": "{0}.dt.total_seconds()",
+    "": "each.total_seconds()",
+    "numpy": "{0} / np.timedelta64(1, 's')",
+}
 
 
-def _date_help(column: str, library: str) -> str:
-    """The help text for a column of dates."""
+def _dates(kinds: str) -> str:
+    """The word for elements of these types: dates or durations."""
+    return "durations" if kinds.lower().startswith(_DURATION_WORDS) else "dates"
+
+
+def _date_help(column: str, library: str, kinds: str) -> str:
+    """The help text for a column of dates or durations."""
+    if _dates(kinds) == "durations":
+        return (
+            f"give the pipeline their seconds, {_DURATIONS[library].format(column)}; both before fit and "
+            "before predict"
+        )
     part, seconds = (each.format(column) for each in _DATES[library])
     return (
         f"give the pipeline numbers: a part of the date, such as {part}, or the seconds since a day that you choose, "
@@ -94,10 +113,14 @@ def is_frame(data: Rows) -> TypeGuard[Frame | Mapping[str, Rows]]:
     )
 
 
-def columns_of_frame(data: Frame | Mapping[str, Rows]) -> dict[str, Elements]:
-    """The columns of a frame by name, as arrays."""
+def columns_of_frame(
+    data: Frame | Mapping[str, Rows], used: Container[str] | None = None
+) -> dict[str, Elements]:
+    """The columns of a frame by name, as arrays; of those that are used, where that is known."""
     if isinstance(data, Mapping):
-        return {name: column_elements(each, name) for name, each in data.items()}
+        return {
+            name: column_elements(each, name) for name, each in data.items() if used is None or name in used
+        }
     names = list(data.columns)
     odd = [each for each in names if not isinstance(each, str)]
     if odd:
@@ -105,10 +128,17 @@ def columns_of_frame(data: Frame | Mapping[str, Rows]) -> dict[str, Elements]:
             f"columns have names that are text, and one is {odd[0]!r}",
             help="df.columns = [str(each) for each in df.columns]",
         ).locate_at_caller()
-    if len(set(names)) != len(names):
-        twice = next(each for each in names if names.count(each) > 1)
-        raise PipelineError(f"there are two columns {twice!r}", help="give each a name of its own")
-    return {name: column_elements(data[name], name) for name in names}
+    refuse_twice(names, names)
+    return {name: column_elements(data[name], name) for name in names if used is None or name in used}
+
+
+def refuse_twice(wanted: Iterable[str | None], given: Sequence[UserValue]) -> None:
+    """Refuse a frame that has two columns of one name, where that name is wanted."""
+    twice = next((each for each in wanted if given.count(each) > 1), None)
+    if twice is not None:
+        raise PipelineError(
+            f"there are two columns {twice!r}", help="give each a name of its own"
+        ).locate_at_caller()
 
 
 def column_elements(column: Rows, name: str) -> Elements:
@@ -116,7 +146,8 @@ def column_elements(column: Rows, name: str) -> Elements:
     kind = str(getattr(column, "dtype", ""))
     if _is_date(kind):
         raise PipelineError(
-            f"column {name!r} holds dates ({kind})", help=_date_help(f"df[{name!r}]", library_of(column))
+            f"column {name!r} holds {_dates(kind)} ({kind})",
+            help=_date_help(f"df[{name!r}]", library_of(column), kind),
         ).locate_at_caller()
     library = library_of(column)
     if library == "polars":
@@ -140,6 +171,8 @@ def _of_pandas(column: PandasColumn, name: str) -> Elements:
         if isinstance(kind, np.dtype) and kind.kind in "biuf":
             return array_elements(np.asarray(column), f"column {name!r}")
         return _text(column.astype(object).tolist(), f"column {name!r}")
+    if type(dtype).__name__ == "SparseDtype":  # without its element type, int32 would become int64
+        return array_elements(column.to_numpy(dtype=dtype.subtype), f"column {name!r}")
     if type(dtype).__name__ == "StringDtype":
         return _text(column.astype(object).tolist(), f"column {name!r}")
     plain = getattr(dtype, "numpy_dtype", None)
@@ -186,7 +219,8 @@ def array_elements(array: Elements, what: str) -> Elements:
         return array
     if kind in "Mm":
         raise PipelineError(
-            f"{what} holds dates ({array.dtype})", help=_date_help("X", "numpy")
+            f"{what} holds {_dates(str(array.dtype))} ({array.dtype})",
+            help=_date_help("X", "numpy", str(array.dtype)),
         ).locate_at_caller()
     if kind in "UT":
         return _text(array.tolist(), what).reshape(array.shape)
@@ -205,7 +239,7 @@ def array_elements(array: Elements, what: str) -> Elements:
     dates = any(_is_date(each) or each == "Timestamp" for each in kinds)
     raise PipelineError(
         f"{what} holds {' and '.join(kinds)}" + ("" if len(kinds) == 1 else ", in one column"),
-        help=_date_help("", "")
+        help=_date_help("", "", " ".join(kinds) if len(kinds) == 1 else "")
         if dates
         else "a column is text or numbers: df[column].astype(str), or give a data frame",
     ).locate_at_caller()

@@ -6,7 +6,7 @@ It is read from the file again, as data that may say anything: what does not fit
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from onnxsmith.errors import PipelineError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_inputs import COLUMNS_KEY
 from onnxsmith.sklearn.frames.reading import (
     Frame,
     array_elements,
@@ -21,13 +22,14 @@ from onnxsmith.sklearn.frames.reading import (
     column_elements,
     columns_of_frame,
     is_frame,
+    refuse_twice,
 )
 from onnxsmith.sklearn.rows import Elements, Rows
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 #: Under which the metadata of a model has its signature.
-KEY = "onnxsmith.sklearn.signature"
+KEY = COLUMNS_KEY
 Layout = Literal["columns", "matrix", "texts", "array"]
 _TEXT = "str"
 #: What outputs are called, by method.
@@ -98,14 +100,17 @@ class Signature:
         if self.columns and self.columns[0][0] is None:
             data = self._unnamed(data)
             return [self._matrix(data)]
-        given = set(data if isinstance(data, Mapping) else data.columns)
-        missing = [name for name, _ in self.columns if name not in given]
+        given = list(data if isinstance(data, Mapping) else data.columns)
+        held, wanted = set(given), [name for name, _ in self.columns]
+        missing = [name for name in wanted if name not in held]
         if missing:
             raise PipelineError(
                 f"column {missing[0]!r} is not there"
                 + (f", nor {', '.join(map(repr, missing[1:4]))}" if len(missing) > 1 else ""),
                 help=f"the model takes {_listed([str(name) for name, _ in self.columns])}",
             ).locate_at_caller()
+        if len(held) != len(given):
+            refuse_twice(wanted, given)
         found = [
             self._checked(column_elements(data[cast(str, name)], str(name)), f"column {name!r}", kind)
             for name, kind in self.columns
@@ -140,7 +145,9 @@ class Signature:
     def _wrong_width(self, count: int) -> PipelineError:
         return PipelineError(
             f"X has {count} columns, and the model takes {len(self.columns)}",
-            help="give the columns that the pipeline was fitted on, in their order",
+            help=f"give {_listed(self.names)}, in this order"
+            if self.layout == "columns"
+            else "give the columns that the pipeline was fitted on, in their order",
         ).locate_at_caller()
 
     def _checked(self, elements: Elements, what: str, kind: str) -> Elements:
@@ -218,15 +225,18 @@ def text_elements(data: Rows) -> Elements:
     return array_elements(array.reshape(-1) if array.ndim != 1 else array, "X")
 
 
-def signature_of(data: Rows, inputs: str | None) -> Signature:
-    """The signature of a model for data like this. `inputs` is "columns" or "matrix" for a frame."""
+def signature_of(data: Rows, inputs: str | None, used: Container[str] | None = None) -> Signature:
+    """The signature of a model for data like this. `inputs` is "columns" or "matrix" for a frame.
+
+    Of columns that are not among the `used` there is no input; a matrix keeps all, as they are counted in it.
+    """
     if inputs not in (None, "columns", "matrix"):
         raise PipelineError(
             f"inputs={inputs!r} is neither 'columns' nor 'matrix'",
             help="inputs='columns' has one input for each",
         ).locate_at_caller()
     if is_frame(data):
-        columns = columns_of_frame(data)
+        columns = columns_of_frame(data, None if inputs == "matrix" else used)
         kinds = {name: _kind_of(each) for name, each in columns.items()}
         if inputs != "matrix":
             return Signature("columns", tuple(kinds.items()))
