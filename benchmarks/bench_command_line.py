@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.contest import Context
 from benchmarks.rows import Row, at_most, ratio_at_most
 
-NAME = "command line"
+NAME = "command_line"
 DESCRIPTION = "CPU time of help above Python's own start, and of info beside importing onnx"
 
 _ROUNDS = 10

@@ -118,7 +118,10 @@ def test_the_oldest_environment_holds_the_lowest_versions_that_are_declared() ->
         name, _, version = each.partition(">=")
         assert version, f"{each} has no lowest version"
         assert f"{name}=={version}" in asked
-    assert {each.partition(">=")[0] for each in asked if "==" not in each} == set(dev.OLDEST_TOOLS)
+    assert {each.partition(">=")[0] for each in asked if "==" not in each} == {
+        *dev.OLDEST_TOOLS,
+        *dev.FRAME_TOOLS,
+    }
 
 
 def test_the_core_tests_are_there() -> None:

@@ -88,7 +88,16 @@ def test_one_of_them_in_a_list():
 
 
 def test_by_default_the_graph_is_flat():
-    assert not onnxsmith.torch.export(Several(), (torch.randn(5, 4),)).ir.functions
+    assert not onnxsmith.torch.export(Several().eval(), (torch.randn(5, 4),)).ir.functions
+
+
+def test_in_training_decompositions_keep_their_names():
+    """Their gradients are found by name, whoever differentiates the model later."""
+    names = [
+        name for _, name, _ in onnxsmith.torch.export(Several().train(), (torch.randn(5, 4),)).ir.functions
+    ]
+    assert names
+    assert all(name.startswith("svd__") for name in names)
 
 
 def test_other_words_are_refused():

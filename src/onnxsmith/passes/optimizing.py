@@ -188,6 +188,7 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
         changed = held.ir
         edit = Editor(changed, log=log)
         edit.budget = budget
+        edit.settles_loops = True
         if wanted.inline and not inline_functions(edit):
             report.notes.append("functions are kept: dissolved, they would be too many nodes")
         types = DeclaredTypes(changed)

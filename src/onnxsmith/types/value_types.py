@@ -65,6 +65,7 @@ class Dim:
     def allows(self, size: int) -> bool:
         """True if a size is one of those declared.
 
+        >>> from onnxsmith import Dim
         >>> Dim("batch", min=1).allows(0)
         False
         """

@@ -22,6 +22,7 @@ from tests.passes.agreement import model_of, operators, results
 def at_once(model: Model) -> Model:
     held = read(model).copy()
     edit = Editor(held.ir)
+    edit.settles_loops = True  # as `optimize` does
     lift_constants(edit)
     DeclaredTypes(held.ir).fill()
     Worklist(edit, rule_table(SIDE_BY_SIDE)).run()

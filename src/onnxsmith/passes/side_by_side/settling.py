@@ -47,6 +47,8 @@ def settled(
 ) -> dict[ir.Value, ir.Value]:
     """For numbers that wait for themselves and for no others: what they are after each turn; raises CannotLift."""
     at = lifter.at
+    if not at.edit.settles_loops:
+        raise CannotLift("a number that each turn makes of the one before")
     turns = loop_turns(at.edit, at.node)
     if turns is not None and turns < _FEWEST:
         raise CannotLift("a number that each turn makes of the one before, for few turns")
