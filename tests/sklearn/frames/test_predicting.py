@@ -175,7 +175,7 @@ WIDE = pd.DataFrame(np.random.default_rng(0).normal(size=(6, 5)), columns=["a", 
         (slice("b", "d"), "bcd"),
         (slice(None, "b"), "ab"),
         ([False, True, False, True, False, False], "bd"),
-        (make_column_selector(pattern="^[be]$"), "be"),
+        pytest.param(make_column_selector(pattern="^[be]$"), "be", id="selector"),
     ],
     ids=str,
 )
