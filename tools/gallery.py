@@ -94,7 +94,7 @@ def main() -> int:
                 if arguments.pictures:
                     arguments.pictures.mkdir(exist_ok=True)
                     (arguments.pictures / f"{page.stem}-{number}.png").write_bytes(picture)
-        except Exception:
+        except Exception:  # a page may do anything; the others are drawn all the same
             traceback.print_exc()
             last = None
         print(f"{page.stem}: {time.process_time() - began:.1f} s", flush=True)

@@ -91,7 +91,7 @@ def example_of(definition: OperatorDef) -> Example | None:
     for case in _by_fitness(definition):
         try:
             return _from_node_case(definition, case)
-        except Exception as error:
+        except Exception as error:  # whatever a case raises, another one may do
             problems.append(f"{case.name}: {type(error).__name__}: {error}")
     for own in OWN_CASES:
         if (own.domain, own.name) == (definition.domain, definition.name) and (

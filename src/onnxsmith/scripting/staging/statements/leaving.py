@@ -104,7 +104,7 @@ def made_error(stager: Stager, error: ast.expr) -> BaseException:
 def _made(stager: Stager, error: ast.expr) -> object:
     try:
         return stager.frame.evaluate(error)
-    except Exception:
+    except Exception:  # the message may need values that only the model has; then its text stands for it
         kind: object = stager.frame.evaluate(error.func) if isinstance(error, ast.Call) else None
         if not isinstance(error, ast.Call) or not isinstance(kind, type) or not issubclass(kind, Exception):
             raise
