@@ -48,8 +48,7 @@ class Editor:
         self.keeps_weights = keeps_weights
         #: Whether other weights may take the place of weights.
         self.folds_weights = True
-        #: True if loops may become sweeps over blocks of turns. These run faster, and say less of shapes and
-        #: derivatives, so a model that may still be differentiated keeps its loops.
+        #: True if loops may become sweeps over blocks: not in a model that may still be differentiated.
         self.settles_loops = False
         self.log = EditLog() if log is None else log
         #: How many changes may still be made; None for as many as there are. A run is repeated with fewer and fewer
