@@ -33,11 +33,11 @@ INCLUDED = {"dev": {"ort"}, "bench": {"ort"}}
 TESTED_EXTRAS = ("ort", "safetensors")
 OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "cloudpickle", "pillow")
 LANGUAGE_TOOLS = (*OLDEST_TOOLS, "debugpy", "ipython")
-#: Where the oldest versions are tested, scikit-learn is, too: with a scipy of its time, as newer ones warn of what it
-#: does, and with the libraries that its tests make data frames of.
+#: Where the oldest versions are tested, scikit-learn is, too, with the libraries that its tests make data frames of.
+#: The partners are of its time: newer scipys warn of what it does, and newer polars have left its protocol of frames.
 OLDEST_EXTRAS = ("sklearn",)
-OLDEST_PARTNERS = ("scipy",)
-FRAME_TOOLS = ("pandas", "polars")
+OLDEST_PARTNERS = ("scipy", "polars")
+FRAME_TOOLS = ("pandas",)
 #: The tests of the core, which hold on every version that pyproject.toml allows; others compare with one's facts.
 CORE_TESTS = (
     "tests/core",
