@@ -6,11 +6,12 @@ The context carries what the command line asked for.
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.rows import NOT_INSTALLED, Bar, Figure, Row
-from benchmarks.timing import time_in_turns
+from benchmarks.timing import Clock, time_in_turns
 
 OURS = "onnxsmith"
 
@@ -60,10 +61,12 @@ def contest(
     unit: str,
     per_second: float,
     check: Callable[[object], None] | None = None,
+    clock: Clock = time.process_time,
 ) -> list[Row]:
     """Time our function and every peer that is there, in turns; one row for each peer.
 
     `per_second` converts seconds to the unit. `check` gets every contestant's result once, before any is timed.
+    `clock` is the process's CPU time unless given.
     """
     runners: dict[str, Callable[[], object]] = {OURS: ours}
     if check is not None:
@@ -81,7 +84,7 @@ def contest(
             runners[peer.name] = runner
         except Exception as problem:
             missing[peer.name] = _failure(problem)
-    seconds = time_in_turns(runners)
+    seconds = time_in_turns(runners, clock=clock)
     return [
         Row(
             name,
