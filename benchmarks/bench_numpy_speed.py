@@ -90,6 +90,16 @@ def running_counts(x):
     return out
 
 
+def running_peak(x):
+    out = np.zeros(len(x))
+    peak = -np.inf
+    for i in range(len(x)):
+        if x[i] > peak:
+            peak = x[i]
+        out[i] = peak
+    return out
+
+
 def nonlinear_recurrence(x):
     out = np.zeros(len(x))
     level = 0.5
@@ -141,6 +151,7 @@ CASES = (
     Timed("a loop of 1,000 independent steps", independent_steps, _thousand, 0.5),
     Timed("a loop of 1,000 steps of a recurrence", recurrence, _thousand, 0.5),
     Timed("a loop of 1,000 steps that count and add up", running_counts, _thousand, 0.5),
+    Timed("a loop of 1,000 steps that keep the greatest", running_peak, _thousand, 0.5),
     Timed("a loop of 1,000 steps that wait for each other", nonlinear_recurrence, _thousand, None),
     Timed("the same, of numpy's functions", recurrence_of_functions, _thousand, None),
 )

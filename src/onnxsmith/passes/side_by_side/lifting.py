@@ -66,7 +66,7 @@ class Lifter:
         #: Whether there is at least one turn: what fails then fails in the loop, too.
         self._is_sure = is_sure
         self.count = count
-        self._turns = turns
+        self.turns = turns
         self._control = control
         self.known: dict[ir.Value, Known] = {}
         #: Elements that all turns have looked at, by array and places.
@@ -91,6 +91,13 @@ class Lifter:
         found = self.of(value)
         if not isinstance(found, Lifted):
             raise CannotLift("what is carried from turn to turn is read")
+        return found
+
+    def number(self, value: ir.Value | None) -> Lifted:
+        """The same, for what is a number in every turn."""
+        found = self.plain(value)
+        if found.rank:
+            raise CannotLift("a number becomes an array")
         return found
 
     def numbers(self, value: ir.Value | None) -> tuple[int, ...]:
@@ -377,7 +384,7 @@ class Lifter:
     def _is_own(self, place: ir.Value) -> bool:
         """True if a place is the number of the turn, or so much behind it."""
         found = self.known.get(place)
-        if isinstance(found, Lifted) and found.value is self._turns:
+        if isinstance(found, Lifted) and found.value is self.turns:
             return True
         node = place.producer()
         if node is None or node.op_type != "Add" or node.domain:

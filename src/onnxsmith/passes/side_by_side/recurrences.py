@@ -16,6 +16,8 @@ import onnx_ir as ir
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.loop_turns import loop_turns
 from onnxsmith.passes.side_by_side.bodies import body_graph, body_input
+from onnxsmith.passes.side_by_side.branches import on_both_sides
+from onnxsmith.passes.side_by_side.extremes import kept_number, running_extreme
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from, linear_form, rest, waiting_for
 from onnxsmith.passes.side_by_side.settling import settled
@@ -76,10 +78,13 @@ def _is_lifted(
     if update not in of.own:
         if update in others:
             return False
-        after = lifter.each(_single(lifter, update))
+        after = lifter.each(lifter.number(update))
     else:
-        found = _recurrence(lifter, update, given, of)
-        if found is None:
+        for rule in (_recurrence, running_extreme, kept_number):
+            found = rule(lifter, update, given, of)
+            if found is not None:
+                break
+        else:
             return False
         after = found
     _know(lifter, held, update, given, after)
@@ -98,13 +103,6 @@ def _know(lifter: Lifter, held: ir.Value, update: ir.Value, given: ir.Value, aft
 def _first(at: Attempt, given: ir.Value) -> ir.Value:
     """A number as a vector."""
     return at.op("Unsqueeze", given, at.constant([0], "axes"))
-
-
-def _single(lifter: Lifter, value: ir.Value | None) -> Lifted:
-    found = lifter.plain(value)
-    if found.rank:
-        raise CannotLift("a number becomes an array")
-    return found
 
 
 def _recurrence(lifter: Lifter, update: ir.Value, given: ir.Value, of: Dependence) -> ir.Value | None:
@@ -128,7 +126,7 @@ def _recurrence(lifter: Lifter, update: ir.Value, given: ir.Value, of: Dependenc
         made = at.op(op_type, *[each.value for each in inputs])
         return Lifted(made, any(each.is_each for each in inputs), 0)
 
-    found = rest(update, of, lambda value: _single(lifter, value), make, Lifted(zero, False, 0))
+    found = rest(update, of, lifter.number, make, Lifted(zero, False, 0))
     assert found is not None
     addend = lifter.each(found)
     first = _first(at, given)
@@ -146,20 +144,12 @@ def _lift_branches(lifter: Lifter, value: ir.Value, of: Dependence) -> None:
     node = value.producer()
     if value is of.held or value not in of.own or node is None:
         return
-    sides = chosen_from(node, value)
-    if sides is None or node.op_type != "If":
+    if chosen_from(node, value) is None or node.op_type != "If":
         for each in node.inputs:
             if each is not None:
                 _lift_branches(lifter, each, of)
         return
-    before = lifter.mask
-    taken = lifter.each(_single(lifter, node.inputs[0]))
-    masks = taken, lifter.at.op("Not", taken)
-    for name, side, mask in zip(("then_branch", "else_branch"), sides, masks, strict=True):
-        lifter.mask = lifter.both(before, mask)
-        lifter.graph(node.attributes[name].as_graph(), {*of.own, *of.unknown})
-        _lift_branches(lifter, side, of)
-    lifter.mask = before
+    on_both_sides(lifter, node, value, of, lambda side: _lift_branches(lifter, side, of))
 
 
 def _is_forgotten(factor: float, kind: ir.DataType) -> bool:
