@@ -53,6 +53,63 @@ def at_another_place(x: Any) -> Any:
     return out
 
 
+def of_the_turn_before(x: Any) -> Any:
+    out = np.ones(len(x) + 1)
+    for i in range(1, len(x)):
+        out[i] = 0.5 * out[i - 1] + x[i]
+    return out
+
+
+def of_two_turns_before(x: Any) -> Any:
+    out = np.linspace(0, 1, len(x) + 3)
+    for i in range(2, len(x) + 2):
+        out[i] = 0.5 * out[i - 1] - 0.25 * out[i - 2] + x[i - 2]
+    return out
+
+
+def of_places_that_come_later(x: Any) -> Any:
+    out = np.linspace(0, 1, len(x) + 3)
+    total = 0.0
+    for i in range(len(x)):
+        out[i + 1] = max(out[i], out[i + 1]) + out[i + 2] * x[i]
+        total = total * 0.5 + out[i + 1] * out[i + 2] + out[i]
+    return out, total
+
+
+def in_a_branch(x: Any) -> Any:
+    out = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        if x[i] > 0:
+            level = out[i] + 1
+        else:
+            level = x[i]
+        out[i + 1] = level
+    return out
+
+
+def from_the_end(x: Any) -> Any:
+    out = np.linspace(0, 1, len(x))
+    for i in range(len(x)):
+        out[i] = out[i - 1] + x[i]
+    return out
+
+
+def until_what_was_is_large(x: Any) -> Any:
+    out = np.zeros(len(x) + 1)
+    for i in range(len(x)):
+        out[i + 1] = out[i] + x[i] * x[i]
+        if out[i + 1] > 5:
+            break
+    return out
+
+
+def of_whole_numbers(x: Any) -> Any:
+    out = np.zeros(len(x) + 1, np.int64)
+    for i in range(len(x)):
+        out[i + 1] = max(out[i], i % 3) if x[i] > 0 else out[i]
+    return out
+
+
 def into_three(x: Any) -> Any:
     out = np.zeros(3)
     level = 0.0
@@ -69,17 +126,32 @@ def _writes_in_turns(model: PassedModel) -> int:
 
 
 @pytest.mark.parametrize(
-    ("function", "writes"), [(smoothed, 0), (until_large, 0), (read_in_the_loop, 1), (at_another_place, 1)]
+    ("function", "writes"),
+    [
+        (smoothed, 0),
+        (until_large, 0),
+        (read_in_the_loop, 1),
+        (at_another_place, 1),
+        (of_the_turn_before, 0),
+        (of_two_turns_before, 0),
+        (of_places_that_come_later, 0),
+        (in_a_branch, 0),
+        (from_the_end, 1),
+        (until_what_was_is_large, 0),
+        (of_whole_numbers, 0),
+    ],
 )
 def test_the_same_is_written(function: Callable[..., Any], writes: int) -> None:
     model = optimize(xp.to_model(function, DOUBLE["N"]), opset="keep")
     assert _writes_in_turns(model) == writes
-    for size in (0, 1, 2, 7, 40):
+    jitted = xp.jit(function)
+    for size in (0, 1, 2, 7, 40, 200):
         x = np.random.default_rng(size).normal(size=size)
-        expected, found = function(x), model(x)
-        pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
-        for one, other in pairs:
-            np.testing.assert_allclose(other, one, rtol=1e-12)
+        expected = function(x)
+        for found in (model(x), jitted(x)):
+            pairs = zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]
+            for one, other in pairs:
+                np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-300)
 
 
 def test_a_place_outside_is_refused_as_before() -> None:

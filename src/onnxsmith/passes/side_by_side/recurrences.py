@@ -22,7 +22,7 @@ from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from, linear_form, rest, waiting_for
 from onnxsmith.passes.side_by_side.settling import settled
 from onnxsmith.passes.side_by_side.values import CannotLift, Lifted
-from onnxsmith.passes.values import rank
+from onnxsmith.passes.values import made_by, rank
 
 #: Turns in a block: so many products each turn costs, and so many turns wait together.
 _BLOCK = 64
@@ -97,6 +97,9 @@ def _know(lifter: Lifter, held: ir.Value, update: ir.Value, given: ir.Value, aft
     before = at.op("Concat", _first(at, given), after, axis=0)
     ends = at.constant([0], "starts"), at.constant([-1], "ends"), at.constant([0], "axes")
     lifter.known[held] = Lifted(at.op("Slice", before, *ends), True, 0)
+    while (copy := made_by(update, "Identity")) is not None and copy.inputs[0] is not None:
+        lifter.known[update] = Lifted(after, True, 0)
+        update = copy.inputs[0]
     lifter.known[update] = Lifted(after, True, 0)
 
 

@@ -1,23 +1,50 @@
 """`Loop` that writes to a vector at its own counter: what the turns wrote is put there once, after the last one.
 
 A `ScatterND` in the body copies the whole vector in every turn. What is written by each turn is put together by the
-`Loop` instead. Only vectors that no turn reads are written so.
+`Loop` instead. A turn may read what a few turns before it wrote: those numbers are carried from turn to turn.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import onnx_ir as ir
 
-from onnxsmith.passes.editor import Attempt, Outcome
+from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states
-from onnxsmith.passes.values import is_read, made_by, rank
+from onnxsmith.passes.side_by_side.bodies import body_input
+from onnxsmith.passes.values import int_attribute, is_read, made_by, rank
+from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 
 #: From here on axes are inputs.
 _FIRST_VERSION = 13
+#: So many turns back may a turn read.
+_FARTHEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A carried vector that each turn writes one place of."""
+
+    #: Which of the carried values it is.
+    place: int
+    #: What the loop is given.
+    given: ir.Value
+    #: The number that a turn writes.
+    update: ir.Value
+    #: How far the place that is written is from the counter.
+    offset: int
+    #: The nodes that read an element, and how many turns before it was written: 0 by the turn itself, negative by none.
+    reads: tuple[tuple[ir.Node, int], ...]
+
+    @property
+    def farthest(self) -> int:
+        """How many turns back is read at the most."""
+        return max([0, *(turns for _, turns in self.reads)])
 
 
 def written_after_the_loop(at: Attempt) -> Outcome:
-    """`Loop` with a vector that turn `i` writes place `i` of: written to at once, after the loop."""
+    """`Loop` with a vector that turn `i` writes place `i + k` of: written to at once, after the loop."""
     node, body = at.node, body_of(at.node)
     states = None if body is None or node.op_type != "Loop" else loop_states(node, body)
     if body is None or states is None or len(node.outputs) != len(body.outputs) - 1:
@@ -25,59 +52,163 @@ def written_after_the_loop(at: Attempt) -> Outcome:
     if at.version < _FIRST_VERSION:
         return None
     for place in range(states):
-        update, given = _written(at, body, place), node.inputs[2 + place]
-        if update is not None and given is not None and is_read(node.outputs[place]):
-            return _put_together(at, body, place, given, update)
+        found = _written(at, body, place)
+        if found is not None and is_read(node.outputs[place]):
+            return _put_together(at, body, found)
     return None
 
 
-def _written(at: Attempt, body: ir.Graph, place: int) -> ir.Value | None:
-    """The value that each turn writes to a carried vector, if it does so at the counter and nothing else reads it."""
+def _written(at: Attempt, body: ir.Graph, place: int) -> _Write | None:
+    """Find what each turn writes to a vector, where it does so at its counter and reads only what is known then."""
     held, result, counter = body.inputs[2 + place], body.outputs[1 + place], body.inputs[0]
-    scatter = made_by(result, "ScatterND")
-    if scatter is None or scatter.graph is not body or scatter.inputs[0] is not held:
+    given, scatter = at.node.inputs[2 + place], made_by(result, "ScatterND")
+    if given is None or scatter is None or scatter.graph is not body or scatter.inputs[0] is not held:
         return None
     reduction = scatter.attributes.get("reduction")
     if reduction is not None and (reduction.is_ref() or reduction.as_string() != "none"):
         return None
-    readers = [*held.uses(), *result.uses()]
-    ports = sum(each is held or each is result for each in body.outputs)
-    if len(readers) != 1 or ports != 1:
-        return None
     index, update = scatter.inputs[1], scatter.inputs[2]
     column = made_by(index, "Unsqueeze")
-    if column is None or column.inputs[0] is not counter or rank(counter) != 0:
+    if sum(each is held or each is result for each in body.outputs) != 1 or column is None or update is None:
         return None
+    offset = _offset(at.edit, column.inputs[0], counter)
     # What a `ScatterND` gives has the shape of what it was given, so that the vector is one in each turn.
-    is_vector = rank(at.node.inputs[2 + place]) == 1 and len(at.edit.numbers(column.inputs[1]) or ()) == 1
-    return update if is_vector and rank(update) == 0 else None
+    is_vector = rank(given) == 1 and len(at.edit.numbers(column.inputs[1]) or ()) == 1
+    if offset is None or offset < 0 or not is_vector or rank(counter) != 0:
+        return None
+    if not _is_number(update, held, set()):
+        return None
+    reads: list[tuple[ir.Node, int]] = []
+    for vector in (held, result):
+        for use in vector.uses():
+            if use.node is scatter and vector is held and use.idx == 0:
+                continue
+            turns = _turns_back(at.edit, use.node, use.idx, counter, offset)
+            if turns is None:
+                return None
+            # Before a turn has written, its own place holds what the loop was given.
+            reads.append((use.node, -1 if vector is held and turns == 0 else turns))
+    found = _Write(place, given, update, offset, tuple(reads))
+    is_known = held.dtype is not None or not found.farthest
+    return found if is_known and found.farthest <= _FARTHEST else None
 
 
-def _put_together(
-    at: Attempt, body: ir.Graph, place: int, given: ir.Value, update: ir.Value
-) -> list[ir.Value | None]:
-    node = at.node
-    for use in body.inputs[2 + place].uses():
-        use.node.replace_input_with(use.idx, given)
+def _is_number(value: ir.Value | None, vector: ir.Value, seen: set[ir.Value]) -> bool:
+    """True if a value is a number in each turn, where a carried vector is one.
+
+    Inference knows no rank of what is carried where its size has no name.
+    """
+    if value is None or value in seen or rank(value) == 0:
+        return True
+    node = value.producer()
+    if rank(value) is not None or node is None or node.domain:
+        return False
+    if node.op_type == "Gather":
+        return node.inputs[0] is vector and _is_number(node.inputs[1], vector, seen)
+    found = node.op_type in ELEMENTWISE and all(_is_number(each, vector, seen) for each in node.inputs)
+    if found:
+        seen.add(value)
+    return found
+
+
+def _turns_back(edit: Editor, node: ir.Node, port: int, counter: ir.Value, offset: int) -> int | None:
+    """How many turns before the element was written that a node reads; None where that is not known."""
+    if node.op_type != "Gather" or node.domain or port != 0 or int_attribute(node, "axis", 0):
+        return None
+    index = node.inputs[1]
+    place = None if rank(index) != 0 else _offset(edit, index, counter)
+    # A place before the first would be counted from the end.
+    return None if place is None or place < 0 else offset - place
+
+
+def _offset(edit: Editor, value: ir.Value | None, counter: ir.Value) -> int | None:
+    """How far a number is from the counter, in every turn."""
+    if value is counter:
+        return 0
+    node = made_by(value, "Add", "Sub", "Identity")
+    if node is None:
+        return None
+    if node.op_type == "Identity":
+        return _offset(edit, node.inputs[0], counter)
+    one, other = node.inputs
+    if node.op_type == "Add" and edit.numbers(one) is not None:
+        one, other = other, one
+    number = None if other is None or not edit.is_fixed(other) or rank(other) else edit.numbers(other)
+    before = _offset(edit, one, counter)
+    if number is None or before is None:
+        return None
+    return before + number[0] if node.op_type == "Add" else before - number[0]
+
+
+def _put_together(at: Attempt, body: ir.Graph, found: _Write) -> list[ir.Value | None]:
+    node, place, given = at.node, found.place, found.given
+    held, result = body.inputs[2 + place], body.outputs[1 + place]
+    before = _carried(at, found, held)
+    for reader, turns in found.reads:
+        if turns < 0:
+            reader.replace_input_with(0, given)
+        else:
+            _replace(at, reader, before[turns - 1] if turns else found.update)
+    scatter = result.producer()
+    assert scatter is not None
+    scatter.replace_input_with(0, given)
     # A value may be one output of a body only.
-    copy = ir.Value(name=at.edit.fresh_name("written"), shape=update.shape, type=update.type)
-    body.append(ir.Node("", "Identity", [update], outputs=[copy], name=at.edit.fresh_name("write")))
+    written = _copied(at, body, found.update, "written")
+    after = [_copied(at, body, each, "carried") for each in [found.update, *before[:-1]][: len(before)]]
     # The body goes over to the new node: what stays with the old one is taken apart.
     attributes = dict(node.attributes)
     del node.attributes["body"]
+    states = len(node.inputs) - 2
     outputs = [each for number, each in enumerate(body.outputs) if number != 1 + place]
     inputs = [each for number, each in enumerate(body.inputs) if number != 2 + place]
-    at.edit.set_ports(body, inputs, [*outputs, copy])
+    at.edit.set_ports(body, [*inputs, *before], [*outputs[:states], *after, *outputs[states:], written])
     outside = [each for number, each in enumerate(node.inputs) if number != 2 + place]
+    outside += [_first(at, given, found.offset - turns) for turns in range(1, len(before) + 1)]
     if len(outside) == 2 and outside[1] is None:
         outside.pop()  # what is left out at the end is not there at all
-    like = [each for number, each in enumerate(node.outputs) if number != place]
-    results: list[ir.Value | None] = list(
-        at.ops("Loop", *outside, outputs=len(like) + 1, like=[*like, None], attributes=attributes)
-    )
-    written = results.pop()
-    turns = at.op("Squeeze", at.op("Shape", written), at.constant([0], "axes"))
-    places = at.op("Range", at.constant(0), turns, at.constant(1))
+    like: list[ir.Value | None] = [each for number, each in enumerate(node.outputs) if number != place]
+    like[states - 1 : states - 1] = [None] * len(before)
+    made = list(at.ops("Loop", *outside, outputs=len(like) + 1, like=[*like, None], attributes=attributes))
+    numbers = made.pop()
+    results: list[ir.Value | None] = [*made[: states - 1], *made[states - 1 + len(before) :]]
+    turns = at.op("Squeeze", at.op("Shape", numbers), at.constant([0], "axes"))
+    end = at.op("Add", turns, at.constant(found.offset)) if found.offset else turns
+    places = at.op("Range", at.constant(found.offset), end, at.constant(1))
     column = at.op("Unsqueeze", places, at.constant([-1], "axes"))
-    results.insert(place, at.op("ScatterND", given, column, written, like=node.outputs[place]))
+    results.insert(place, at.op("ScatterND", given, column, numbers, like=node.outputs[place]))
     return results
+
+
+def _carried(at: Attempt, found: _Write, held: ir.Value) -> list[ir.Value]:
+    """Inputs of the body for what was written one turn before, two turns before, and so on."""
+    if not found.farthest:
+        return []
+    assert held.dtype is not None
+    return [body_input(at, "before", held.dtype) for _ in range(found.farthest)]
+
+
+def _replace(at: Attempt, reader: ir.Node, known: ir.Value) -> None:
+    """Put a copy of a number where a node reads it: a graph gives no values of the graph around it."""
+    old, graph = reader.outputs[0], reader.graph
+    assert graph is not None
+    copy = ir.Value(name=at.edit.fresh_name("read"), shape=ir.Shape(()), type=old.type)
+    graph.insert_before(
+        reader, ir.Node("", "Identity", [known], outputs=[copy], name=at.edit.fresh_name("read"))
+    )
+    old.replace_all_uses_with(copy, replace_graph_outputs=True)
+
+
+def _copied(at: Attempt, body: ir.Graph, value: ir.Value, name: str) -> ir.Value:
+    """A value of the body that is its own."""
+    copy = ir.Value(name=at.edit.fresh_name(name), shape=value.shape, type=value.type)
+    body.append(ir.Node("", "Identity", [value], outputs=[copy], name=at.edit.fresh_name("write")))
+    return copy
+
+
+def _first(at: Attempt, given: ir.Value, place: int) -> ir.Value:
+    """An element of what the loop is given; 0 where there is none, and then no turn reads it."""
+    part = at.op("Slice", given, at.constant([place]), at.constant([place + 1]), at.constant([0], "axes"))
+    zero = at.like(0, given)
+    assert zero is not None
+    some = at.op("Concat", part, at.op("Unsqueeze", zero, at.constant([0], "axes")), axis=0)
+    return at.op("Gather", some, at.constant(0), axis=0)
