@@ -1,4 +1,4 @@
-"""Generated loops that carry numbers and vectors: extremes, counters, what was before. `xp.jit` gives what numpy does."""
+"""Generated loops that carry numbers and vectors, with extremes, counters and what was before, give what numpy does."""
 
 from __future__ import annotations
 
