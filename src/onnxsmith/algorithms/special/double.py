@@ -12,7 +12,7 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special.float_parts import chosen
+from onnxsmith.algorithms.special.float_parts import chosen, power_of_two
 from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.types.dtypes import DType
@@ -95,7 +95,7 @@ def expm1(x: TensorValue) -> TensorValue:
     count = op.Round(op.Mul(near, number(1 / math.log(2))))
     r = op.Sub(op.Sub(near, op.Mul(count, number(_LOG_2_HIGH))), op.Mul(count, number(_LOG_2_LOW)))
     grown = op.Add(r, op.Mul(squared(r), horner(_EXPM1, r)))
-    scale = op.Pow(number(2), count)
+    scale = power_of_two(count, DType.DOUBLE)
     close = op.Add(op.Mul(scale, grown), op.Sub(scale, number(1)))
     return _with_tiny(x, op.Where(is_close, close, op.Sub(op.Exp(x), number(1))))
 

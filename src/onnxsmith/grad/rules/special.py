@@ -84,6 +84,12 @@ def hyperbolic_cosine(step: Step, g: Tensor) -> Cotangents:
     return (scaled(step, g, _of(circular.sinh, step.input())),)
 
 
+@rule("tanh", domain=ALGORITHMS)
+def hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
+    y = step.output()
+    return (g * (1.0 - y * y),)
+
+
 @rule("asinh", domain=ALGORITHMS)
 def inverse_hyperbolic_sine(step: Step, g: Tensor) -> Cotangents:
     x = step.input()
