@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.carried import CarriedParts, Carrier
-from onnxsmith.core.numpys_arrays import in_control_flow
+from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
@@ -58,7 +58,7 @@ def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
 
 def as_carried(value: Held) -> Held:
     """A value as control flow of the model has it: in numpy code what is numpy's is an array, and no tensor."""
-    return cast(Held, in_control_flow(value))
+    return cast(Held, in_numpy_code(value))
 
 
 def parts(value: Held) -> list[tuple[Any, Held]] | None:
