@@ -56,7 +56,7 @@ from onnxsmith.scripting.staging.merge import (
 from onnxsmith.scripting.staging.ownership import live_after
 from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
-from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
+from onnxsmith.scripting.staging.structure import Shell, all_as_carried, containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.source import Span
@@ -356,7 +356,7 @@ def _result(end: PathEnd, state: State, left: Held) -> Held:
     """The value of a variable after an iteration, as its state has it: other carriers are taken apart."""
     if state.carrier is not None:
         return Shell.of(state.carrier, end.parts_of(state.carrier))
-    return end.opened(left, state.form) if state.is_open else left
+    return end.opened(left, state.form) if state.is_open else all_as_carried(left)
 
 
 def _counter_name(statement: ast.For | ast.While) -> str:

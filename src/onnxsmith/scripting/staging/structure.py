@@ -100,6 +100,16 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
     return made
 
 
+def all_as_carried(value: Held) -> Held:
+    """A value as control flow of the model has it, with all that is in it; itself where nothing is numpy's."""
+    inner = None if isinstance(value, Shell) else parts(value)
+    if inner is None:
+        return as_carried(value)
+    items = [all_as_carried(each) for _, each in inner]
+    is_same = all(item is each for item, (_, each) in zip(items, inner, strict=True))
+    return value if is_same else rebuilt(value, items)
+
+
 def flatten(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Held:
     """The form of a value, with a Slot for each tensor in it; the tensors are added to `leaves`, with names."""
     if isinstance(value, np.ndarray | np.generic):
