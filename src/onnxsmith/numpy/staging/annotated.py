@@ -32,7 +32,7 @@ _CONTAINERS = (list, tuple, dict, str)
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What a function meets in the place of a parameter."""
+    """The value that a function meets in the place of a parameter, as far as annotations speak of it."""
 
     #: Its class, where that is no array: a number of Python's, text, a container.
     kind: type
@@ -49,7 +49,7 @@ class Met:
 
 
 def met_value(value: object) -> Met:
-    """What a function meets that is called with a value."""
+    """A value that a function is called with."""
     if isinstance(value, np.ndarray | Array):
         array = cast("np.ndarray[Any, np.dtype[Any]]", value)
         return Met(np.ndarray, array.dtype, tuple(array.shape))
@@ -60,7 +60,7 @@ def met_value(value: object) -> Met:
 
 
 def met_type(given: object) -> Met | None:
-    """What a function meets that a type is given for, or a value in its place; None where nothing is known."""
+    """A type that is given for a parameter, or a value in its place; None where nothing is known."""
     if isinstance(given, DType):
         given = TensorType(given, ())
     if isinstance(given, TensorType):
