@@ -25,7 +25,7 @@ SAMPLES: dict[str, Any] = {
     "a float": 1.5,
     "an int": 2,
     "a bool": True,
-    "text": "sum",
+    "text": "whole",
     "None": None,
     "a list": [1.0, 2.0],
     "a dict": {"a": 1.0},
@@ -59,7 +59,7 @@ AGREE: list[tuple[Any, set[str]]] = [
     (str | np.ndarray, ARRAYS | NUMPYS | {"text"}),
     (Annotated[float, "metres"], NUMBERS),
     (Any, set(SAMPLES)),
-    (Literal["sum", "mean"], set(SAMPLES)),
+    (Literal["whole", "half"], set(SAMPLES)),
     (npt.ArrayLike, set(SAMPLES)),
     ("a text that nobody can evaluate", set(SAMPLES)),
 ]
@@ -80,7 +80,7 @@ def test_types_and_values_agree(hint: Any):
         (float, 1.5),
         (int, 2),
         (bool, True),
-        ("sum", "sum"),
+        ("whole", "whole"),
     ]
     for given, value in pairs:
         met = met_type(given)
@@ -89,8 +89,8 @@ def test_types_and_values_agree(hint: Any):
             assert contradicts(hint, met) == contradicts(hint, met_value(value)), given
 
 
-def scaled(x: DOUBLE["N"], factor: float = 2.0, *, kind: str = "sum"):
-    return x * factor if kind == "sum" else x
+def scaled(x: DOUBLE["N"], factor: float = 2.0, *, kind: str = "whole"):
+    return x * factor if kind == "whole" else x
 
 
 def first(x: npt.NDArray[np.float64], n: int) -> Any:
