@@ -21,19 +21,15 @@ NUMPYS_NUMBER: ContextVar[Callable[[np.generic | np.ndarray], object] | None] = 
 )
 
 
-def beside_number(value: object) -> object:
-    """The value beside a number that only the model knows: in numpy code a number of numpy's becomes an array."""
-    if not isinstance(value, np.generic):
+def in_numpy_code(value: object) -> object:
+    """The value as numpy code sees it: there, numbers and arrays of numpy's are arrays that compute as numpy does.
+
+    So they are in control flow of the model, and beside a number that only the model knows. Both forms count: numpy
+    itself makes an array of a number that it compares with an object.
+    """
+    if not isinstance(value, np.generic | np.ndarray):
         return value
-    make, given = NUMPYS_NUMBER.get(), cast("np.generic", value)
-    return given if make is None else make(given)
-
-
-def in_control_flow(value: object) -> object:
-    """The value in control flow of the model: in numpy code an array of numpy's becomes one of ours, too."""
-    if not isinstance(value, np.ndarray):
-        return beside_number(value)
-    make, given = NUMPYS_NUMBER.get(), cast("np.ndarray", value)
+    make, given = NUMPYS_NUMBER.get(), cast("np.generic | np.ndarray", value)
     return given if make is None else make(given)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from onnxsmith.core.carried import Carried, Carrier
-from onnxsmith.core.numpys_arrays import in_control_flow
+from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import RecordingTarget, recorded
 from onnxsmith.core.value import TensorValue, Value
@@ -62,7 +62,7 @@ def argument(value: object, graph: RecordingTarget) -> Handed:
 
 def result(value: object, graph: RecordingTarget, begin: int) -> Handed:
     """The values in a result of a function that began at a moment: older ones came from its arguments."""
-    value = in_control_flow(value)
+    value = in_numpy_code(value)
     return _handed(value, graph, is_shared=isinstance(value, Carrier) and value.owner.born < begin)
 
 

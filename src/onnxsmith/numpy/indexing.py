@@ -24,7 +24,7 @@ from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorIndexError
-from onnxsmith.numpy import sharing
+from onnxsmith.numpy import places, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
@@ -35,6 +35,7 @@ from onnxsmith.numpy.requirements import require, require_same, require_to_fit
 from onnxsmith.numpy.sessions import bounds_of
 from onnxsmith.numpy.sizes import Size, is_surely_same, sized
 from onnxsmith.scripting.staging.caught import is_caught
+from onnxsmith.types.dtypes import DType
 
 #: What may stand between the brackets, read: numbers may be the model's.
 Part: TypeAlias = "int | Number | slice[Any, Any, Any] | EllipsisType | Array | None"
@@ -190,8 +191,11 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             _check_mask(x, each, shape, axis, is_written)
             axis += each.ndim
         elif each is not None:
-            if x.is_symbolic and isinstance(each, int | Number) and is_caught(IndexError):
-                _require_place(x.shape[axis], each, axis)
+            if x.is_symbolic and isinstance(each, int | Number | Array):
+                if places.are_noted():
+                    places.note_place(x.shape[axis], each, axis)
+                elif not isinstance(each, Array) and is_caught(IndexError):
+                    _require_place(x.shape[axis], each, axis)
             if shape and isinstance(each, int) and not -shape[axis] <= each < shape[axis]:
                 raise TensorIndexError(
                     f"index {each} is out of bounds for dimension {axis}, which has size {shape[axis]}"
@@ -262,7 +266,41 @@ def _keeps_order(x: Array, parts: Sequence[Part]) -> bool:
 def take(x: Array, parts: tuple[Part, ...]) -> Array:
     """The elements that an index names, as an array of its own."""
     index = tuple(_tensor_part(each) for each in parts)
+    if places.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts):
+        asked, shape = _asked(x, parts)
+        return _mapped(
+            x,
+            lambda part: places.where_there(
+                asked,
+                lambda: indexing.get(part, index),
+                lambda: op.Identity(np.zeros(shape, cast(DType, part.dtype).numpy)),
+            ),
+        )
     return _mapped(x, lambda part: indexing.get(part, index))
+
+
+def _asked(x: Array, parts: Sequence[Part]) -> tuple[list[tuple[Size, places.Place]], list[int]]:
+    """The places that a basic index asks for, and a shape that its result may have."""
+    used = sum(each is not None and not isinstance(each, EllipsisType) for each in parts)
+    asked, shape, axis = list[tuple[Size, places.Place]](), list[int](), 0
+
+    def whole(axis: int) -> int:
+        size = x.shape[axis]
+        return size if isinstance(size, int) else 1
+
+    for each in parts:
+        if each is None:
+            shape.append(1)
+        elif isinstance(each, EllipsisType):
+            shape += [whole(axis + k) for k in range(x.ndim - used)]
+            axis += x.ndim - used
+        else:
+            if isinstance(each, int | Number):
+                asked.append((x.shape[axis], each))
+            else:
+                shape.append(whole(axis) if each == slice(None) else 1)
+            axis += 1
+    return asked, shape + [whole(each) for each in range(axis, x.ndim)]
 
 
 @recorded("parts")
@@ -270,6 +308,16 @@ def put(x: Array, parts: tuple[Part, ...], value: Array) -> Array:
     """An array with other elements where an index points."""
     index = tuple(_tensor_part(each) for each in parts)
     whole, given = tensors_of(x), tensors_of(as_type(value, x.dtype))
+    if places.are_noted() and x.is_symbolic and not any(isinstance(each, Array) for each in parts):
+        asked, _ = _asked(x, parts)
+
+        def written(part: TensorValue, new: TensorValue) -> TensorValue:
+            return places.where_there(asked, lambda: Updates(part)[index].set(new), lambda: op.Identity(part))
+
+        real = written(whole.re, given.re)
+        return array_from(
+            real if whole.im is None or given.im is None else Field(real, written(whole.im, given.im))
+        )
     real = Updates(whole.re)[index].set(given.re)
     if whole.im is None:
         return array_from(real)

@@ -70,6 +70,14 @@ def places(x):
     return np.array([i for i, v in enumerate(x) if v > 0])
 
 
+def latest_of_none_above(x):
+    latest = 0.0
+    for v in x:
+        if v <= 0:
+            latest = v
+    return latest
+
+
 def stopped(x):
     with np.errstate(divide="raise"):
         return 1 / x
@@ -134,6 +142,12 @@ DIFFERENCES = (
         places,
         (np.zeros(2),),
         "numpy takes float64 for no elements, and the model has one type for any number of them",
+    ),
+    Difference(
+        "the sign of a zero that an `if` in a loop chooses",
+        latest_of_none_above,
+        (np.array([1.0, -0.0]),),
+        "all turns are computed at once, and ONNX Runtime's `Where` gives 0.0 for a -0.0 in its second input",
     ),
     Difference(
         "`np.errstate(divide='raise')`", stopped, (np.ones(2),), "a model computes on with infinity and NaN"

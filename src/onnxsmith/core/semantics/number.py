@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, Ty
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.numpys_arrays import beside_number, has_numpys_meaning
+from onnxsmith.core.numpys_arrays import has_numpys_meaning, in_numpy_code
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits, decimal_rounding, number_errors
 from onnxsmith.core.tensor import Tensor
@@ -131,7 +131,7 @@ class Number(Tensor, NumberValue):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Operand, **kwargs: Any) -> Any:
         """Beside a number of numpy's, whose operators come here: in numpy code that one is an array."""
-        beside = [beside_number(each) for each in inputs]
+        beside = [in_numpy_code(each) for each in inputs]
         for each, given in zip(beside, inputs, strict=True):
             if each is not given:
                 return cast(Any, each).__array_ufunc__(ufunc, method, *beside, **kwargs)
@@ -301,38 +301,42 @@ def _no_container(other: Operand) -> Operand:
     return other
 
 
-#: Comparisons whose operands change places.
-_EXCHANGED = {"__lt__": "__gt__", "__le__": "__ge__", "__gt__": "__lt__", "__ge__": "__le__"}
+#: Comparisons, and what they are when the operands change places; no other operator is reflected by its name.
+_EXCHANGED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
-def _opposite(method: str) -> str:
-    """The method that the other operand has for the same operator."""
-    if method in ("__eq__", "__ne__"):
-        return method
-    if method in _EXCHANGED:
-        return _EXCHANGED[method]
-    return f"__{method[3:]}" if method.startswith("__r") else f"__r{method[2:]}"
+def _methods(name: str) -> list[tuple[str, bool, str]]:
+    """The methods of an operator: each, whether its operands change places, and the other operand's for the same."""
+    direct = f"__{name}__"
+    if name in _EXCHANGED:
+        return [(direct, False, f"__{_EXCHANGED[name]}__")]
+    reflected = f"__r{name}__"
+    return [(direct, False, reflected), (reflected, True, direct)]
+
+
+def _beside_array(number: Number, other: Operand, method: str) -> TensorValue | None:
+    """The result beside an array, whose method says what the operator means; None beside everything else."""
+    beside = in_numpy_code(other)
+    if beside is not other:
+        return getattr(beside, method)(number)
+    return NotImplemented if has_numpys_meaning(other) else None
 
 
 def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
-    for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
-        inherited = getattr(Tensor, method, None)
-        if inherited is None:
-            continue
+    for method, is_reflected, opposite in _methods(name):
+        inherited = getattr(Tensor, method)
 
         def operator(
             self: Number,
             other: Operand,
             _inherited: _Method = inherited,
             _reflected: bool = is_reflected,
-            _method: str = method,
+            _opposite: str = opposite,
         ) -> TensorValue:
-            beside = beside_number(other)
-            if beside is not other:
-                return getattr(beside, _opposite(_method))(self)
+            arrays = _beside_array(self, other, _opposite)
+            if arrays is not None:
+                return arrays
             if kind_of(other) is None:
-                if has_numpys_meaning(other):
-                    return NotImplemented  # beside an array a number is a number, and the array says what it means
                 return _inherited(self, _no_container(other))
             return (
                 _compute(meaning, result, other, self)
@@ -379,15 +383,20 @@ for _entry in _ARITHMETIC:
 
 
 def _overload_bits(name: str, meaning: Meaning, *, is_shift: bool = False) -> None:
-    for method, is_reflected in ((f"__{name}__", False), (f"__r{name}__", True)):
+    for method, is_reflected, opposite in _methods(name):
         inherited = getattr(Tensor, method)
 
         def operator(
-            self: Number, other: Operand, _inherited: _Method = inherited, _reflected: bool = is_reflected
+            self: Number,
+            other: Operand,
+            _inherited: _Method = inherited,
+            _reflected: bool = is_reflected,
+            _opposite: str = opposite,
         ) -> TensorValue:
+            arrays = _beside_array(self, other, _opposite)
+            if arrays is not None:
+                return arrays
             kinds = (self.kind, kind_of(other))
-            if has_numpys_meaning(other):
-                return NotImplemented
             if None in kinds or "float" in kinds:
                 return _inherited(self, other)
             kind: NumberKind = "bool" if kinds == ("bool", "bool") and not is_shift else "int"

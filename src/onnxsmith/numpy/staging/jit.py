@@ -8,6 +8,7 @@ the reason for each.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Sequence
@@ -20,6 +21,7 @@ from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
 from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.staging.annotated import has_sizes, hints_of, met_value, refuse_contradiction
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.dialect import StandsFor
 from onnxsmith.numpy.staging.models import to_model
@@ -125,6 +127,7 @@ class Jitted(StandsFor, MakesModels):
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
         given = bound_arguments(self._plain.signature, args, kwargs)
+        self._check_annotations(given)
         call, template = self._taken_apart(given)
         changed = [
             name
@@ -152,6 +155,23 @@ class Jitted(StandsFor, MakesModels):
         if new:
             written_back(call.given, dict(zip(found.written, new, strict=True)))
         return result
+
+    @functools.cached_property
+    def _hints(self) -> dict[str, object]:
+        """The annotations of parameters that take one argument each."""
+        several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        parameters = self._plain.signature.parameters
+        return {
+            name: hint
+            for name, hint in hints_of(self._plain).items()
+            if name in parameters and parameters[name].kind not in several
+        }
+
+    def _check_annotations(self, given: dict[str, Any]) -> None:
+        """Refuse arguments that contradict the annotations of their parameters."""
+        for name, hint in self._hints.items():
+            if name in given:
+                refuse_contradiction(self._plain, name, hint, met_value(given[name]), "the call")
 
     def _taken_apart(self, given: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
         call = Call(self._inputs, frozenset(self._needed), has_sizes=self._static == "shapes")
@@ -208,7 +228,7 @@ class Jitted(StandsFor, MakesModels):
 
     def _keep_for_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], found: Recording) -> None:
         """Let calls that are given arrays alone find their session at once."""
-        is_plain = not kwargs and not found.written and self._static is None
+        is_plain = not kwargs and not found.written and self._static is None and not has_sizes(self._hints)
         if is_plain and all(
             each.__class__ is np.ndarray and each.dtype.kind != "c" and each.flags.c_contiguous
             for each in args

@@ -20,11 +20,11 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.interface import GivenNames, refuse_unknown
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.staging.annotated import hints_of, is_text, met_type, refuse_contradiction
 from onnxsmith.numpy.staging.arguments import Leaf, Place
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function
 from onnxsmith.numpy.staging.reports import CodeModel, ModelReport
 from onnxsmith.numpy.staging.verifying import Verification
-from onnxsmith.scripting.functions.signature import with_evaluated_annotations
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.tracing.trace import definition_span
@@ -188,11 +188,11 @@ def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any])
         given = dict(plain.signature.bind_partial(*types, **named).arguments)
     except TypeError as error:
         raise _unlike(plain, f"{error}", len(types)) from None
-    hints = _hints(plain)
+    hints = hints_of(plain)
     left: list[str] = []
     for key, parameter in parameters.items():
         if key in given:
-            _check_annotation(plain, key, hints.get(key), given[key])
+            _check_given(plain, key, hints.get(key, Any), given[key])
         elif (found := _annotated(hints.get(key))) is not None:
             given[key] = found
         elif parameter.default is parameter.empty and parameter.kind not in (
@@ -205,14 +205,6 @@ def _bound(plain: PlainFunction, types: Sequence[Any], named: Mapping[str, Any])
     return {key: given[key] for key in parameters if key in given}
 
 
-def _hints(plain: PlainFunction) -> Mapping[str, object]:
-    """Annotations by parameter; none where they name what is there for checkers alone."""
-    try:
-        return with_evaluated_annotations(plain.function).__annotations__
-    except Exception:  # whatever evaluating somebody's text raises
-        return {}
-
-
 def _annotated(hint: object) -> TensorType | None:
     """The type of an annotation, where it is one of a tensor."""
     return (
@@ -220,14 +212,36 @@ def _annotated(hint: object) -> TensorType | None:
     )
 
 
-def _check_annotation(plain: PlainFunction, name: str, hint: object, given: object) -> None:
-    """Refuse a type that contradicts the annotation of its parameter."""
-    annotated = _annotated(hint)
-    if annotated is not None and isinstance(given, TensorType) and _contradict(given, annotated):
+def _check_given(plain: PlainFunction, name: str, hint: object, given: object) -> None:
+    """Refuse what contradicts the annotation of its parameter, and text where a type is meant."""
+    kind = plain.signature.parameters[name].kind
+    if kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+        return
+    refuse_contradiction(plain, name, hint, met_type(given), "to_model")
+    if not isinstance(given, str) or name.endswith("dtype") or is_text(plain, name, hint):
+        return
+    meant = _element_type(given)
+    if meant is not None:
         raise AnnotationError(
-            f"'{name}' of '{plain.name}' is annotated {annotated!r}, and to_model is given {given!r}",
-            help="leave the type out, or change the annotation",
-        ).also(definition_span(plain.function), "the function")
+            f"'{name}' of '{plain.name}' is given the text {given!r}, and a type is no text",
+            help=f'{meant.name}["N"] is a vector, and {meant.name} a number of numpy\'s; where the text itself is '
+            f"meant, give '{name}' a default or an annotation that is text",
+        ).locate_at_caller()
+
+
+def _element_type(text: str) -> DType | None:
+    """The element type that a text names, with or without a shape."""
+    name = text.partition("[")[0].strip()
+    for each in DType:
+        if name.upper() == each.name:
+            return each
+    if len(name) < 3:  # numpy's codes are letters that options are called, too: order="F"
+        return None
+    try:
+        dtype = np.dtype(name.lower())
+    except TypeError:
+        return None
+    return dtypes.onnx_type(dtype) if dtype in dtypes.DTYPES and dtype.kind != "c" else None
 
 
 def _contradict(one: TensorType, other: TensorType) -> bool:
@@ -240,7 +254,7 @@ def _contradict(one: TensorType, other: TensorType) -> bool:
 
 def _check_results(plain: PlainFunction, found: Sequence[AnyValueType], *, has_precision: bool) -> None:
     """Refuse results that contradict the annotation of what the function returns, one or a tuple of them."""
-    hint = _hints(plain).get("return")
+    hint = hints_of(plain).get("return")
     wanted = cast("Sequence[object]", get_args(hint)) if get_origin(hint) is tuple else [hint]
     if len(wanted) != len(found) or has_precision:
         return

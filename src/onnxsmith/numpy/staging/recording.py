@@ -26,6 +26,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.narrowing import narrow, narrowed_type
+from onnxsmith.numpy.places import PlaceError, noting_places
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
@@ -178,9 +179,14 @@ class Recording:
         *,
         is_model: bool,
         precision: DType | None = None,
+        finds_order: bool = False,
         **options: Any,
     ) -> None:
         self._precision = precision
+        #: The same, to find the first error: see `places`.
+        self._in_order = functools.partial(
+            Recording, function, leaves, template, is_model=is_model, precision=precision, finds_order=True
+        )
         leaves = [each._replace(dtype=self.narrowed(each.dtype)) for each in leaves]
         self._rebuild: Rebuild = lambda given: None
         self._count = 0
@@ -202,7 +208,8 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            with CellScope(), collecting_raises() as raises, numbers_of_numpys():
+            noted = noting_places() if finds_order else contextlib.nullcontext()
+            with CellScope(), collecting_raises() as raises, numbers_of_numpys(), noted:
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model:
@@ -221,8 +228,9 @@ class Recording:
         if is_model:  # a session leaves out by itself what is not needed; people read and ship models
             self.model = _tidied(self.model)
         self._run: Callable[[Sequence[Any]], Any] | None = None
-        #: What computes the number of the error, and nothing else; made when the model has failed.
+        #: What computes the number of an error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
+        self._first_errors: Recording | None = None
 
     def _note_written(
         self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
@@ -233,17 +241,37 @@ class Recording:
                 if not is_model:
                     outputs.tensors.append(value.tensor)
 
-    def _which_error(self, feeds: Sequence[Elements]) -> int:
-        """The number of the error that the function raises, from a model that computes nothing else; 0 for none."""
+    def _noted_error(self, feeds: Sequence[Elements]) -> BaseException | None:
+        """The error that is noted first, from a model that computes nothing else; raises where that fails, too."""
+        if not self._errors:
+            return None
         names = [each.name for each in self.model.inputs]
         whole: Any = self.model  # its `extract` is a capability, which checkers see in the stubs
-        try:
-            alone: Model = self._errors_alone or whole.extract(outputs=[self.model.outputs[-1].name])
-            self._errors_alone = alone
-            given = [feeds[names.index(each.name)] for each in alone.inputs]
-            return int(cast(Elements, alone(*given)))
-        except OnnxsmithError:
-            return 0
+        # Without what a loop carries for other outputs, which may fail.
+        alone: Model = self._errors_alone or optimize(
+            whole.extract(outputs=[self.model.outputs[-1].name]), opset="keep"
+        )
+        self._errors_alone = alone
+        given = [feeds[names.index(each.name)] for each in alone.inputs]
+        which = int(cast(Elements, alone(*given)))
+        return again(self._errors, which) if which else None
+
+    def _first_error(self, feeds: Sequence[Elements], failed: OnnxsmithError) -> BaseException | None:
+        """The error that the function raises where the model has failed; None where that is how the model failed.
+
+        After an error the model computes on with whatever is there, and may fail where the code never comes.
+        """
+        if not self._errors:
+            return None
+        with contextlib.suppress(
+            OnnxsmithError
+        ):  # some of what is noted more may fail itself, or not be recorded
+            self._first_errors = self._first_errors or self._in_order()
+            error = self._first_errors._noted_error(feeds)
+            return None if isinstance(error, PlaceError) and isinstance(failed, IndexError) else error
+        with contextlib.suppress(OnnxsmithError):
+            return self._noted_error(feeds)
+        return None
 
     def narrowed(self, dtype: NumpyDType) -> NumpyDType:
         """The element type that an array of a type has in the model."""
@@ -262,11 +290,10 @@ class Recording:
             return self._rebuild(iter(())), []
         try:
             every = self.outputs(feeds)
-        except OnnxsmithError:
-            # After an error the model computes on with whatever is there, and may fail where the code never comes.
-            which = self._which_error(feeds) if self._errors else 0
-            if which:
-                raise again(self._errors, which) from None
+        except OnnxsmithError as failed:
+            error = self._first_error(feeds, failed)
+            if error is not None:
+                raise error from None
             raise
         if self._errors:
             *every, which = every

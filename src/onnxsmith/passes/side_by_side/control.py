@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from onnxsmith.passes.loop_turns import body_of, loop_states
 from onnxsmith.passes.side_by_side.lifting import Control, Lifter
-from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
+from onnxsmith.passes.side_by_side.values import NOTHING, CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.values import rank
 
 
@@ -39,7 +39,7 @@ def _merged(lifter: Lifter, taken: ir.Value, one: Known, other: Known) -> Known:
     if isinstance(one, Summed) and isinstance(other, Summed) and one.held is other.held:
         if one == other:
             return one
-        nothing = lifter.at.like(0, one.base)
+        nothing = lifter.at.like(NOTHING, one.base)
         if nothing is None:
             raise CannotLift("a sum of what has no zero")
         zero = Lifted(nothing, False, 0)

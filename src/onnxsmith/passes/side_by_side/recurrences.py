@@ -21,7 +21,7 @@ from onnxsmith.passes.side_by_side.extremes import kept_number, running_extreme
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from, linear_form, rest, waiting_for
 from onnxsmith.passes.side_by_side.settling import settled
-from onnxsmith.passes.side_by_side.values import CannotLift, Lifted
+from onnxsmith.passes.side_by_side.values import NOTHING, CannotLift, Lifted
 from onnxsmith.passes.values import made_by, rank
 
 #: Turns in a block: so many products each turn costs, and so many turns wait together.
@@ -114,7 +114,7 @@ def _recurrence(lifter: Lifter, update: ir.Value, given: ir.Value, of: Dependenc
     form = linear_form(at.edit, update, of)
     if form is None:
         return None
-    zero = at.like(0, given)
+    zero = at.like(NOTHING, given)
     # One addend: what is added to cancel again is meant to be rounded.
     if form.addends != 1 or kind is None or zero is None or kind not in ADDED_UP or rank(update):
         return None

@@ -7,6 +7,9 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+#: What a turn adds that adds nothing: the other zero would take the sign from a sum that is -0.0.
+NOTHING = -0.0
+
 
 class CannotLift(Exception):
     """The turns of a loop are not known to be independent, or there is no rule for a node in them."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import onnx
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
@@ -37,9 +40,7 @@ def transposed_times_vector(site: Site) -> bool:
 
 def _may_be_transposed(site: Site, name: str) -> bool:
     """True if the optimizer may see a transposition behind a value; it looks through conversions."""
-    producer = site.scope.producer(name)
-    while producer is not None and producer.op_type in ("Cast", "Identity"):
-        producer = site.scope.producer(producer.input[0])
+    producer = _behind(site, name, ("Cast", "Identity"))
     return producer is not None and (
         producer.op_type == "Transpose" or producer.domain not in ("", "ai.onnx")
     )
@@ -80,6 +81,60 @@ def scaled_product(site: Site) -> bool:
 )
 def product_of_scaled(site: Site) -> bool:
     return _replaced(site, [_apart(site, site.input(k), _SCALES) for k in (0, 1)])
+
+
+@FAMILY.fact(
+    "Gather",
+    met_by=Rewrite,
+    reason="a range of places and the `Gather` of them become a `Slice`, which leaves out places that are not there, "
+    "and gives nothing for places that count up to the end or down to the first",
+    probe=Probe(
+        "g (double[N] x, int64 start) => (double[M] y) "
+        "{ z = Constant <value = int64 {0}> () o = Constant <value = int64 {1}> () "
+        "r = Range(start, z, o) y = Gather(x, r) }",
+        {"x": np.array([1.0, 2.0, 3.0]), "start": np.array(-2)},
+        right=[np.array([2.0, 3.0])],
+    ),
+)
+def range_of_places(site: Site) -> bool:
+    places = site.input(1)
+    producer = _behind(site, places, ("Identity",))
+    if producer is None or (producer.domain in ("", "ai.onnx") and producer.op_type != "Range"):
+        return False
+    if producer.op_type == "Range" and _is_within(site, producer.input):
+        return False
+    # `Max` has integers since opset 12.
+    hidden = (
+        site.emit.op("Max", places)
+        if site.version >= 12
+        else site.emit.op("Neg", site.emit.op("Neg", places))
+    )
+    return _replaced(site, [site.input(0), hidden])
+
+
+def _is_within(site: Site, ends: Sequence[str]) -> bool:
+    """True if a range goes up from a place to the size of what is looked at: then a `Slice` is the same."""
+    start, step = (site.scope.constant(ends[k]) for k in (0, 2))
+    if start is None or step is None or int(start.flat[0]) < 0 or int(step.flat[0]) <= 0:
+        return False
+    size = _behind(site, ends[1], ("Identity", "Squeeze", "Reshape"))
+    if size is not None and size.op_type == "Gather":
+        axis = site.scope.constant(size.input[1])
+        size = site.scope.producer(size.input[0])
+        is_measured = axis is not None and axis.size == 1 and int(axis.flat[0]) == site.integer("axis", 0)
+    else:
+        is_measured = site.rank(0) == 1
+    if size is None or size.op_type not in ("Shape", "Size") or size.attribute or not is_measured:
+        return False
+    return size.input[0] == site.input(0) and (size.op_type == "Shape" or site.rank(0) == 1)
+
+
+def _behind(site: Site, name: str, passing: tuple[str, ...]) -> onnx.NodeProto | None:
+    """The node that makes a value, behind operators that hand it on."""
+    producer = site.scope.producer(name)
+    while producer is not None and producer.op_type in passing:
+        producer = site.scope.producer(producer.input[0])
+    return producer
 
 
 def _apart(site: Site, name: str, operators: tuple[str, ...]) -> str:

@@ -25,6 +25,7 @@ from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
+from onnxsmith.scripting.staging.asking import Asked, inner_loops_ask
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
 from onnxsmith.scripting.staging.carriers import PathEnd
@@ -37,6 +38,7 @@ from onnxsmith.scripting.staging.loop_state import (
     carried_states,
     carrier_state,
     cell_state,
+    granted,
     open_shape,
     result_leaves,
     widened,
@@ -56,7 +58,7 @@ from onnxsmith.scripting.staging.merge import (
 from onnxsmith.scripting.staging.ownership import live_after
 from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
-from onnxsmith.scripting.staging.structure import Shell, containers_in, flatten, unflatten
+from onnxsmith.scripting.staging.structure import Shell, all_as_carried, containers_in, flatten, unflatten
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.source import Span
@@ -130,7 +132,7 @@ def stage_loop(
         while True:
             roll_back = outer.checkpoint()
             frame.variables = dict(before)
-            attempt = _stage_body(stager, statement, source, leaf, test, states, tangles)
+            attempt, states = _stage_as_asked(stager, statement, source, leaf, test, states, tangles)
             draft = outer.draft()
             with (
                 active(draft),
@@ -208,7 +210,8 @@ def _try_body(
     try:
         states = carried_states(stager, statement, at_least_once=at_least_once)
         tangles = Tangles(stager, statement)
-        _stage_body(stager, statement, source, leaf, test, states, tangles).scope.discard()
+        attempt, _ = _stage_as_asked(stager, statement, source, leaf, test, states, tangles)
+        attempt.scope.discard()
     finally:
         frame.variables = before
         cells.put_back()
@@ -234,6 +237,35 @@ def _told(side: Side, flags: Sequence[str]) -> dict[str, Held]:
 def _like(example: TensorLike, output: Value) -> Value:
     kind = kind_of(example)
     return output if kind is None else Number(cast(TensorValue, output), kind)
+
+
+def _stage_as_asked(
+    stager: Stager,
+    statement: ast.For | ast.While,
+    source: Iteration,
+    leaf: Leaf,
+    test: Callable[[], UserValue] | None,
+    states: Sequence[State],
+    tangles: Tangles,
+) -> tuple[_Attempt, list[State]]:
+    """Stage the body; where a loop in it asks for another start of a variable, once more with that."""
+    frame = stager.frame
+    before, cells = frame.variables, CellValues()
+    while True:
+        asked: Asked = {}
+        roll_back = current_graph().checkpoint()
+        frame.variables = dict(before)
+        try:
+            with inner_loops_ask(asked):
+                made = _stage_body(stager, statement, source, leaf, test, states, tangles)
+            return made, [*states]
+        except LoopTypeError:
+            roll_back()
+            cells.put_back()
+            other = granted(states, asked)
+            if other is None:
+                raise
+            states = other
 
 
 def _stage_body(
@@ -356,7 +388,7 @@ def _result(end: PathEnd, state: State, left: Held) -> Held:
     """The value of a variable after an iteration, as its state has it: other carriers are taken apart."""
     if state.carrier is not None:
         return Shell.of(state.carrier, end.parts_of(state.carrier))
-    return end.opened(left, state.form) if state.is_open else left
+    return end.opened(left, state.form) if state.is_open else all_as_carried(left)
 
 
 def _counter_name(statement: ast.For | ast.While) -> str:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.carried import CarriedParts, Carrier
-from onnxsmith.core.semantics.number import NumberKind, kind_of
+from onnxsmith.core.semantics.number import Number, NumberKind, kind_of
 from onnxsmith.core.stored import Stored
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LoopTypeError, UnassignedVariableError
 from onnxsmith.schema.inference.merging import Different, merge_types
 from onnxsmith.scripting.staging import perhaps
+from onnxsmith.scripting.staging.asking import Asked, ask_around
 from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
@@ -224,6 +225,7 @@ def _adopting(state: State, result: Differing, place: Span) -> State:
         return _opened(state, like)
     error = LoopTypeError(f"'{state.name}' is one of two Python values at the end of an iteration")
     if like is not None and is_number:
+        ask_around(state.name, like)
         kind = f"Python {kind_of(state.start)}"
         error = LoopTypeError(
             f"'{state.name}' is a {kind} or an {like.described} at the end of an iteration, and only the model "
@@ -232,6 +234,23 @@ def _adopting(state: State, result: Differing, place: Span) -> State:
             f"{state.name} = x.dtype.type(…)",
         )
     raise error.locate(place)
+
+
+def granted(states: Sequence[State], asked: Asked) -> list[State] | None:
+    """The states with starts that inner loops ask for; None where no start can be another.
+
+    A start that an outer loop carries is its business: that one is asked.
+    """
+    found = list(states)
+    for position, state in enumerate(states):
+        like = None if state.is_open or kind_of(state.start) is None else asked.pop(state.name, None)
+        if like is None:
+            continue
+        if like.adopted(state.start) is not None:
+            found[position] = _opened(state, like)
+        elif isinstance(state.start, Number):
+            ask_around(state.name, like)
+    return None if all(new is old for new, old in zip(found, states, strict=True)) else found
 
 
 def _keeps_carriers(state: State, result: Held) -> bool:

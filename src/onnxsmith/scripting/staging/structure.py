@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core.carried import CarriedParts, Carrier
-from onnxsmith.core.numpys_arrays import in_control_flow
+from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.value import Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
@@ -58,7 +58,7 @@ def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
 
 def as_carried(value: Held) -> Held:
     """A value as control flow of the model has it: in numpy code what is numpy's is an array, and no tensor."""
-    return cast(Held, in_control_flow(value))
+    return cast(Held, in_numpy_code(value))
 
 
 def parts(value: Held) -> list[tuple[Any, Held]] | None:
@@ -98,6 +98,16 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
     for (name, _), item in zip(parts(like) or (), items, strict=True):
         object.__setattr__(made, name, item)  # also where the class is frozen
     return made
+
+
+def all_as_carried(value: Held) -> Held:
+    """A value as control flow of the model has it, with all that is in it; itself where nothing is numpy's."""
+    inner = None if isinstance(value, Shell) else parts(value)
+    if inner is None:
+        return as_carried(value)
+    items = [all_as_carried(each) for _, each in inner]
+    is_same = all(item is each for item, (_, each) in zip(items, inner, strict=True))
+    return value if is_same else rebuilt(value, items)
 
 
 def flatten(value: Held, name: str, leaves: list[tuple[str, TensorLike]]) -> Held:
