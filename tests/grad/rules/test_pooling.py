@@ -170,3 +170,19 @@ def by_differences(pool: Pool, x: np.ndarray, cotangent: np.ndarray) -> np.ndarr
     change = pool.by_hand(middle + moved) - pool.by_hand(middle - moved)
     slopes = (change * cotangent).sum(axis=tuple(range(1, change.ndim))) / (2 * step)
     return slopes.reshape(x.shape)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", [(2, 3, 5), (2, 3, 4, 3), (1, 2, 2, 3, 2)])
+@pytest.mark.parametrize("is_zero", [False, True])
+def test_norms_of_whole_images(shape: tuple[int, ...], p: int, is_zero: bool) -> None:
+    """At an image of zeros the slope is 0, as that of torch's norms is."""
+    x = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+    if is_zero:
+        x[0, 0] = 0
+    tensor = torch.tensor(x, requires_grad=True)
+    norms = torch.linalg.vector_norm(tensor, p, dim=tuple(range(2, len(shape))))
+    norms.sin().sum().backward()
+    assert tensor.grad is not None
+    found = grad(lambda x: opset21.Sin(opset21.GlobalLpPool(x, p=p)).sum())(x)
+    np.testing.assert_allclose(found, tensor.grad.numpy(), rtol=1e-4, atol=1e-5)
