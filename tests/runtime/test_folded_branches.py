@@ -8,7 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import Model
+from onnxsmith import DOUBLE, INT64, Model, script
+from onnxsmith import opset21 as op
 from onnxsmith.runtime.folded_branches import keep_from_folding
 
 _HEAD = '<ir_version: 10, opset_import: ["" : 21, "own" : 1]>'
@@ -100,3 +101,22 @@ def test_only_what_would_be_folded_wrongly_is_changed() -> None:
         "by a shape",
     }
     assert {readers for _, _, readers in changed} == {*READERS} - {"one reader", "no shape"}
+
+
+@script
+def of_known_sizes(x: DOUBLE[3], m: DOUBLE[3, 3], n: INT64):
+    v = x
+    for i in range(n):
+        row = m[i % 3]
+        both = op.Concat(op.Tanh(op.MatMul(m, v)), row, axis=0)
+        v = op.Sin(op.CumSum(both, 0))[0:3] + row
+    return v
+
+
+def test_checks_of_a_script_with_known_sizes() -> None:
+    """Checks in the body of its loop are such branches."""
+    x, m = np.array([0.5, -0.2, 0.1]), np.arange(9.0).reshape(3, 3) / 8
+    v = x
+    for i in range(4):
+        v = np.sin(np.cumsum(np.concatenate([np.tanh(m @ v), m[i % 3]])))[:3] + m[i % 3]
+    np.testing.assert_allclose(of_known_sizes.to_model()(x, m, np.int64(4)), v, rtol=1e-12)
