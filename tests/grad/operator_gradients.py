@@ -200,10 +200,10 @@ def _by_differences(call: Checked, wanted: Torchs) -> list[torch.Tensor]:
     found: list[torch.Tensor] = []
     for position, like in zip(call.wanted, wanted.gradients, strict=True):
         slopes = torch.zeros(base[position].numel(), dtype=torch.float64)
-        for k in range(len(slopes)):
+        for k, place in enumerate(np.ndindex(*base[position].shape)):
             ends = [[each.clone() for each in base] for _ in range(2)]
             for each, step in zip(ends, (_STEP, -_STEP), strict=True):
-                each[position].view(-1)[k] += step
+                each[position][place] += step  # by place: memory may be in another order
             slopes[k] = (value(ends[0]) - value(ends[1])) / (2 * _STEP)
         found.append(slopes.reshape(like.shape).to(like.dtype))
     return found

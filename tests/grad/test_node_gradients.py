@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from onnxsmith.grad.table import operators_with_rules
 from tests.backend.node_cases import all_cases
-from tests.grad.node_gradients import differentiable_operators, failure
+from tests.grad.node_gradients import differentiable_operators, failure, read
 
 #: Cases are dealt out to this many tests.
 SHARDS = 8
@@ -68,3 +69,13 @@ def test_every_operator_has_a_rule_or_a_definition_or_is_named() -> None:
     assert set(differentiable_operators()) <= seen | ruled | KNOWN["operators"].keys()
     assert len(KNOWN["operators"]) <= 6
     assert not ruled & KNOWN["operators"].keys()
+
+
+def test_every_operator_is_differentiated_by_a_case_or_by_another_test() -> None:
+    """A case with nothing to differentiate passes, and says nothing: of whole numbers, or without inputs."""
+    cases = [each for each in cases_of(differentiated_operators()) if each.name not in KNOWN["cases"]]
+    checked = {case.model.graph.node[0].op_type for case in cases if read(case) is not None}
+    assert differentiated_operators() - checked == KNOWN["elsewhere"].keys()
+    for name, file in KNOWN["elsewhere"].items():
+        text = (Path(__file__).parent / file).read_text()
+        assert re.search(rf"\b{name}\b", text), f"{file} has no test of {name}"

@@ -16,6 +16,7 @@ from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, CheckAtOnce, Fact, Refusal, Requirement, Rewrite
 from onnxsmith.runtime.facts.gating import gate, guard
 from onnxsmith.runtime.facts.table import facts_for
+from onnxsmith.runtime.folded_branches import keep_from_folding
 from onnxsmith.types.dtypes import DType
 
 #: Metadata of nodes that stand for one that a fact concerned: which fact.
@@ -56,11 +57,14 @@ def adapt(
     """
     rules = rules_for(version, provider, checks=checks, is_kept=is_kept)
     try:
-        return rewrite(
+        met = rewrite(
             model, rules, weights, mark=FACT_KEY if is_kept else None, believes_shapes=believes_shapes
         )
     except TooDeep as error:
         raise Refused("", "", str(error)) from None
+    # Last: the checks are branches, too.
+    kept = keep_from_folding(met.model)
+    return Rewritten(kept.model, met.edits + kept.edits)
 
 
 def guarded(model: onnx.ModelProto, version: tuple[int, ...], operators: Set[str]) -> onnx.ModelProto:

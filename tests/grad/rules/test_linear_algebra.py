@@ -14,6 +14,7 @@ from onnxsmith import opset21 as op
 from onnxsmith.algorithms import order_statistics, sorting
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.linalg import determinants, householder, jacobi, lu, triangular
+from onnxsmith.grad import grad
 
 RANDOM = np.random.default_rng(5)
 SQUARE = RANDOM.normal(size=(2, 4, 4)) + 3 * np.eye(4)
@@ -119,3 +120,25 @@ def test_a_determinant_of_many_rows(kind: Any) -> None:
     given = torch.tensor(x, requires_grad=True)
     (wanted,) = torch.autograd.grad(torch.det(given).sum(), given)
     np.testing.assert_allclose(model.gradient(wrt=["x"])(x)[1], wanted.numpy(), rtol=1e-3, atol=1e-4)
+
+
+def cofactors(a: Any) -> Any:
+    """What a determinant changes by with each element: those of the matrix without its row and column."""
+    count = len(a)
+    found = np.empty_like(a)
+    for i, j in np.ndindex(count, count):
+        rest = np.delete(np.delete(a, i, 0), j, 1)
+        found[i, j] = (-1) ** (i + j) * np.linalg.det(rest)
+    return found
+
+
+@pytest.mark.parametrize(("count", "rank"), [(n, r) for n in range(1, 6) for r in range(n + 1)])
+def test_a_determinant_of_a_matrix_without_an_inverse(count: int, rank: int) -> None:
+    """Whole numbers: the elimination that PyTorch's gradient is made of meets pivots of exactly zero."""
+    numbers = np.random.default_rng(count)
+    rows = numbers.integers(-3, 4, (6, count, rank)), numbers.integers(-3, 4, (6, rank, count))
+    x = np.matmul(*rows).astype(np.float64)
+    x[0, :, 0] = 0.0
+    wanted = np.stack([cofactors(each) for each in x])
+    found = grad(lambda x: op.Det(x).sum())(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * max(1, np.abs(wanted).max()))

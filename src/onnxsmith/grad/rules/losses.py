@@ -44,9 +44,9 @@ def _of_chosen(step: Step, g: Tensor, x: Tensor) -> Tensor:
     """The cotangent of logarithms of probabilities, of which a loss takes those of the classes that are right."""
     labels = _labels(step, x)
     if step.text("reduction", "mean") == "mean":
-        # A batch without labels that count is not a number, as the loss is.
         g = g / op.ReduceSum(labels.weight, keepdims=0)
-    share = op.Neg(labels.weight * g)
+    # What is ignored has the gradient 0, also in a batch whose loss is not a number because nothing counts.
+    share = labels.counted(op.Neg(labels.weight * g))
     zeros = filled_like(x, 0.0)
     return op.ScatterElements(zeros, op.Unsqueeze(labels.safe, [1]), op.Unsqueeze(share, [1]), axis=1)
 
