@@ -222,7 +222,7 @@ def _body(
     """A function's body that was recorded, what it gives, and whether that is one result."""
     choice = scope.opset
     opset = OpsetChoice(scope.operators.version, is_fixed=choice.is_fixed, is_named=choice.is_named)
-    body = scope.function(opset, is_exact=False, is_lenient=False)
+    body = scope.function(opset, is_exact=False, is_lenient=False, mixes_dtypes=scope.mixes_dtypes)
     values = [value for each in given for value in each.values]
     inputs = iter([body.input(name, each.known.type) for name, each in zip(names, values, strict=True)])
     token = ACTIVE.set(body)

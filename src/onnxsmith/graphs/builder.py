@@ -84,6 +84,10 @@ class GraphTarget:
         return self.program.is_exact
 
     @property
+    def mixes_dtypes(self) -> bool:
+        return self.program.mixes_dtypes
+
+    @property
     def is_lenient(self) -> bool:
         return self.program.is_lenient
 
@@ -343,9 +347,18 @@ class GraphTarget:
         known = tuple(each.known for each in outputs)
         return Body(graph, known if declared is None else declare_outputs(graph, known, declared))
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> GraphTarget:
+    def function(
+        self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
+    ) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
-        program = Program("function", versions, self.program.shared, is_exact=is_exact, is_lenient=is_lenient)
+        program = Program(
+            "function",
+            versions,
+            self.program.shared,
+            is_exact=is_exact,
+            is_lenient=is_lenient,
+            mixes_dtypes=mixes_dtypes,
+        )
         return GraphTarget(program)
 
     def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:

@@ -44,12 +44,15 @@ class Program:
         *,
         is_exact: bool = False,
         is_lenient: bool = False,
+        mixes_dtypes: bool = False,
     ) -> None:
         self.kind: Literal["model", "function"] = kind
         #: Whether the graph has the nodes and types that the user wrote, and nothing that makes it tidier.
         self.is_exact = is_exact
         #: Whether calls that cannot work are made all the same, with a warning.
         self.is_lenient = is_lenient
+        #: Whether the graph is that of a function of numpy's arrays, whose operators take several element types.
+        self.mixes_dtypes = mixes_dtypes
         #: What a front end remembers for as long as a model is made, also for the functions in it.
         self.shared: dict[Any, Any] = {} if shared is None else shared
         self.opsets = opsets

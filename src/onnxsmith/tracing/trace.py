@@ -65,6 +65,31 @@ def trace(
     Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
     """
     refuse_unknown("trace", unknown, _OPTIONS, TraceError)
+    return traced(
+        function,
+        types,
+        opset_version=opset_version,
+        name=name,
+        input_names=input_names,
+        output_names=output_names,
+        doc_string=doc_string,
+        metadata=metadata,
+    )
+
+
+def traced(
+    function: Callable[..., Any],
+    types: Sequence[Annotation],
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: GivenNames | None = None,
+    output_names: GivenNames | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    mixes_dtypes: bool = False,
+) -> Model:
+    """The model of a function, as `trace` makes it; `mixes_dtypes` is for a function of numpy's arrays."""
     given = cast(object, function)
     if not callable(given) or isinstance(given, ValueType):
         what = repr(given) if isinstance(given, ValueType) else described_type(type(given))
@@ -80,6 +105,7 @@ def trace(
             is_fixed=opset_version is not None,
             is_named=version is not None,
         ),
+        mixes_dtypes=mixes_dtypes,
     )
     scope = GraphTarget(program)
     definition = definition_span(function)
