@@ -8,6 +8,7 @@ same.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 from collections.abc import Callable, Hashable, Sequence
@@ -16,13 +17,15 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Wall
+from onnxsmith.core.numpys_arrays import holds_tensor
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.semantics.numpys_scalar import NumpysScalar
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError
+from onnxsmith.errors import CallError, NotDifferentiableError
 from onnxsmith.grad.binding import Bound
 from onnxsmith.graphs.model import Model
 from onnxsmith.schema.promote import Place, given_array, is_literal
@@ -37,6 +40,7 @@ Role: TypeAlias = Literal["array", "scalar", "number", "option"]
 #: The element types that a model makes of inputs that are numbers, by the position of the argument.
 Casts: TypeAlias = "dict[int, tuple[DType, ...]]"
 
+_PYTHONS: dict[str, type] = {"bool": bool, "int": int, "float": float}
 _INT64 = range(-(1 << 63), 1 << 63)
 #: Of these an object never changes.
 _UNCHANGING = (
@@ -154,6 +158,7 @@ def _role(
         if not is_wrt and _is_unchanging(value):
             return "option"
     elif isinstance(value, Value) or hasattr(value, "__array__"):
+        _refuse_complex(function, name, value)
         return "array"
     elif not is_wrt and _is_unchanging(value):
         return "option"
@@ -184,12 +189,24 @@ def in_graph(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mod
     """The arguments of a call in a graph: tensors and arrays are inputs, and what else is known now is an option."""
     found: list[Argument] = []
     for name, value in zip(bound.names, bound.values, strict=True):
-        is_input = name in wrt or isinstance(value, Value | np.ndarray) or hasattr(value, "__array__")
+        is_input = name in wrt or isinstance(value, Value | np.ndarray) or holds_tensor(value)
         role: Role = "array" if is_input or isinstance(function, Model | ScriptDefinition) else "option"
         if isinstance(value, dict) or (role == "option" and not _is_unchanging(value)):
             raise _no_input(function, name, value, mode, is_wrt=name in wrt)
+        if holds_tensor(value):
+            _refuse_complex(function, name, value)
         found.append(Argument(name, value, "number" if isinstance(value, Number) else role))
     return found
+
+
+def _refuse_complex(function: object, name: str, value: object) -> None:
+    """Refuse complex numbers, which a model has as pairs: a gradient by these is none of the function."""
+    kind: str = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind == "c":
+        raise NotDifferentiableError(
+            f"'{name}' of {shown_name(function)} is complex, and a gradient is with respect to real numbers",
+            help="give the real and the imaginary part as arguments of their own",
+        )
 
 
 def of_types(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mode: str) -> list[Argument]:
@@ -215,7 +232,8 @@ def types_of(arguments: Sequence[Argument], kinds: Sequence[AnyValueType]) -> li
             found.append(each.value)
             continue
         kind = next(left)
-        found.append(type(each.value) if each.role == "number" else kind)
+        kind_of_number = _PYTHONS[each.value.kind] if isinstance(each.value, Number) else type(each.value)
+        found.append(kind_of_number if each.role == "number" else kind)
     return found
 
 
@@ -263,15 +281,23 @@ def traced_function(
     kinds: Sequence[AnyValueType],
     *,
     mixes_dtypes: bool,
+    as_array: Callable[[Tensor], object] | None = None,
 ) -> tuple[Model, Casts]:
-    """The model of a function on these arguments, and the types that it makes of those that are numbers."""
+    """The model of a function on these arguments, and the types that it makes of those that are numbers.
+
+    `as_array` makes of a tensor what numpy code computes with, where the function is called in such code.
+    """
 
     @functools.wraps(function)
     def with_options(*tensors: Tensor) -> Any:
         left = iter(tensors)
-        met = [each.value if each.role == "option" else _met(each, next(left)) for each in arguments]
+        met = [
+            each.value if each.role == "option" else _met(each, next(left), as_array) for each in arguments
+        ]
         args, kwargs = bound.handed(met)
-        return function(*args, **kwargs)
+        # Arrays from around the function are those of another graph, which nothing here can write to.
+        with contextlib.nullcontext() if as_array is None else Wall():
+            return function(*args, **kwargs)
 
     inputs = [each for each in arguments if each.role != "option"]
     model = traced(
@@ -283,11 +309,11 @@ def traced_function(
     return model, _casts(model, arguments)
 
 
-def _met(argument: Argument, tensor: Tensor) -> object:
+def _met(argument: Argument, tensor: Tensor, as_array: Callable[[Tensor], object] | None) -> object:
     if argument.role == "scalar":
         return NumpysScalar(tensor)
     if argument.role != "number":
-        return tensor
+        return tensor if as_array is None else as_array(tensor)
     if isinstance(argument.value, Number):
         return Number(tensor, argument.value.kind)
     return tensor.as_number()

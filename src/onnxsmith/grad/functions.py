@@ -11,7 +11,9 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type, shown_as
@@ -21,6 +23,7 @@ from onnxsmith.errors import (
     CallError,
     LossError,
     OnnxsmithError,
+    TracedValueError,
     boundary,
 )
 from onnxsmith.grad.arguments import (
@@ -41,6 +44,8 @@ from onnxsmith.grad.arguments import (
 from onnxsmith.grad.binding import Bound, bind, signature_of
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.grad.open_sizes import OpenSizes
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.captured import AROUND, Captures
 from onnxsmith.graphs.model import Model
 from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
@@ -247,11 +252,33 @@ class Gradient:
         """The gradient as a part of a graph that is being made: what is known now is known to the function."""
         arguments = in_graph(self._function, bound, wrt, self._mode)
         inputs = [each.value for each in arguments if each.role != "option"]
-        given = [recorded(graph.lift(cast(Any, each))) for each in (*inputs, *extra)]
+        as_array = _array_maker([*inputs, *extra])
+        given = [recorded(graph.lift(cast(Any, tensors_of_arrays(each)))) for each in (*inputs, *extra)]
         kinds = [each.known.type for each in given]
         kept = self._kept_for(arguments)
-        call = self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=graph.mixes_dtypes)
-        return self._result(call, call.model(*given))
+        captures = Captures(_graph_target(graph).reaches)
+        token = AROUND.set(captures)
+        try:
+            call = self._made(
+                kept,
+                bound,
+                arguments,
+                kinds,
+                len(extra),
+                mixes_dtypes=graph.mixes_dtypes,
+                as_array=as_array,
+            )
+        finally:
+            AROUND.reset(token)
+        if captures.values:  # they are of this very graph
+            kept.calls.clear()
+        # What the function has read from around it stands behind its arguments, and before cotangents.
+        own = len(given) - len(extra)
+        results = call.model(*given[:own], *captures.values, *given[own:])
+        if as_array is None:
+            return self._result(call, results)
+        found = cast("Sequence[Tensor]", results if isinstance(results, tuple) else (results,))
+        return self._result(call, tuple(map(as_array, found)))
 
     def _is_of_number(self, port: str, arguments: Sequence[Argument]) -> bool:
         """True if an input is the tangent of a number of Python's, which has no element type of its own."""
@@ -338,15 +365,20 @@ class Gradient:
         extra: int,
         *,
         mixes_dtypes: bool,
+        as_array: Callable[[Tensor], object] | None = None,
     ) -> _Call:
-        key = (mixes_dtypes, *kinds)
+        key = (mixes_dtypes, as_array is None, *kinds)
         kept.look_outside()
         found = kept.calls.get(key)
         if found is None:
             if len(kept.calls) >= _LIMIT:
                 kept.calls.clear()
             model, casts = self._model(
-                bound, arguments, kinds[: len(kinds) - extra], mixes_dtypes=mixes_dtypes
+                bound,
+                arguments,
+                kinds[: len(kinds) - extra],
+                mixes_dtypes=mixes_dtypes,
+                as_array=as_array,
             )
             found = self._differentiated(model, self._chosen(bound.names), extra)
             found.casts = casts
@@ -363,6 +395,7 @@ class Gradient:
         kinds: Sequence[AnyValueType],
         *,
         mixes_dtypes: bool,
+        as_array: Callable[[Tensor], object] | None,
     ) -> tuple[Model, Casts]:
         """The model of the function, and the types that it makes of numbers."""
         function = self._function
@@ -375,13 +408,16 @@ class Gradient:
             args, kwargs = bound.handed(types_of(arguments, kinds))
             return in_new_opset(function.model_for(args, kwargs)), {}
         try:
-            model, casts = traced_function(function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes)
+            model, casts = traced_function(
+                function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes, as_array=as_array
+            )
             return in_new_opset(model), casts
         except OnnxsmithError as error:
             # A function of numpy, or one of onnxsmith.numpy, has met a tensor.
-            if error.message.startswith(
+            is_numpys = error.message.startswith(
                 ("numpy's ", "a tensor computes as ONNX does, and this function as numpy")
-            ):
+            )
+            if is_numpys or (as_array is not None and isinstance(error, TracedValueError)):
                 error.help = f"{self._mode}(onnxsmith.numpy.jit({self._shown})) differentiates code for numpy"
             raise
 
@@ -444,6 +480,18 @@ def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> M
         kept=len(outputs),
     )
     return forth.model
+
+
+def _array_maker(given: Sequence[UserValue]) -> Callable[[Tensor], object] | None:
+    """Where numpy code calls a gradient, what makes its arrays of tensors; None where tensors are what is given."""
+    if not any(map(holds_tensor, given)) and any(isinstance(each, Tensor) for each in given):
+        return None
+    return NUMPYS_NUMBER.get()
+
+
+def _graph_target(graph: RecordingTarget) -> GraphTarget:
+    assert isinstance(graph, GraphTarget)  # what records models
+    return graph
 
 
 def _open_types(kept: _Kept, arrays: Sequence[Array]) -> list[AnyValueType]:

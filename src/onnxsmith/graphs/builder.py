@@ -292,6 +292,11 @@ class GraphTarget:
             here = here.parent
         return False
 
+    def reaches(self, value: Value) -> bool:
+        """True if the value can be used here, also where it becomes an input for that."""
+        captures = self.program.captures
+        return self.sees(value) or (captures is not None and captures.reaches(value))
+
     def is_given(self, value: Value) -> bool:
         return made_value(value).record.producer is None
 
@@ -445,7 +450,21 @@ class GraphTarget:
             if here is scope:
                 return made.record
             here = here.parent
-        raise used_in_another_graph(made)
+        found = self._captured(made)
+        if found is None:
+            raise used_in_another_graph(made)
+        return found
+
+    def _captured(self, made: SymbolicTensor | SymbolicSequence) -> ValueRecord | None:
+        """The input that stands for a value of a graph around the function that is recorded here."""
+        captures = self.program.captures
+        if captures is None:
+            return None
+        return captures.taken(
+            made,
+            made.record,
+            lambda: self.root.input(made.name, made.known.type, made.place).record,
+        )
 
     def _constant_node(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
         key = (

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.captures import ON_CAPTURE
+from onnxsmith.graphs.captured import Captures
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import Names
@@ -55,6 +56,8 @@ class Program:
         self.mixes_dtypes = mixes_dtypes
         #: What a front end remembers for as long as a model is made, also for the functions in it.
         self.shared: dict[Any, Any] = {} if shared is None else shared
+        #: The values of a graph around it that it may read.
+        self.captures: Captures | None = None
         self.opsets = opsets
         self.names = Names()
         self.node_names = Names()

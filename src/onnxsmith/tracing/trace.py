@@ -22,6 +22,7 @@ from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.captured import AROUND
 from onnxsmith.graphs.carried_conditions import carry, put_into
 from onnxsmith.graphs.declared_sizes import conditions_of, declared_in, ranges_of
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
@@ -107,16 +108,21 @@ def traced(
         ),
         mixes_dtypes=mixes_dtypes,
     )
+    program.captures = AROUND.get()
+    if program.captures is not None:
+        program.captures.start()
     scope = GraphTarget(program)
     definition = definition_span(function)
     arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
     sizes = declared_in(kinds)
     ranges = ranges_of(sizes)
     token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges)
+    around = AROUND.set(None)  # what else is traced meanwhile is a function of its own
     try:
         result = _called(function, arguments)
         outputs = _outputs(scope, tensors_of_arrays(result), definition)
     finally:
+        AROUND.reset(around)
         symbolic.DECLARED.reset(declared)
         ACTIVE.reset(token)
     carry(program.shared, conditions_of(sizes, ranges), {each.name: each.name for each in sizes})

@@ -22,8 +22,10 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.dialect import StandsFor
+from onnxsmith.numpy.staging.inside import recorded_call
 from onnxsmith.numpy.staging.models import plain_model
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
+from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
 
@@ -123,6 +125,8 @@ class Jitted(StandsFor, MakesModels):
         return changed is not None
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
+        if has_symbolic((*args, *kwargs.values())):
+            return recorded_call(self.__wrapped__, args, kwargs)
         given = bound_arguments(self._plain.signature, args, kwargs)
         call, template = self._taken_apart(given)
         changed = [
