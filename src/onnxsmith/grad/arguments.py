@@ -27,9 +27,10 @@ from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, NotDifferentiableError
 from onnxsmith.grad.binding import Bound
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
+from onnxsmith.scripting.functions.eager_call import check_names, input_argument
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.tracing.trace import traced
 from onnxsmith.types.dtypes import DType
@@ -240,13 +241,29 @@ def types_of(arguments: Sequence[Argument], kinds: Sequence[AnyValueType]) -> li
 # -- as arrays -----------------------------------------------------------------------------------------------
 
 
-def array_of(function: Callable[..., Any], argument: Argument, place: Place) -> Array:
-    """An input as an array, of the element type that it has in a call of the function itself."""
+def input_arrays(function: Callable[..., Any], arguments: Sequence[Argument]) -> list[Array]:
+    """The inputs among the arguments as arrays, of the element types that they have in a call of the function itself.
+
+    Models and scripts refuse what they refuse in a call.
+    """
+    if isinstance(function, Model):
+        return [np.asarray(each) for each in fed_arrays(function, [each.value for each in arguments])]
+    if isinstance(function, ScriptDefinition):
+        return _of_script(function, arguments)
+    return [_array(each) for each in arguments if each.role != "option"]
+
+
+def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[Array]:
+    parameters = {each.name: each for each in script.parameters.inputs}
+    found = {each.name: input_argument(script, parameters[each.name], each.value) for each in arguments}
+    check_names(script, found)
+    return [np.asarray(cast(Any, each)) for each in found.values()]
+
+
+def _array(argument: Argument) -> Array:
     value = argument.value
     if argument.role == "number":
         return np.array(value, {float: np.float64, int: np.int64}.get(cast(type, type(value)), np.bool_))
-    if isinstance(function, Model | ScriptDefinition):
-        return typed_array(value, _declared(function, argument.name), place)
     return np.asarray(cast(Any, value))
 
 
@@ -255,15 +272,6 @@ def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:
     if isinstance(value, list | tuple) or not is_literal(value):
         return np.asarray(cast(Any, value))
     return given_array(value, dtype, place)
-
-
-def _declared(function: object, name: str) -> DType | None:
-    """The element type that an input of a model or script is declared with."""
-    if isinstance(function, Model):
-        return next((dtype_of(each.type) for each in function.inputs if each.name == name), None)
-    if isinstance(function, ScriptDefinition):
-        return next((dtype_of(each.type) for each in function.parameters.inputs if each.name == name), None)
-    return None
 
 
 def dtype_of(kind: AnyValueType) -> DType | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
@@ -31,9 +30,9 @@ from onnxsmith.grad.arguments import (
     Casts,
     Numbers,
     arguments_of,
-    array_of,
     dtype_of,
     in_graph,
+    input_arrays,
     of_types,
     refuse_lost,
     shown_name,
@@ -42,25 +41,22 @@ from onnxsmith.grad.arguments import (
     types_of,
 )
 from onnxsmith.grad.binding import Bound, bind, signature_of
+from onnxsmith.grad.kept import LIMIT, Kept, KeptCall
 from onnxsmith.grad.models import differentiated, in_new_opset
-from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Arguments by position or name; one alone has one gradient, several have a tuple of them.
 Wrt: TypeAlias = "int | str | Sequence[int | str]"
 _Mode: TypeAlias = Literal["grad", "value_and_grad", "vjp", "jvp"]
-#: How many models of one function are kept.
-_LIMIT = 64
 #: The argument that some take besides those of the function.
 _EXTRA: dict[_Mode, str] = {"vjp": "cotangent", "jvp": "tangent"}
 
@@ -130,33 +126,6 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     return Gradient(function, wrt, "jvp")
 
 
-@dataclass(slots=True)
-class _Call:
-    """A model that was made for the types of a call, and what its outputs are."""
-
-    model: Model
-    value_count: int
-    #: What the function's model makes of arguments that are numbers, by position.
-    casts: Casts = field(default_factory=dict[int, tuple[DType, ...]])
-    run: Callable[[Sequence[Any]], Any] | None = None
-
-
-@dataclass(slots=True)
-class _Kept:
-    """Models by the types of their inputs, and the sizes that each element types and ranks have had."""
-
-    calls: dict[tuple[Hashable, ...], _Call] = field(default_factory=dict[tuple[Hashable, ...], _Call])
-    sizes: dict[tuple[object, ...], OpenSizes] = field(default_factory=dict[tuple[object, ...], OpenSizes])
-    #: Tells whether what the models were made with is another one now; None before there is one.
-    is_old: Callable[[], bool] | None = None
-
-    def look_outside(self) -> None:
-        """Forget models where something around the function is another one: it runs with that, too."""
-        if self.is_old is not None and self.is_old():
-            self.calls.clear()
-            self.is_old = None
-
-
 @shown_as("gradient")
 class Gradient:
     """A function that gives the gradient of another one; `grad` and the like make it."""
@@ -181,7 +150,7 @@ class Gradient:
             )
         #: The numbers of past calls, and what is kept for each choice of options.
         self._numbers = Numbers()
-        self._kept: dict[tuple[Hashable, ...], _Kept] = {}
+        self._kept: dict[tuple[Hashable, ...], Kept] = {}
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
         self.__signature__ = _signature(function, mode)
@@ -229,21 +198,36 @@ class Gradient:
             arrays.append(array.astype(dtype.numpy) if is_number and dtype is not None else array)
         if call.run is None:
             call.run = call.model.runner()
-        return self._result(call, self._as_numbers(call, wrt, arguments, call.run(arrays)))
+        try:
+            results = call.run(arrays)
+        except OnnxsmithError as error:
+            raise self._of_the_call(bound, call.model, arrays, error) from None
+        return self._result(call, self._as_numbers(call, wrt, arguments, results))
+
+    def _of_the_call(
+        self, bound: Bound, model: Model, arrays: Sequence[Array], error: OnnxsmithError
+    ) -> Exception:
+        """The error of a call of the function itself, where that fails, too: it says what users know of.
+
+        Else a cotangent or tangent may be wrong, which the model of the gradient tells.
+        """
+        args, kwargs = bound.handed(bound.values)
+        try:
+            self._function(*args, **kwargs)
+            fed_arrays(model, arrays)
+        except Exception as own:
+            return own
+        return error
 
     def _on_arrays(
         self, bound: Bound, arguments: Sequence[Argument], extra: Sequence[UserValue]
-    ) -> tuple[_Call, list[Array]]:
+    ) -> tuple[KeptCall, list[Array]]:
         """The model for these arguments, and its inputs without the cotangents or tangents."""
         kept = self._kept_for(arguments)
-        arrays = [
-            array_of(self._function, each, Place(self._shown, f"'{each.name}'"))
-            for each in arguments
-            if each.role != "option"
-        ]
+        arrays = input_arrays(self._function, arguments)
         weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
         mixes = not any(isinstance(each.value, Value) for each in arguments)
-        kinds = _open_types(kept, [*arrays, *weights])
+        kinds = kept.open_types([*arrays, *weights])
         return self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=mixes), arrays
 
     def _in_graph(
@@ -285,7 +269,7 @@ class Gradient:
         return any(each.role == "number" and port == f"{each.name}_tangent" for each in arguments)
 
     def _as_numbers(
-        self, call: _Call, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
+        self, call: KeptCall, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
     ) -> Any:
         """The results; gradients by Python's numbers, which have no element type, in that of the function's result."""
         numbers = {each.name for each in arguments if each.role == "number"} & set(wrt)
@@ -321,12 +305,12 @@ class Gradient:
         kept = self._kept_for(arguments)
         return self._made(kept, bound, arguments, kinds, extra, mixes_dtypes=False).model
 
-    def _kept_for(self, arguments: Sequence[Argument]) -> _Kept:
+    def _kept_for(self, arguments: Sequence[Argument]) -> Kept:
         """The models for the options among the arguments."""
         key = tuple((each.name, each.key) for each in arguments)
-        if len(self._kept) >= _LIMIT and key not in self._kept:
+        if len(self._kept) >= LIMIT and key not in self._kept:
             self._kept.clear()
-        return self._kept.setdefault(key, _Kept())
+        return self._kept.setdefault(key, Kept())
 
     # -- arguments -------------------------------------------------------------------------------------
 
@@ -358,7 +342,7 @@ class Gradient:
 
     def _made(
         self,
-        kept: _Kept,
+        kept: Kept,
         bound: Bound,
         arguments: Sequence[Argument],
         kinds: Sequence[AnyValueType],
@@ -366,12 +350,12 @@ class Gradient:
         *,
         mixes_dtypes: bool,
         as_array: Callable[[Tensor], object] | None = None,
-    ) -> _Call:
+    ) -> KeptCall:
         key = (mixes_dtypes, as_array is None, *kinds)
         kept.look_outside()
         found = kept.calls.get(key)
         if found is None:
-            if len(kept.calls) >= _LIMIT:
+            if len(kept.calls) >= LIMIT:
                 kept.calls.clear()
             model, casts = self._model(
                 bound,
@@ -425,7 +409,7 @@ class Gradient:
     def _shown(self) -> str:
         return shown_name(self._function)
 
-    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> _Call:
+    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> KeptCall:
         outputs = [each.name for each in model.outputs]
         if self._mode in ("grad", "value_and_grad"):
             if len(outputs) != 1:
@@ -434,7 +418,7 @@ class Gradient:
                     help="return the loss alone; vjp weights several results",
                 )
             made = differentiated(model, outputs, wrt, fills=True, keeps_nested=self._keeps_nested)
-            return _Call(made.model, 1)
+            return KeptCall(made.model, 1)
         if self._mode == "vjp":
             if extra != len(outputs):
                 raise CallError(
@@ -444,12 +428,12 @@ class Gradient:
             made = differentiated(
                 model, outputs, wrt, fills=True, cotangents=named, keeps_nested=self._keeps_nested
             )
-            return _Call(made.model, len(outputs))
+            return KeptCall(made.model, len(outputs))
         if extra != len(wrt):
             raise CallError(f"wrt names {len(wrt)} arguments, and {extra} tangents were given")
-        return _Call(forward_model(model, outputs, wrt), len(outputs))
+        return KeptCall(forward_model(model, outputs, wrt), len(outputs))
 
-    def _result(self, call: _Call, results: Any) -> Any:
+    def _result(self, call: KeptCall, results: Any) -> Any:
         found = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
         values, gradients = found[: call.value_count], found[call.value_count :]
         if self._mode == "grad":
@@ -492,22 +476,6 @@ def _array_maker(given: Sequence[UserValue]) -> Callable[[Tensor], object] | Non
 def _graph_target(graph: RecordingTarget) -> GraphTarget:
     assert isinstance(graph, GraphTarget)  # what records models
     return graph
-
-
-def _open_types(kept: _Kept, arrays: Sequence[Array]) -> list[AnyValueType]:
-    """The types of arrays; a dimension that has had several sizes is open."""
-    kinds = [type_of_example(each) for each in arrays]
-    key = tuple((each.dtype, each.ndim) for each in arrays)
-    sizes = tuple(size for each in arrays for size in each.shape)
-    if len(kept.sizes) >= _LIMIT:
-        kept.sizes.clear()
-    dimensions = list(kept.sizes.setdefault(key, OpenSizes()).dimensions(sizes))
-    types: list[AnyValueType] = []
-    for array, kind in zip(arrays, kinds, strict=True):
-        assert isinstance(kind, TensorType)  # the type of an array
-        shape, dimensions = dimensions[: array.ndim], dimensions[array.ndim :]
-        types.append(TensorType(kind.dtype, tuple(shape)))
-    return types
 
 
 def _signature(function: Callable[..., Any], mode: _Mode) -> inspect.Signature | None:
