@@ -25,7 +25,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, NotDifferentiableError
+from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError
 from onnxsmith.grad.binding import Bound
 from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place, given_array, is_literal
@@ -160,6 +160,11 @@ def _role(
             return "option"
     elif isinstance(value, Value) or hasattr(value, "__array__"):
         _refuse_complex(function, name, value)
+        if isinstance(value, np.matrix | np.ma.MaskedArray):
+            raise InputTypeError(
+                f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
+                help=f"give its elements: np.asarray({name})",
+            )
         return "array"
     elif not is_wrt and _is_unchanging(value):
         return "option"

@@ -21,6 +21,8 @@ from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, boundary
+from onnxsmith.grad.binding import Bound, bind
+from onnxsmith.grad.checks import takes
 from onnxsmith.grad.handed import Handed, argument, holds_open, is_open, result
 from onnxsmith.grad.target import DOMAIN
 from onnxsmith.graphs.builder import GraphTarget
@@ -70,11 +72,12 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     _check(function, "checkpoint")
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         scope = _graph()
-        if scope is None or not any(map(holds_open, args)):
-            return function(*args)
-        return _call(scope, "checkpoint", function, args)
+        if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
+            return function(*args, **kwargs)
+        bound = bind(function, args, kwargs)
+        return _call(scope, "checkpoint", _positional(function, bound), bound.values)
 
     return call
 
@@ -99,21 +102,33 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
         _check(backward, "custom_gradient(function)")
 
         @functools.wraps(function)
-        def call(*args: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             scope = _graph()
-            if scope is None or not any(map(holds_open, args)):
-                return function(*args)
-            for each in args:
+            if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
+                return function(*args, **kwargs)
+            bound = bind(function, args, kwargs)
+            for each in bound.values:
                 if holds_open(each) and not is_open(each):
                     raise CallError(
                         f"a function with a gradient of its own is given a {type(each).__name__} of values",
                         help="give each as an argument of its own: f(*parts)",
                     )
-            return _call(scope, "custom", function, args, backward)
+            return _call(scope, "custom", _positional(function, bound), bound.values, backward)
 
         return call
 
     return with_backward
+
+
+def _positional(function: Callable[..., Any], bound: Bound) -> Callable[..., Any]:
+    """The function of all its arguments by position, however they were given."""
+
+    @functools.wraps(function)
+    def call(*values: Any) -> Any:
+        args, kwargs = bound.handed(values)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _check(function: object, name: str) -> None:
@@ -185,6 +200,12 @@ def _recorded_backward(
 
     So what either of them reads from around it is an input of both, in one order.
     """
+    wanted = len(results) + len(given)
+    if not takes(backward, wanted):
+        raise CallError(
+            f"the backward function is called with {wanted} arguments, and does not take so many",
+            help=f"it takes the cotangents of {len(results)} results, then the {len(given)} arguments of the function",
+        ).also(definition_span(backward), "the backward function")
     # It is of the opset that the graph has with a call of the function.
     scope.program.opsets.include(forward.program.opsets)
     counts = [sum(len(each.values) for each in part) for part in (results, given)]

@@ -7,7 +7,7 @@ where a graph is being made, it becomes a part of that.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
@@ -41,6 +41,7 @@ from onnxsmith.grad.arguments import (
     types_of,
 )
 from onnxsmith.grad.binding import Bound, bind, signature_of
+from onnxsmith.grad.checks import refuse_twice
 from onnxsmith.grad.kept import LIMIT, Kept, KeptCall
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.graphs.builder import GraphTarget
@@ -142,8 +143,9 @@ class Gradient:
         self._mode: _Mode = mode
         self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
-        self._wrt: tuple[int | str, ...] = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
-        given = cast("tuple[object, ...]", self._wrt)
+        several: object = (wrt,) if isinstance(wrt, int | str) else wrt
+        given = tuple(cast("Sequence[object]", several)) if isinstance(several, Iterable) else ()
+        self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):
             raise AttributeTypeError(
                 f"wrt names arguments by position or name, and not {wrt!r}", culprit=("attribute", "wrt")
@@ -336,6 +338,7 @@ class Gradient:
                     f"wrt is {each!r}, and the arguments are {', '.join(names) or 'none'}",
                     culprit=("attribute", "wrt"),
                 )
+        refuse_twice(chosen)
         return chosen
 
     # -- models ----------------------------------------------------------------------------------------
