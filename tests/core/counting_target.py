@@ -125,6 +125,7 @@ class Held:
     is_function: bool
     is_exact: bool
     is_lenient: bool
+    mixes_dtypes: bool = False
     #: Arrays, tensors and weights by content or identity, kept alive, with their bytes.
     constants: dict[Any, tuple[Any, int]] = field(default_factory=dict)
     functions: dict[Any, Count] = field(default_factory=dict)
@@ -168,6 +169,10 @@ class CountingTarget:
     @property
     def is_exact(self) -> bool:
         return self.held.is_exact
+
+    @property
+    def mixes_dtypes(self) -> bool:
+        return self.held.mixes_dtypes
 
     @property
     def is_lenient(self) -> bool:
@@ -328,9 +333,18 @@ class CountingTarget:
     def name_results(self, outputs: Any, wishes: Any, bodies: Sequence[tuple[RecordedBody, str]]) -> None:
         """Nor are the names of results."""
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> CountingTarget:
+    def function(
+        self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
+    ) -> CountingTarget:
         return CountingTarget(
-            Held(_versions(opset), self.shared, is_function=True, is_exact=is_exact, is_lenient=is_lenient)
+            Held(
+                _versions(opset),
+                self.shared,
+                is_function=True,
+                is_exact=is_exact,
+                is_lenient=is_lenient,
+                mixes_dtypes=mixes_dtypes,
+            )
         )
 
     def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> CountedFunction:

@@ -10,7 +10,7 @@ import pytest
 import onnxsmith.numpy as xp
 from onnxsmith import FLOAT, Model, load, script, trace
 from onnxsmith import opset21 as op
-from onnxsmith.errors import AttributeTypeError, CallError, LossError, ModelWarning, OperatorFailedError
+from onnxsmith.errors import AttributeTypeError, CallError, LossError, ModelWarning
 from onnxsmith.grad import checkpoint, custom_gradient, grad, jvp, value_and_grad, vjp
 
 X = np.float32([1.0, 2.0, 3.0])
@@ -196,19 +196,16 @@ def test_models_of_numpy_code_are_kept_while_nothing_around_it_changes() -> None
     assert both.to_model(X) is both.to_model(X)
 
 
-@pytest.mark.parametrize("given", [[1.0, 2.0, 3.0], (1.0, 2.0), {"a": X}, "mean", None])
-def test_what_is_no_array_in_numpy_code_is_refused(given: object) -> None:
+def test_a_dict_is_neither_an_array_nor_an_option() -> None:
     def scaled(how, x):
-        return (x * (how * 2)[0]).sum()
+        return (x * how["a"]).sum()
 
-    wanted = r"'how' of scaled is given .*(list|tuple|dict|str|None).*, and a gradient of code for numpy takes arrays"
-    with pytest.raises(CallError, match=wanted) as caught:
-        value_and_grad(xp.jit(scaled), wrt=1)(given, X)
-    assert "functools.partial(scaled, how=…)" in (caught.value.help or "")
-    with pytest.raises(CallError, match=wanted):
-        value_and_grad(xp.jit(scaled), wrt="x")(x=X, how=given)
-    with pytest.raises(CallError, match=wanted):
-        value_and_grad(xp.jit(scaled), wrt=1).to_model(given, X)
+    for function in (scaled, xp.jit(scaled)):
+        wanted = "'how' of scaled is given a dict, and a gradient takes arrays, numbers and options"
+        with pytest.raises(CallError, match=wanted):
+            value_and_grad(function, wrt=1)({"a": X}, X)
+        with pytest.raises(CallError, match=wanted):
+            value_and_grad(function, wrt=1).to_model({"a": X}, X)
 
 
 def test_options_of_numpy_code_by_partial() -> None:
@@ -271,15 +268,3 @@ def test_models_of_plain_functions_are_kept_while_nothing_around_them_changes() 
     for _ in range(3):
         gradient(np.float32([1, 2]))
     assert len(made) <= 2
-
-
-def test_what_raises_says_so_through_its_gradient() -> None:
-    @xp.jit
-    def checked(x):
-        if x.sum() > 0:
-            raise ValueError("too much")
-        return (x * x).sum()
-
-    assert grad(checked)(np.float32([-1])).tolist() == [-2]
-    with pytest.raises(OperatorFailedError, match="it raises ValueError: too much"):
-        grad(checked)(np.float32([1]))

@@ -192,3 +192,36 @@ def test_wrong_calls() -> None:
         sgd(lr=-1.0)
     with pytest.raises(LossError, match="2 outputs"):
         training_step(trace(lambda x: (x, x + 1.0), FLOAT["N"]), losses.squared, sgd(lr=0.1))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("optimizer", [sgd, adam])
+@pytest.mark.parametrize("rate", [None, 0.1, np.float32(0.1), np.float64(0.1)], ids=str)
+def test_numbers_of_an_optimizer_take_the_element_type_of_weights(
+    dtype: Any, optimizer: Any, rate: Any
+) -> None:
+    weight = np.ones((2, 1), dtype)
+    x = np.ones((3, 2), dtype)
+    model = trace(lambda x: x @ weight, x)
+    step = training_step(model, losses.squared, optimizer(rate), penalty=losses.elastic_penalty(l2=0.1))
+    given = initial_state(model, step) | ({"lr": np.float32(0.1)} if rate is None else {})
+    loss, after, *_ = step(x=x, target=np.zeros((3, 1), dtype), **given)
+    assert (loss.dtype, after.dtype) == (dtype, dtype)
+    assert (after < weight).all()
+
+
+def test_losses_take_arrays() -> None:
+    x, y = np.float32([[1.0, -2.0]]), np.float32([[0.5, 1.0]])
+    for loss in (
+        losses.squared,
+        losses.absolute,
+        losses.huber(0.5),
+        losses.binary_cross_entropy,
+        losses.hinge,
+    ):
+        np.testing.assert_allclose(loss(x, y), value_and_grad(loss)(x, y)[0], rtol=1e-6)
+    for loss in (losses.cross_entropy, losses.negative_log_likelihood):
+        np.testing.assert_allclose(
+            loss(x, np.int64([1])), value_and_grad(loss)(x, np.int64([1]))[0], rtol=1e-6
+        )
+    np.testing.assert_allclose(losses.elastic_penalty(l1=1.0, l2=2.0)(x), 8.0)

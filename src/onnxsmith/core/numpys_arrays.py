@@ -14,9 +14,9 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 
-#: What a number or an array of numpy's is where a function of numpy code is staged: an array that computes as numpy
-#: does. Elsewhere it is None, and such a number is a literal.
-NUMPYS_NUMBER: ContextVar[Callable[[np.generic | np.ndarray], object] | None] = ContextVar(
+#: What a number or an array of numpy's, or a tensor, is where a function of numpy code is staged: an array that
+#: computes as numpy does. Elsewhere it is None, and such a number is a literal.
+NUMPYS_NUMBER: ContextVar[Callable[[np.generic | np.ndarray | Value], object] | None] = ContextVar(
     "onnxsmith_numpys_number", default=None
 )
 

@@ -51,6 +51,11 @@ class Target(Protocol):
         ...
 
     @property
+    def mixes_dtypes(self) -> bool:
+        """True if Python's operators take values of several element types, as numpy's arrays do."""
+        ...
+
+    @property
     def recording(self) -> RecordingTarget | None:
         """The target itself if it records a graph; None if it runs."""
         ...
@@ -237,7 +242,9 @@ class RecordingTarget(Target, Protocol):
         """Call outputs of control flow as the user's variables; what the bodies called so gets a suffix."""
         ...
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> RecordingTarget:
+    def function(
+        self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
+    ) -> RecordingTarget:
         """The body of a new function of the same model, which shares `shared`; constants belong to the body."""
         ...
 

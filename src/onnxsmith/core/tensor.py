@@ -26,6 +26,7 @@ from onnxsmith.core.semantics import (
     reductions,
 )
 from onnxsmith.core.semantics.index_items import Index
+from onnxsmith.core.semantics.numpys_types import compute
 from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.semantics.wrong_arguments import wrong_arguments
 from onnxsmith.core.value import Array, Operand, PythonNumber, TensorValue, Value
@@ -70,17 +71,21 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @overload
-def _binary(meaning: Callable[[Operand, Operand], TensorValue]) -> Callable[[Tensor, Operand], Tensor]: ...
+def _binary(
+    meaning: Callable[[Operand, Operand], TensorValue], *, is_swapped: bool = False
+) -> Callable[[Tensor, Operand], Tensor]: ...
 @overload
 def _binary(
-    meaning: Callable[[Operand, Operand], tuple[TensorValue, TensorValue]],
+    meaning: Callable[[Operand, Operand], tuple[TensorValue, TensorValue]], *, is_swapped: bool = False
 ) -> Callable[[Tensor, Operand], tuple[Tensor, Tensor]]: ...
-def _binary(meaning: Callable[[Operand, Operand], Any]) -> Callable[[Tensor, Operand], Any]:
+def _binary(
+    meaning: Callable[[Operand, Operand], Any], *, is_swapped: bool = False
+) -> Callable[[Tensor, Operand], Any]:
     def operator(self: Tensor, other: Operand) -> Any:
         if not _is_operand(other):
             return NotImplemented
         try:
-            return meaning(self, other)
+            return compute(meaning, other, self) if is_swapped else compute(meaning, self, other)
         except OnnxsmithError as error:
             error.locate_at_caller()
             hide_own_frames(error)
@@ -88,10 +93,6 @@ def _binary(meaning: Callable[[Operand, Operand], Any]) -> Callable[[Tensor, Ope
 
     operator.__doc__ = meaning.__doc__
     return operator
-
-
-def _swapped(meaning: Callable[[Operand, Operand], R]) -> Callable[[Operand, Operand], R]:
-    return lambda a, b: meaning(b, a)
 
 
 def _unary(meaning: Callable[[Tensor], TensorValue]) -> Callable[[Tensor], Tensor]:
@@ -118,23 +119,26 @@ class Tensor(TensorValue):
 
     __hash__ = object.__hash__
 
-    __add__, __radd__ = _binary(arithmetic.add), _binary(_swapped(arithmetic.add))
-    __sub__, __rsub__ = _binary(arithmetic.subtract), _binary(_swapped(arithmetic.subtract))
-    __mul__, __rmul__ = _binary(arithmetic.multiply), _binary(_swapped(arithmetic.multiply))
-    __truediv__, __rtruediv__ = _binary(arithmetic.divide), _binary(_swapped(arithmetic.divide))
-    __floordiv__, __rfloordiv__ = _binary(arithmetic.floor_divide), _binary(_swapped(arithmetic.floor_divide))
-    __mod__, __rmod__ = _binary(arithmetic.remainder), _binary(_swapped(arithmetic.remainder))
-    __pow__, __rpow__ = _binary(arithmetic.power), _binary(_swapped(arithmetic.power))
+    __add__, __radd__ = _binary(arithmetic.add), _binary(arithmetic.add, is_swapped=True)
+    __sub__, __rsub__ = _binary(arithmetic.subtract), _binary(arithmetic.subtract, is_swapped=True)
+    __mul__, __rmul__ = _binary(arithmetic.multiply), _binary(arithmetic.multiply, is_swapped=True)
+    __truediv__, __rtruediv__ = _binary(arithmetic.divide), _binary(arithmetic.divide, is_swapped=True)
+    __floordiv__, __rfloordiv__ = (
+        _binary(arithmetic.floor_divide),
+        _binary(arithmetic.floor_divide, is_swapped=True),
+    )
+    __mod__, __rmod__ = _binary(arithmetic.remainder), _binary(arithmetic.remainder, is_swapped=True)
+    __pow__, __rpow__ = _binary(arithmetic.power), _binary(arithmetic.power, is_swapped=True)
     __divmod__, __rdivmod__ = (
         _binary(arithmetic.divide_with_remainder),
-        _binary(_swapped(arithmetic.divide_with_remainder)),
+        _binary(arithmetic.divide_with_remainder, is_swapped=True),
     )
-    __matmul__, __rmatmul__ = _binary(arithmetic.matmul), _binary(_swapped(arithmetic.matmul))
-    __and__, __rand__ = _binary(bits.bitwise_and), _binary(_swapped(bits.bitwise_and))
-    __or__, __ror__ = _binary(bits.bitwise_or), _binary(_swapped(bits.bitwise_or))
-    __xor__, __rxor__ = _binary(bits.bitwise_xor), _binary(_swapped(bits.bitwise_xor))
-    __lshift__, __rlshift__ = _binary(bits.shift_left), _binary(_swapped(bits.shift_left))
-    __rshift__, __rrshift__ = _binary(bits.shift_right), _binary(_swapped(bits.shift_right))
+    __matmul__, __rmatmul__ = _binary(arithmetic.matmul), _binary(arithmetic.matmul, is_swapped=True)
+    __and__, __rand__ = _binary(bits.bitwise_and), _binary(bits.bitwise_and, is_swapped=True)
+    __or__, __ror__ = _binary(bits.bitwise_or), _binary(bits.bitwise_or, is_swapped=True)
+    __xor__, __rxor__ = _binary(bits.bitwise_xor), _binary(bits.bitwise_xor, is_swapped=True)
+    __lshift__, __rlshift__ = _binary(bits.shift_left), _binary(bits.shift_left, is_swapped=True)
+    __rshift__, __rrshift__ = _binary(bits.shift_right), _binary(bits.shift_right, is_swapped=True)
     # Elementwise, as numpy's; object's are for truth values.
     __eq__ = _binary(arithmetic.equal)  # pyright: ignore[reportAssignmentType]
     __ne__ = _binary(arithmetic.not_equal)  # pyright: ignore[reportAssignmentType]

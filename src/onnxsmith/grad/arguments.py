@@ -1,55 +1,275 @@
-"""Arguments of `grad` and the like as arrays: of the element types that they have in a call of the function itself.
+"""Arguments of `grad` and the like: which of them are inputs of the model, and which the model is made for.
 
-An array and most scalars of numpy have a type of their own. Numbers take the type that an input is declared with, or
-that of the tensors that they meet.
+Arrays are inputs, and so are floats and numpy's scalars. Truth values, text, None, whole numbers and lists of these are
+options: a model is made for each. A whole number that changes from call to call becomes an input; and where the
+function needs to know a number when its model is made, that number is an option, too. `onnxsmith.numpy.jit` does the
+same.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeAlias, cast
+import types
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.carried import Wall
+from onnxsmith.core.numpys_arrays import holds_tensor
+from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.semantics.numpys_scalar import NumpysScalar
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Array
-from onnxsmith.errors import MixedDTypesError
-from onnxsmith.graphs.model import Model
+from onnxsmith.core.value import Array, Value
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError
+from onnxsmith.grad.binding import Bound
+from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
+from onnxsmith.scripting.functions.eager_call import check_names, input_argument
 from onnxsmith.tracing.model_maker import MakesModels
-from onnxsmith.tracing.trace import trace
+from onnxsmith.tracing.trace import traced
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
-#: Types of the arguments that are numbers, by position.
-Numbers: TypeAlias = "dict[int, type]"
-#: The element types that a model makes of arguments that are numbers, by position.
+#: How the function meets an argument: as an array, as a scalar of numpy's, as a number of Python's, or as it is.
+Role: TypeAlias = Literal["array", "scalar", "number", "option"]
+#: The element types that a model makes of inputs that are numbers, by the position of the argument.
 Casts: TypeAlias = "dict[int, tuple[DType, ...]]"
 
+_PYTHONS: dict[str, type] = {"bool": bool, "int": int, "float": float}
+_INT64 = range(-(1 << 63), 1 << 63)
+#: Of these an object never changes.
+_UNCHANGING = (
+    str,
+    bytes,
+    bool,
+    int,
+    float,
+    complex,
+    type,
+    slice,
+    range,
+    np.dtype,
+    np.generic,
+    DType,
+    types.NoneType,
+    types.EllipsisType,
+)
 
-def numbers_among(function: Callable[..., Any], arguments: Sequence[UserValue]) -> Numbers:
-    """The arguments that take the element types of what they meet: in code for numpy, Python's own numbers alone."""
-    if isinstance(function, Model | ScriptDefinition):
-        return {}  # their inputs are tensors
-    is_number = _is_pythons if isinstance(function, MakesModels) else _is_number
-    return {k: type(each) for k, each in enumerate(arguments) if is_number(each)}
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a call, and what it is to the model."""
+
+    name: str
+    value: UserValue
+    role: Role
+
+    @property
+    def key(self) -> Hashable:
+        """The part that decides which model there is; types and sizes of inputs come on top."""
+        if self.role == "option":
+            return (type(self.value), _identity(self.value))
+        return (self.role, type(self.value) if self.role == "number" else None)
+
+    @property
+    def may_be_option(self) -> bool:
+        """True if a model can be made for its value."""
+        return self.role == "number" or isinstance(self.value, np.generic)
 
 
-def _is_pythons(value: UserValue) -> bool:
-    return type(value) in (bool, int, float)
+@dataclass(slots=True)
+class Numbers:
+    """The numbers that a function has been given: which are inputs, and which it must know."""
+
+    seen: dict[str, int] = field(default_factory=dict[str, int])
+    inputs: set[str] = field(default_factory=set[str])
+    needed: set[str] = field(default_factory=set[str])
+
+    def is_input(self, name: str, value: int) -> bool:
+        """True if a whole number is an input: from its second value on, if the function does not need it."""
+        if name in self.needed or value not in _INT64:
+            return False
+        if self.seen.setdefault(name, value) != value:
+            self.inputs.add(name)
+        return name in self.inputs
 
 
-def _is_number(value: UserValue) -> bool:
-    return is_literal(value) and not isinstance(value, list | tuple | str | bytes | complex)
+def _identity(value: object) -> Hashable:
+    """The key of an option: what it is, or the object itself where that has no hash."""
+    if isinstance(value, float | complex):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        items = cast("Sequence[object]", value)
+        return tuple((type(each), _identity(each)) for each in items)
+    return cast(Hashable, value)
 
 
-def argument_array(function: Callable[..., Any], name: str, value: UserValue, place: Place) -> Array:
-    """An argument of a function as an array."""
-    if isinstance(function, MakesModels):
-        return np.asarray(cast(Any, value))
-    return typed_array(value, _declared(function, name), place)
+def _is_unchanging(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_unchanging, cast("Sequence[object]", value)))
+    return isinstance(value, _UNCHANGING) or (callable(value) and not isinstance(value, Value))
+
+
+# -- the arguments of a call ---------------------------------------------------------------------------------
+
+
+def arguments_of(
+    function: Callable[..., Any], bound: Bound, wrt: Sequence[str], numbers: Numbers, mode: str
+) -> list[Argument]:
+    """The arguments of a call on arrays; CallError for what is neither an input nor an option."""
+    if isinstance(function, Model | ScriptDefinition):  # their inputs are tensors
+        pairs = zip(bound.names, bound.values, strict=True)
+        found = [Argument(name, value, "array") for name, value in pairs]
+        refused = next((each for each in found if isinstance(each.value, dict)), None)
+        if refused is not None:
+            raise _no_input(function, refused.name, refused.value, mode, is_wrt=refused.name in wrt)
+        return found
+    return [
+        Argument(name, value, _role(function, name, value, numbers, mode, is_wrt=name in wrt))
+        for name, value in zip(bound.names, bound.values, strict=True)
+    ]
+
+
+def _role(
+    function: Callable[..., Any], name: str, value: UserValue, numbers: Numbers, mode: str, *, is_wrt: bool
+) -> Role:
+    is_numpys = isinstance(function, MakesModels)
+    kind = type(value)
+    if isinstance(value, np.generic):
+        if is_numpys:
+            return "array"
+        if name in numbers.needed and not is_wrt:
+            return "option"
+        return "scalar" if is_literal(value) else "array"
+    if kind is float:
+        return "number" if is_wrt or name not in numbers.needed else "option"
+    if kind is int:
+        return "number" if is_wrt or numbers.is_input(name, cast(int, value)) else "option"
+    if kind is bool and is_wrt:
+        return "number"  # that it has no gradient is said with the model
+    if isinstance(value, list | tuple):
+        if is_wrt and not is_numpys:
+            return "array"
+        if not is_wrt and _is_unchanging(value):
+            return "option"
+    elif isinstance(value, Value) or hasattr(value, "__array__"):
+        _refuse_complex(function, name, value)
+        if isinstance(value, np.matrix | np.ma.MaskedArray):
+            raise InputTypeError(
+                f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
+                help=f"give its elements: np.asarray({name})",
+            )
+        return "array"
+    elif not is_wrt and _is_unchanging(value):
+        return "option"
+    raise _no_input(function, name, value, mode, is_wrt=is_wrt)
+
+
+def _no_input(function: object, name: str, value: object, mode: str, *, is_wrt: bool) -> CallError:
+    shown = shown_name(function)
+    what = "None" if value is None else described_type(type(value))
+    if is_wrt:  # a variable around the function would not be trained
+        return CallError(
+            f"'{name}' of {shown} is given {what}, and a gradient is with respect to arrays and numbers",
+            help=f'one argument each, and wrt=[…]: {mode}(f, wrt=["w", "b"])(w, b, x)',
+        )
+    return CallError(
+        f"'{name}' of {shown} is given {what}, and a gradient takes arrays, numbers and options",
+        help="one argument each, or a variable around the function",
+    )
+
+
+def shown_name(function: object) -> str:
+    """The function as errors call it."""
+    name = getattr(function, "__name__", "f")
+    return "f" if name == "<lambda>" else name
+
+
+def in_graph(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mode: str) -> list[Argument]:
+    """The arguments of a call in a graph: tensors and arrays are inputs, and what else is known now is an option."""
+    found: list[Argument] = []
+    for name, value in zip(bound.names, bound.values, strict=True):
+        is_input = name in wrt or isinstance(value, Value | np.ndarray) or holds_tensor(value)
+        role: Role = "array" if is_input or isinstance(function, Model | ScriptDefinition) else "option"
+        if isinstance(value, dict) or (role == "option" and not _is_unchanging(value)):
+            raise _no_input(function, name, value, mode, is_wrt=name in wrt)
+        if holds_tensor(value):
+            _refuse_complex(function, name, value)
+        found.append(Argument(name, value, "number" if isinstance(value, Number) else role))
+    return found
+
+
+def _refuse_complex(function: object, name: str, value: object) -> None:
+    """Refuse complex numbers, which a model has as pairs: a gradient by these is none of the function."""
+    kind: str = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind == "c":
+        raise NotDifferentiableError(
+            f"'{name}' of {shown_name(function)} is complex, and a gradient is with respect to real numbers",
+            help="give the real and the imaginary part as arguments of their own",
+        )
+
+
+def of_types(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mode: str) -> list[Argument]:
+    """The types that a model is made for, and the options among them."""
+    found: list[Argument] = []
+    for name, value in zip(bound.names, bound.values, strict=True):
+        is_list = isinstance(function, MakesModels) and isinstance(value, list | tuple)
+        is_option = name not in wrt and (
+            isinstance(value, bool | str | bytes | types.NoneType) or (is_list and _is_unchanging(value))
+        )
+        if isinstance(value, dict) or (isinstance(value, str | bytes | types.NoneType) and not is_option):
+            raise _no_input(function, name, value, mode, is_wrt=name in wrt)
+        found.append(Argument(name, value, "option" if is_option else "array"))
+    return found
+
+
+def types_of(arguments: Sequence[Argument], kinds: Sequence[AnyValueType]) -> list[object]:
+    """What a function of numpy code is given for a model: types of inputs, Python's own for numbers, and options."""
+    left = iter(kinds)
+    found: list[object] = []
+    for each in arguments:
+        if each.role == "option":
+            found.append(each.value)
+            continue
+        kind = next(left)
+        kind_of_number = _PYTHONS[each.value.kind] if isinstance(each.value, Number) else type(each.value)
+        found.append(kind_of_number if each.role == "number" else kind)
+    return found
+
+
+# -- as arrays -----------------------------------------------------------------------------------------------
+
+
+def input_arrays(function: Callable[..., Any], arguments: Sequence[Argument]) -> list[Array]:
+    """The inputs among the arguments as arrays, of the element types that they have in a call of the function itself.
+
+    Models and scripts refuse what they refuse in a call.
+    """
+    if isinstance(function, Model):
+        return [np.asarray(each) for each in fed_arrays(function, [each.value for each in arguments])]
+    if isinstance(function, ScriptDefinition):
+        return _of_script(function, arguments)
+    return [_array(each) for each in arguments if each.role != "option"]
+
+
+def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[Array]:
+    parameters = {each.name: each for each in script.parameters.inputs}
+    found = {each.name: input_argument(script, parameters[each.name], each.value) for each in arguments}
+    check_names(script, found)
+    return [np.asarray(cast(Any, each)) for each in found.values()]
+
+
+def _array(argument: Argument) -> Array:
+    value = argument.value
+    if argument.role == "number":
+        return np.array(value, {float: np.float64, int: np.int64}.get(cast(type, type(value)), np.bool_))
+    return np.asarray(cast(Any, value))
 
 
 def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:
@@ -59,52 +279,78 @@ def typed_array(value: UserValue, dtype: DType | None, place: Place) -> Array:
     return given_array(value, dtype, place)
 
 
-def _declared(function: Callable[..., Any], name: str) -> DType | None:
-    """The element type that an input of a model or script is declared with."""
-    if isinstance(function, Model):
-        return next((dtype_of(each.type) for each in function.inputs if each.name == name), None)
-    if isinstance(function, ScriptDefinition):
-        return next((dtype_of(each.type) for each in function.parameters.inputs if each.name == name), None)
-    return None
-
-
 def dtype_of(kind: AnyValueType) -> DType | None:
     """The element type of a tensor, where it is known."""
     return kind.dtype if isinstance(kind, TensorType) else None
 
 
-def traced(
-    function: Callable[..., Any], kinds: Sequence[AnyValueType], numbers: Collection[int]
+# -- the model of a plain function ---------------------------------------------------------------------------
+
+
+def traced_function(
+    function: Callable[..., Any],
+    bound: Bound,
+    arguments: Sequence[Argument],
+    kinds: Sequence[AnyValueType],
+    *,
+    mixes_dtypes: bool,
+    as_array: Callable[[Tensor], object] | None = None,
 ) -> tuple[Model, Casts]:
-    """The model of a function on tensors, some arguments of which are numbers, and the types it makes of these."""
-    try:
-        return trace(function, *cast("Sequence[Any]", kinds)), {}
-    except MixedDTypesError:
-        if not numbers:
-            raise
+    """The model of a function on these arguments, and the types that it makes of those that are numbers.
 
-        # A number has met a tensor of another element type, which it takes in a call of the function itself.
-        @functools.wraps(function)
-        def with_numbers(*given: Any) -> Any:
-            return function(*[each.as_number() if k in numbers else each for k, each in enumerate(given)])
+    `as_array` makes of a tensor what numpy code computes with, where the function is called in such code.
+    """
 
-        model = trace(with_numbers, *cast("Sequence[Any]", kinds))
-        return model, _casts(model, numbers)
+    @functools.wraps(function)
+    def with_options(*tensors: Tensor) -> Any:
+        left = iter(tensors)
+        met = [
+            each.value if each.role == "option" else _met(each, next(left), as_array) for each in arguments
+        ]
+        args, kwargs = bound.handed(met)
+        # Arrays from around the function are those of another graph, which nothing here can write to.
+        with contextlib.nullcontext() if as_array is None else Wall():
+            return function(*args, **kwargs)
+
+    inputs = [each for each in arguments if each.role != "option"]
+    model = traced(
+        with_options,
+        cast("Sequence[Any]", kinds),
+        input_names=[each.name for each in inputs],
+        mixes_dtypes=mixes_dtypes,
+    )
+    return model, _casts(model, arguments)
 
 
-def _casts(model: Model, numbers: Collection[int]) -> Casts:
-    """The element types of the tensors that inputs at some positions meet; a number becomes no integer by itself."""
-    inputs = model.ir.graph.inputs
+def _met(argument: Argument, tensor: Tensor, as_array: Callable[[Tensor], object] | None) -> object:
+    if argument.role == "scalar":
+        return NumpysScalar(tensor)
+    if argument.role != "number":
+        return tensor if as_array is None else as_array(tensor)
+    if isinstance(argument.value, Number):
+        return Number(tensor, argument.value.kind)
+    return tensor.as_number()
+
+
+def _casts(model: Model, arguments: Sequence[Argument]) -> Casts:
+    """The element types of the tensors that numbers meet; a number becomes no integer by itself."""
+    inputs = iter(model.ir.graph.inputs)
     found: Casts = {}
-    for position in numbers:
-        casts = [node for node in inputs[position].consumers() if node.op_type == "Cast" and not node.domain]
-        types = [DType(node.attributes["to"].as_int()) for node in casts]
-        found[position] = tuple(each for each in types if each.is_float)
+    for position, argument in enumerate(arguments):
+        if argument.role == "option":
+            continue
+        given = next(inputs)
+        if argument.role == "array":
+            continue
+        casts = [node for node in given.consumers() if node.op_type == "Cast" and not node.domain]
+        dtypes = [DType(node.attributes["to"].as_int()) for node in casts]
+        found[position] = tuple(each for each in dtypes if each.is_float)
     return found
 
 
-def refuse_lost(arguments: Sequence[UserValue], casts: Casts, places: Sequence[Place]) -> None:
+def refuse_lost(arguments: Sequence[Argument], casts: Casts, shown: str) -> None:
     """Refuse numbers that lose more than rounding as what the model makes of them, as operators refuse literals."""
     for position, dtypes in casts.items():
+        argument = arguments[position]
         for dtype in dtypes:
-            given_array(arguments[position], dtype, places[position])
+            given_array(argument.value, dtype, Place(shown, f"'{argument.name}'"))

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from onnxsmith.algorithms.named import unused
 from onnxsmith.core.carried import MOMENTS, Wall
 from onnxsmith.core.demands import noting
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
-from onnxsmith.core.target import ACTIVE, RecordingTarget
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, boundary
+from onnxsmith.grad.binding import Bound, bind
+from onnxsmith.grad.checks import takes
 from onnxsmith.grad.handed import Handed, argument, holds_open, is_open, result
 from onnxsmith.grad.target import DOMAIN
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.captured import Captures
 from onnxsmith.graphs.function import BACKWARD_OF, FunctionBody, body_of
 from onnxsmith.graphs.value import made_value
 from onnxsmith.scripting.staging.structure import parts, rebuilt
@@ -68,11 +72,12 @@ def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     _check(function, "checkpoint")
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         scope = _graph()
-        if scope is None or not any(map(holds_open, args)):
-            return function(*args)
-        return _call(scope, "checkpoint", function, args)
+        if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
+            return function(*args, **kwargs)
+        bound = bind(function, args, kwargs)
+        return _call(scope, "checkpoint", _positional(function, bound), bound.values)
 
     return call
 
@@ -97,21 +102,33 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
         _check(backward, "custom_gradient(function)")
 
         @functools.wraps(function)
-        def call(*args: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             scope = _graph()
-            if scope is None or not any(map(holds_open, args)):
-                return function(*args)
-            for each in args:
+            if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
+                return function(*args, **kwargs)
+            bound = bind(function, args, kwargs)
+            for each in bound.values:
                 if holds_open(each) and not is_open(each):
                     raise CallError(
                         f"a function with a gradient of its own is given a {type(each).__name__} of values",
                         help="give each as an argument of its own: f(*parts)",
                     )
-            return _call(scope, "custom", function, args, backward)
+            return _call(scope, "custom", _positional(function, bound), bound.values, backward)
 
         return call
 
     return with_backward
+
+
+def _positional(function: Callable[..., Any], bound: Bound) -> Callable[..., Any]:
+    """The function of all its arguments by position, however they were given."""
+
+    @functools.wraps(function)
+    def call(*values: Any) -> Any:
+        args, kwargs = bound.handed(values)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _check(function: object, name: str) -> None:
@@ -119,14 +136,16 @@ def _check(function: object, name: str) -> None:
         raise CallError(f"{name} needs a function, not {described_type(type(function))}")
 
 
-def _graph() -> RecordingTarget | None:
+def _graph() -> GraphTarget | None:
     """The graph that is being recorded; None where operators run."""
     active = ACTIVE.get()
-    return None if active is None else active.recording
+    graph = None if active is None else active.recording
+    assert graph is None or isinstance(graph, GraphTarget)  # what records models
+    return graph
 
 
 def _call(
-    scope: RecordingTarget,
+    scope: GraphTarget,
     kind: str,
     function: Callable[..., Any],
     args: Sequence[Any],
@@ -139,13 +158,19 @@ def _call(
     body, results, is_single = _body(scope, given, function, [f"input_{k}" for k in range(len(flat))])
     found = [_needed(each) for each in results]
     values = [value for each in found for value in each.values]
+    back = None if backward is None else _recorded_backward(scope, body, backward, found, given)
     made = _finished(body, values, name)
-    # The call comes first: the backward function is then of the opset that the graph has with it.
-    outputs = iter(scope.call_function(made, flat, {}, [each.known for each in values]))
-    if backward is not None:
-        _keep(scope, _backward(scope, backward, found, given, name))
+    read = _captures(body).values
+    outputs = iter(scope.call_function(made, [*flat, *read], {}, [each.known for each in values]))
+    if backward is not None and back is not None:
+        _keep(scope, _backward(backward, back, given, name))
     whole = tuple(each.made_of(outputs) for each in found)
     return whole[0] if is_single else whole
+
+
+def _captures(body: GraphTarget) -> Captures:
+    assert body.program.captures is not None  # `_body` has made it with them
+    return body.program.captures
 
 
 def _needed(result: Handed | None) -> Handed:
@@ -156,19 +181,50 @@ def _needed(result: Handed | None) -> Handed:
     return result
 
 
-def _backward(
-    scope: RecordingTarget,
+@dataclass(frozen=True, slots=True)
+class _Backward:
+    """The body of a backward function, and what it gives for each argument."""
+
+    body: GraphTarget
+    cotangents: list[Handed | None]
+
+
+def _recorded_backward(
+    scope: GraphTarget,
+    forward: GraphTarget,
     backward: Callable[..., Any],
     results: Sequence[Handed],
     given: Sequence[Handed],
-    name: str,
-) -> FunctionBody:
-    """The backward function of a custom gradient; its outputs are called by the inputs that they are for."""
+) -> _Backward:
+    """The backward function of a custom gradient. It is called with all that the function itself has read.
+
+    So what either of them reads from around it is an input of both, in one order.
+    """
+    wanted = len(results) + len(given)
+    if not takes(backward, wanted):
+        raise CallError(
+            f"the backward function is called with {wanted} arguments, and does not take so many",
+            help=f"it takes the cotangents of {len(results)} results, then the {len(given)} arguments of the function",
+        ).also(definition_span(backward), "the backward function")
+    # It is of the opset that the graph has with a call of the function.
+    scope.program.opsets.include(forward.program.opsets)
+    counts = [sum(len(each.values) for each in part) for part in (results, given)]
+    read = list(_captures(forward).values)
     names = [
-        *(f"cotangent_{k}" for k in range(sum(len(each.values) for each in results))),
-        *(f"input_{k}" for k in range(sum(len(each.values) for each in given))),
+        *(f"cotangent_{k}" for k in range(counts[0])),
+        *(f"input_{k}" for k in range(counts[1])),
     ]
-    body, found, _ = _body(scope, [*results, *given], backward, names)
+    body, found, _ = _body(scope, [*results, *given], backward, names, read)
+    for each in _captures(body).values[len(read) :]:
+        forward.own(each)
+    return _Backward(body, found)
+
+
+def _backward(
+    backward: Callable[..., Any], recorded: _Backward, given: Sequence[Handed], name: str
+) -> FunctionBody:
+    """The backward function, finished; its outputs are called by the inputs that they are for."""
+    body, found = recorded.body, recorded.cotangents
     if len(found) != len(given):
         raise CallError(
             f"the backward function returns {len(found)} cotangents, and the function has {len(given)} arguments"
@@ -214,17 +270,24 @@ def _differ(wanted: AnyValueType | None, found: AnyValueType | None) -> bool:
 
 
 def _body(
-    scope: RecordingTarget,
+    scope: GraphTarget,
     given: Sequence[Handed],
     function: Callable[..., Any],
     names: Sequence[str],
-) -> tuple[RecordingTarget, list[Handed | None], bool]:
-    """A function's body that was recorded, what it gives, and whether that is one result."""
+    read: Sequence[Value] = (),
+) -> tuple[GraphTarget, list[Handed | None], bool]:
+    """A function's body that was recorded, what it gives, and whether that is one result.
+
+    `read` are values from around it that it has an input for in any case.
+    """
     choice = scope.opset
     opset = OpsetChoice(scope.operators.version, is_fixed=choice.is_fixed, is_named=choice.is_named)
-    body = scope.function(opset, is_exact=False, is_lenient=False)
+    body = scope.function(opset, is_exact=False, is_lenient=False, mixes_dtypes=scope.mixes_dtypes)
+    body.program.captures = Captures(scope.reaches)
     values = [value for each in given for value in each.values]
     inputs = iter([body.input(name, each.known.type) for name, each in zip(names, values, strict=True)])
+    for each in read:
+        body.own(each)
     token = ACTIVE.set(body)
     try:
         # What numpy would raise for some values is noted outside of the body, where these are not to be seen.
@@ -250,13 +313,12 @@ def _body(
         ACTIVE.reset(token)
 
 
-def _finished(body: RecordingTarget, values: Sequence[Value], name: str) -> FunctionBody:
+def _finished(body: GraphTarget, values: Sequence[Value], name: str) -> FunctionBody:
     return body_of(body.finish_function([made_value(each) for each in values], FunctionHead(DOMAIN, name)))
 
 
-def _keep(scope: RecordingTarget, made: FunctionBody) -> None:
+def _keep(scope: GraphTarget, made: FunctionBody) -> None:
     """Let the model hold a function that none of its nodes calls."""
-    assert isinstance(scope, GraphTarget)  # what records models
     functions = scope.program.functions
     for identifier, each in (*made.called.items(), (made.function.identifier(), made.function)):
         functions.setdefault(identifier, each)

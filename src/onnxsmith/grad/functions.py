@@ -7,13 +7,14 @@ where a graph is being made, it becomes a part of that.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
+from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Array
+from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import (
     AttributeTypeError,
@@ -21,37 +22,44 @@ from onnxsmith.errors import (
     CallError,
     LossError,
     OnnxsmithError,
+    TracedValueError,
     boundary,
 )
 from onnxsmith.grad.arguments import (
+    Argument,
     Casts,
     Numbers,
-    argument_array,
+    arguments_of,
     dtype_of,
-    numbers_among,
+    in_graph,
+    input_arrays,
+    of_types,
     refuse_lost,
-    traced,
+    shown_name,
+    traced_function,
     typed_array,
+    types_of,
 )
+from onnxsmith.grad.binding import Bound, bind, signature_of
+from onnxsmith.grad.checks import refuse_twice
+from onnxsmith.grad.kept import LIMIT, Kept, KeptCall
 from onnxsmith.grad.models import differentiated, in_new_opset
-from onnxsmith.grad.open_sizes import OpenSizes
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.captured import AROUND, Captures
+from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
 
 #: Arguments by position or name; one alone has one gradient, several have a tuple of them.
 Wrt: TypeAlias = "int | str | Sequence[int | str]"
 _Mode: TypeAlias = Literal["grad", "value_and_grad", "vjp", "jvp"]
-#: How many models of one function are kept.
-_LIMIT = 64
-#: What is no array in code for numpy, though numpy could make one of it.
-_NO_ARRAYS = (list, tuple, dict, set, str, bytes)
+#: The argument that some take besides those of the function.
+_EXTRA: dict[_Mode, str] = {"vjp": "cotangent", "jvp": "tangent"}
 
 
 @boundary
@@ -119,29 +127,6 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
     return Gradient(function, wrt, "jvp")
 
 
-@dataclass(slots=True)
-class _Call:
-    """A model that was made for the types of a call, and what its outputs are."""
-
-    model: Model
-    value_count: int
-    #: What the function's model makes of arguments that are numbers, by position.
-    casts: Casts = field(default_factory=dict[int, tuple[DType, ...]])
-    run: Callable[[Sequence[Any]], Any] | None = None
-
-
-@dataclass(slots=True)
-class _Kept:
-    """Models by the types of their inputs, and the sizes that each element types and ranks have had."""
-
-    calls: dict[tuple[AnyValueType, ...], _Call] = field(
-        default_factory=dict[tuple[AnyValueType, ...], _Call]
-    )
-    sizes: dict[tuple[object, ...], OpenSizes] = field(default_factory=dict[tuple[object, ...], OpenSizes])
-    #: Tells whether what the models were made with is another one now; None before there is one.
-    is_old: Callable[[], bool] | None = None
-
-
 @shown_as("gradient")
 class Gradient:
     """A function that gives the gradient of another one; `grad` and the like make it."""
@@ -158,19 +143,19 @@ class Gradient:
         self._mode: _Mode = mode
         self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
-        self._wrt: tuple[int | str, ...] = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
-        given = cast("tuple[object, ...]", self._wrt)
+        several: object = (wrt,) if isinstance(wrt, int | str) else wrt
+        given = tuple(cast("Sequence[object]", several)) if isinstance(several, Iterable) else ()
+        self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):
             raise AttributeTypeError(
                 f"wrt names arguments by position or name, and not {wrt!r}", culprit=("attribute", "wrt")
             )
-        self._kept = _Kept()
-        #: Which arguments are numbers, by position: they take the element types of the arrays that they meet.
-        self._numbers: Numbers = {}
-        #: What is kept for each choice of numbers: an array of the same type may mean something else.
-        self._kept_by_numbers: dict[tuple[tuple[int, type], ...], _Kept] = {(): self._kept}
+        #: The numbers of past calls, and what is kept for each choice of options.
+        self._numbers = Numbers()
+        self._kept: dict[tuple[Hashable, ...], Kept] = {}
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
+        self.__signature__ = _signature(function, mode)
 
     @property
     def differentiated(self) -> Callable[..., Any]:
@@ -184,136 +169,162 @@ class Gradient:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
         extra = self._extra(kwargs)
-        names, arguments = self._bound(args, kwargs)
-        self._refuse_others(names, arguments)
+        bound = bind(self._function, args, kwargs)
+        wrt = self._chosen(bound.names)
         active = ACTIVE.get()
         if active is not None and active.recording is not None:
-            self._note_numbers(())
-            given = [active.recording.lift(cast(Any, each)) for each in (*arguments, *extra)]
-            call = self._made(names, [each.known.type for each in given], len(extra))
-            return self._result(call, call.model(*given))
-        self._note_numbers(arguments)
-        places = [Place(self._shown, f"'{name}'") for name in names]
-        arrays = [
-            argument_array(self._function, name, each, place)
-            for name, each, place in zip(names, arguments, places, strict=True)
-        ]
+            return self._in_graph(active.recording, bound, wrt, extra)
+        arguments = arguments_of(self._function, bound, wrt, self._numbers, self._mode)
+        try:
+            made = self._on_arrays(bound, arguments, extra)
+        except OnnxsmithError as error:
+            loose = {each.name for each in arguments if each.may_be_option} - set(wrt)
+            if not loose or isinstance(self._function, Model | ScriptDefinition):
+                raise
+            # Numbers that the function needs to know when its model is made are options.
+            before = set(self._numbers.needed)
+            self._numbers.needed |= loose
+            arguments = arguments_of(self._function, bound, wrt, self._numbers, self._mode)
+            try:
+                made = self._on_arrays(bound, arguments, extra)
+            except OnnxsmithError:
+                self._numbers.needed = before  # they were not why
+                raise error from None
+        call, arrays = made
+        refuse_lost(arguments, call.casts, self._shown)
         open_place = Place(self._shown, "a cotangent or tangent")
-        weights = [typed_array(each, None, open_place) for each in extra]
-        call = self._made(names, self._open_types([*arrays, *weights]), len(extra))
-        refuse_lost(arguments, call.casts, places)
         for port, each in zip(call.model.inputs[len(arrays) :], extra, strict=True):
-            arrays.append(typed_array(each, dtype_of(port.type), open_place))
+            dtype = dtype_of(port.type)
+            array = typed_array(each, dtype, open_place)
+            is_number = dtype is not None and self._is_of_number(port.name, arguments)
+            arrays.append(array.astype(dtype.numpy) if is_number and dtype is not None else array)
         if call.run is None:
             call.run = call.model.runner()
-        return self._result(call, call.run(arrays))
+        try:
+            results = call.run(arrays)
+        except OnnxsmithError as error:
+            raise self._of_the_call(bound, call.model, arrays, error) from None
+        return self._result(call, self._as_numbers(call, wrt, arguments, results))
+
+    def _of_the_call(
+        self, bound: Bound, model: Model, arrays: Sequence[Array], error: OnnxsmithError
+    ) -> Exception:
+        """The error of a call of the function itself, where that fails, too: it says what users know of.
+
+        Else a cotangent or tangent may be wrong, which the model of the gradient tells.
+        """
+        args, kwargs = bound.handed(bound.values)
+        try:
+            self._function(*args, **kwargs)
+            fed_arrays(model, arrays)
+        except Exception as own:
+            return own
+        return error
+
+    def _on_arrays(
+        self, bound: Bound, arguments: Sequence[Argument], extra: Sequence[UserValue]
+    ) -> tuple[KeptCall, list[Array]]:
+        """The model for these arguments, and its inputs without the cotangents or tangents."""
+        kept = self._kept_for(arguments)
+        arrays = input_arrays(self._function, arguments)
+        weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
+        mixes = not any(isinstance(each.value, Value) for each in arguments)
+        kinds = kept.open_types([*arrays, *weights])
+        return self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=mixes), arrays
+
+    def _in_graph(
+        self, graph: RecordingTarget, bound: Bound, wrt: Sequence[str], extra: Sequence[UserValue]
+    ) -> Any:
+        """The gradient as a part of a graph that is being made: what is known now is known to the function."""
+        arguments = in_graph(self._function, bound, wrt, self._mode)
+        inputs = [each.value for each in arguments if each.role != "option"]
+        as_array = _array_maker([*inputs, *extra])
+        given = [recorded(graph.lift(cast(Any, tensors_of_arrays(each)))) for each in (*inputs, *extra)]
+        kinds = [each.known.type for each in given]
+        kept = self._kept_for(arguments)
+        captures = Captures(_graph_target(graph).reaches)
+        token = AROUND.set(captures)
+        try:
+            call = self._made(
+                kept,
+                bound,
+                arguments,
+                kinds,
+                len(extra),
+                mixes_dtypes=graph.mixes_dtypes,
+                as_array=as_array,
+            )
+        finally:
+            AROUND.reset(token)
+        if captures.values:  # they are of this very graph
+            kept.calls.clear()
+        # What the function has read from around it stands behind its arguments, and before cotangents.
+        own = len(given) - len(extra)
+        results = call.model(*given[:own], *captures.values, *given[own:])
+        if as_array is None:
+            return self._result(call, results)
+        found = cast("Sequence[Tensor]", results if isinstance(results, tuple) else (results,))
+        return self._result(call, tuple(map(as_array, found)))
+
+    def _is_of_number(self, port: str, arguments: Sequence[Argument]) -> bool:
+        """True if an input is the tangent of a number of Python's, which has no element type of its own."""
+        return any(each.role == "number" and port == f"{each.name}_tangent" for each in arguments)
+
+    def _as_numbers(
+        self, call: KeptCall, wrt: Sequence[str], arguments: Sequence[Argument], results: Any
+    ) -> Any:
+        """The results; gradients by Python's numbers, which have no element type, in that of the function's result."""
+        numbers = {each.name for each in arguments if each.role == "number"} & set(wrt)
+        if not numbers or self._mode == "jvp" or isinstance(self._function, MakesModels):
+            return results
+        found = list(cast("Sequence[Array]", results))
+        for position, name in enumerate(wrt, call.value_count):
+            if name in numbers:
+                found[position] = found[position].astype(found[0].dtype)
+        return tuple(found)
 
     @boundary
     def to_model(self, *types: Any) -> Model:
-        """The model for inputs of these types, or of the types of example arrays.
+        """The model for inputs of these types, or of the types of example arrays; options are given as they are.
 
         >>> from onnxsmith import FLOAT, opset21 as op
         >>> grad(lambda x: op.ReduceSum(x * x, keepdims=0)).to_model(FLOAT["N"])
         Model(x: FLOAT['N']) -> reduce_sum: FLOAT, x_grad: FLOAT['N'], 6 nodes, opset 21
         """
-        count = len(types)
         extra = 0
         if self._mode == "jvp":
             extra = len(self._wrt)
         elif self._mode == "vjp":
             raise CallError("the model of a vjp is made by a call", help="call it on arrays")
-        names = self._names(count - extra)
-        self._refuse_others(names, types[: count - extra])
-        self._note_numbers(())
-        kinds = [each if isinstance(each, TensorType) else type_of_example(each) for each in types]
-        return self._made(names, kinds, extra).model
+        own = types[: len(types) - extra]
+        bound = bind(self._function, own, {})
+        arguments = of_types(self._function, bound, self._chosen(bound.names), self._mode)
+        inputs = [each.value for each in arguments if each.role != "option"]
+        kinds = [
+            each if isinstance(each, TensorType) else type_of_example(cast(Any, each))
+            for each in (*inputs, *types[len(own) :])
+        ]
+        kept = self._kept_for(arguments)
+        return self._made(kept, bound, arguments, kinds, extra, mixes_dtypes=False).model
 
-    def _note_numbers(self, arguments: Sequence[UserValue]) -> None:
-        numbers = numbers_among(self._function, arguments)
-        if numbers != self._numbers:
-            self._numbers = numbers
-            self._kept = self._kept_by_numbers.setdefault(tuple(numbers.items()), _Kept())
-
-    def _refuse_others(self, names: Sequence[str], arguments: Sequence[object]) -> None:
-        """Refuse what is no array: in code for numpy it would mean something else as one, and a dict means nothing."""
-        refused = _NO_ARRAYS if isinstance(self._function, MakesModels) else (dict,)
-        for name, each in zip(names, arguments, strict=False):
-            if isinstance(each, refused) or (each is None and refused is _NO_ARRAYS):
-                what = "None" if each is None else described_type(type(cast(object, each)))
-                whose = "code for numpy" if refused is _NO_ARRAYS else "a function"
-                raise CallError(
-                    f"'{name}' of {self._shown} is given {what}, and a gradient of {whose} takes arrays and numbers",
-                    help=self._instead_of_others(name, is_differentiated=name in self._chosen(names)),
-                )
-
-    def _instead_of_others(self, name: str, *, is_differentiated: bool) -> str:
-        if is_differentiated:  # what is fixed by functools.partial would not be trained
-            return f'one argument each, and wrt=[…]: {self._mode}(f, wrt=["w", "b"])(w, b, x)'
-        if not isinstance(self._function, MakesModels):
-            return "one argument each, or a variable around the function"
-        return (
-            f"give an array, np.asarray(…); options by {self._mode}(onnxsmith.numpy.jit("
-            f"functools.partial({self._shown}, {name}=…))), or by a variable around the function"
-        )
+    def _kept_for(self, arguments: Sequence[Argument]) -> Kept:
+        """The models for the options among the arguments."""
+        key = tuple((each.name, each.key) for each in arguments)
+        if len(self._kept) >= LIMIT and key not in self._kept:
+            self._kept.clear()
+        return self._kept.setdefault(key, Kept())
 
     # -- arguments -------------------------------------------------------------------------------------
 
     def _extra(self, kwargs: dict[str, UserValue]) -> list[UserValue]:
         """The cotangents or tangents of a call."""
-        word = {"vjp": "cotangent", "jvp": "tangent"}.get(self._mode)
+        word = _EXTRA.get(self._mode)
         if word is None:
             return []
         if word not in kwargs:
             raise CallError(f"{self._mode} needs {word}=", help=f"f(x, {word}=v)")
         given = kwargs.pop(word)
         return list(cast("Sequence[UserValue]", given)) if isinstance(given, tuple | list) else [given]
-
-    def _bound(
-        self, args: Sequence[UserValue], kwargs: Mapping[str, UserValue]
-    ) -> tuple[list[str], list[UserValue]]:
-        if not kwargs:
-            return self._names(len(args)), list(args)
-        names = self._names(len(args) + len(kwargs))
-        given = dict(zip(names, args, strict=False))
-        unknown = [name for name in kwargs if name not in names or name in given]
-        if unknown:
-            raise CallError(
-                f"there is no argument {unknown[0]!r} to give", help=f"its arguments are {', '.join(names)}"
-            )
-        given.update(kwargs)
-        return names, [given[name] for name in names]
-
-    def _names(self, count: int) -> list[str]:
-        """The names of the function's arguments."""
-        function = self._function
-        needed = 0  # tracing a function says what is missing
-        if isinstance(function, Model):
-            names = [each.name for each in function.inputs]
-            needed = len(names)
-        elif isinstance(function, ScriptDefinition):
-            inputs = function.parameters.inputs
-            names = [each.name for each in inputs]
-            needed = sum(not (each.has_default or each.is_optional) for each in inputs)
-        else:
-            try:
-                parameters = inspect.signature(function).parameters.values()
-            except (TypeError, ValueError):  # builtins without a signature
-                return [f"input_{k}" for k in range(count)]
-            names = [
-                each.name
-                for each in parameters
-                if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-            ]
-            starred = next((each.name for each in parameters if each.kind == each.VAR_POSITIONAL), None)
-            if starred is not None:
-                names += [f"{starred}_{k}" for k in range(count - len(names))]
-        if len(names) < count:
-            raise CallError(f"{count} arguments were given, and there are {len(names)}: {', '.join(names)}")
-        if count < needed:
-            raise CallError(
-                f"argument {names[count]!r} is missing", help=f"its arguments are {', '.join(names)}"
-            )
-        return names[:count]
 
     def _chosen(self, names: Sequence[str]) -> list[str]:
         chosen: list[str] = []
@@ -327,80 +338,81 @@ class Gradient:
                     f"wrt is {each!r}, and the arguments are {', '.join(names) or 'none'}",
                     culprit=("attribute", "wrt"),
                 )
+        refuse_twice(chosen)
         return chosen
-
-    def _open_types(self, arrays: Sequence[Array]) -> list[AnyValueType]:
-        kinds = [type_of_example(each) for each in arrays]
-        key = tuple((each.dtype, each.ndim) for each in arrays)
-        sizes = tuple(size for each in arrays for size in each.shape)
-        if len(self._kept.sizes) >= _LIMIT:
-            self._kept.sizes.clear()
-        dimensions = list(self._kept.sizes.setdefault(key, OpenSizes()).dimensions(sizes))
-        types: list[AnyValueType] = []
-        for array, kind in zip(arrays, kinds, strict=True):
-            assert isinstance(kind, TensorType)  # the type of an array
-            shape, dimensions = dimensions[: array.ndim], dimensions[array.ndim :]
-            types.append(TensorType(kind.dtype, tuple(shape)))
-        return types
 
     # -- models ----------------------------------------------------------------------------------------
 
-    def _made(self, names: Sequence[str], kinds: Sequence[AnyValueType], extra: int) -> _Call:
-        key = tuple(kinds)
-        self._look_outside()
-        calls = self._kept.calls
-        found = calls.get(key)
+    def _made(
+        self,
+        kept: Kept,
+        bound: Bound,
+        arguments: Sequence[Argument],
+        kinds: Sequence[AnyValueType],
+        extra: int,
+        *,
+        mixes_dtypes: bool,
+        as_array: Callable[[Tensor], object] | None = None,
+    ) -> KeptCall:
+        key = (mixes_dtypes, as_array is None, *kinds)
+        kept.look_outside()
+        found = kept.calls.get(key)
         if found is None:
-            if len(calls) >= _LIMIT:
-                calls.clear()
-            given = kinds[: len(kinds) - extra]
-            model, casts = self._model(names, given)
-            found = calls[key] = self._differentiated(model, self._chosen(names), kinds, extra)
+            if len(kept.calls) >= LIMIT:
+                kept.calls.clear()
+            model, casts = self._model(
+                bound,
+                arguments,
+                kinds[: len(kinds) - extra],
+                mixes_dtypes=mixes_dtypes,
+                as_array=as_array,
+            )
+            found = self._differentiated(model, self._chosen(bound.names), extra)
             found.casts = casts
+            kept.calls[key] = found
             # What tracing itself has changed, such as a list that the function appends to, makes nothing old.
-            self._kept.is_old = _watched(self._function)
+            options = [(each.name, each.value) for each in arguments if callable(each.value)]
+            kept.is_old = _watched(self._function, options)
         return found
 
-    def _look_outside(self) -> None:
-        """Forget models where something around the function is another one: it runs with that, too."""
-        kept = self._kept
-        if kept.is_old is not None and kept.is_old():
-            kept.calls.clear()
-            kept.is_old = None
-
-    def _model(self, names: Sequence[str], kinds: Sequence[AnyValueType]) -> tuple[Model, Casts]:
+    def _model(
+        self,
+        bound: Bound,
+        arguments: Sequence[Argument],
+        kinds: Sequence[AnyValueType],
+        *,
+        mixes_dtypes: bool,
+        as_array: Callable[[Tensor], object] | None,
+    ) -> tuple[Model, Casts]:
         """The model of the function, and the types that it makes of numbers."""
         function = self._function
         if isinstance(function, Model):
             return in_new_opset(function), {}
         if isinstance(function, ScriptDefinition):
-            types = dict(zip(names, kinds, strict=True))
+            types = dict(zip(bound.names, kinds, strict=True))
             return in_new_opset(make_model(function, {"input_types": types})), {}
         if isinstance(function, MakesModels):
-            return in_new_opset(function.model_for(self._with_numbers(kinds))), {}
+            args, kwargs = bound.handed(types_of(arguments, kinds))
+            return in_new_opset(function.model_for(args, kwargs)), {}
         try:
-            model, casts = traced(function, kinds, self._numbers)
+            model, casts = traced_function(
+                function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes, as_array=as_array
+            )
             return in_new_opset(model), casts
         except OnnxsmithError as error:
             # A function of numpy, or one of onnxsmith.numpy, has met a tensor.
-            if error.message.startswith(
+            is_numpys = error.message.startswith(
                 ("numpy's ", "a tensor computes as ONNX does, and this function as numpy")
-            ):
+            )
+            if is_numpys or (as_array is not None and isinstance(error, TracedValueError)):
                 error.help = f"{self._mode}(onnxsmith.numpy.jit({self._shown})) differentiates code for numpy"
             raise
 
     @property
     def _shown(self) -> str:
-        name = getattr(self._function, "__name__", "f")
-        return "f" if name == "<lambda>" else name
+        return shown_name(self._function)
 
-    def _with_numbers(self, kinds: Sequence[AnyValueType]) -> list[AnyValueType | type]:
-        """The types of a call, with Python's own for its numbers, which take the element types of arrays."""
-        return [self._numbers.get(position, each) for position, each in enumerate(kinds)]
-
-    def _differentiated(
-        self, model: Model, wrt: Sequence[str], kinds: Sequence[AnyValueType], extra: int
-    ) -> _Call:
+    def _differentiated(self, model: Model, wrt: Sequence[str], extra: int) -> KeptCall:
         outputs = [each.name for each in model.outputs]
         if self._mode in ("grad", "value_and_grad"):
             if len(outputs) != 1:
@@ -409,7 +421,7 @@ class Gradient:
                     help="return the loss alone; vjp weights several results",
                 )
             made = differentiated(model, outputs, wrt, fills=True, keeps_nested=self._keeps_nested)
-            return _Call(made.model, 1)
+            return KeptCall(made.model, 1)
         if self._mode == "vjp":
             if extra != len(outputs):
                 raise CallError(
@@ -419,12 +431,12 @@ class Gradient:
             made = differentiated(
                 model, outputs, wrt, fills=True, cotangents=named, keeps_nested=self._keeps_nested
             )
-            return _Call(made.model, len(outputs))
+            return KeptCall(made.model, len(outputs))
         if extra != len(wrt):
             raise CallError(f"wrt names {len(wrt)} arguments, and {extra} tangents were given")
-        return _Call(forward_model(model, outputs, wrt), len(outputs))
+        return KeptCall(forward_model(model, outputs, wrt), len(outputs))
 
-    def _result(self, call: _Call, results: Any) -> Any:
+    def _result(self, call: KeptCall, results: Any) -> Any:
         found = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
         values, gradients = found[: call.value_count], found[call.value_count :]
         if self._mode == "grad":
@@ -457,7 +469,32 @@ def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> M
     return forth.model
 
 
-def _watched(function: Callable[..., Any]) -> Callable[[], bool]:
+def _array_maker(given: Sequence[UserValue]) -> Callable[[Tensor], object] | None:
+    """Where numpy code calls a gradient, what makes its arrays of tensors; None where tensors are what is given."""
+    if not any(map(holds_tensor, given)) and any(isinstance(each, Tensor) for each in given):
+        return None
+    return NUMPYS_NUMBER.get()
+
+
+def _graph_target(graph: RecordingTarget) -> GraphTarget:
+    assert isinstance(graph, GraphTarget)  # what records models
+    return graph
+
+
+def _signature(function: Callable[..., Any], mode: _Mode) -> inspect.Signature | None:
+    """The parameters of a gradient: those of the function, and the cotangent or tangent."""
+    own = signature_of(function)
+    word = _EXTRA.get(mode)
+    if own is None or word is None or word in own.parameters:
+        return own
+    parameters = list(own.parameters.values())
+    has_rest = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+    rest = [parameters.pop()] if has_rest else []
+    added = inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY)
+    return own.replace(parameters=[*parameters, added, *rest])
+
+
+def _watched(function: Callable[..., Any], options: Sequence[tuple[str, object]]) -> Callable[[], bool]:
     """A function that says if something that a function finds around it has changed since now."""
     while isinstance(function, Gradient):
         function = function.differentiated
@@ -466,5 +503,5 @@ def _watched(function: Callable[..., Any]) -> Callable[[], bool]:
     if isinstance(function, Model):
         return lambda: False  # made of what was around it when it was written
     code = function.__wrapped__ if isinstance(function, ScriptDefinition) else function
-    outside = Outside(code, is_lenient=True)
+    outside = Outside(code, options, is_lenient=True)
     return lambda: outside.changed() is not None

@@ -6,12 +6,16 @@ Any script or function on tensors is one, too. Each says which targets it takes 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from onnxsmith.core.target import ACTIVE, default_target
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.grad.operators import op
+from onnxsmith.errors import boundary
+from onnxsmith.grad.checks import check_numbers
+from onnxsmith.grad.operators import TensorOperator, TensorOperators
+from onnxsmith.grad.operators import op as recorded_op
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -27,6 +31,16 @@ class Loss(Protocol):
         ...
 
 
+class _Operators:
+    """The operators of the graph that is being recorded; where there is none, those that run on arrays."""
+
+    def __getattr__(self, name: str) -> TensorOperator:
+        is_recorded = (active := ACTIVE.get()) is not None and active.recording is not None
+        found = recorded_op if is_recorded else cast("TensorOperators", default_target().operators)
+        return getattr(found, name)
+
+
+op = _Operators()
 L = TypeVar("L", bound=Callable[..., Any])
 _TARGETS: dict[Callable[..., Any], TargetType] = {}
 
@@ -77,8 +91,10 @@ def absolute(prediction: Tensor, target: Tensor) -> Tensor:
     return _mean(op.Abs(prediction - target))
 
 
+@boundary
 def huber(delta: float = 1.0) -> Callable[[Tensor, Tensor], Tensor]:
     """Squares up to a difference of `delta`, and in line with them beyond it."""
+    check_numbers(delta=delta)
 
     def loss(prediction: Tensor, target: Tensor) -> Tensor:
         size = op.Abs(prediction - target)
@@ -110,8 +126,10 @@ def hinge(prediction: Tensor, target: Tensor) -> Tensor:
     return _mean(op.Relu(1.0 - prediction * target))
 
 
+@boundary
 def elastic_penalty(*, l1: float = 0.0, l2: float = 0.0) -> Callable[..., Tensor | float]:
     """A function of weights: `l1` times the sum of their magnitudes, and `l2` times half the sum of their squares."""
+    check_numbers(l1=l1, l2=l2)
 
     def penalty(*weights: Tensor) -> Tensor | float:
         total: Tensor | float = 0.0

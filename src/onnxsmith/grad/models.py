@@ -23,6 +23,7 @@ from onnxsmith.errors import (
 from onnxsmith.errors.telling import tell
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
+from onnxsmith.grad.checks import check_model, read_names
 from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
@@ -66,6 +67,7 @@ def gradient(
     >>> step(np.float32([[1, 2]]), np.float32([3, 4]))
     (array(121., dtype=float32), array([22., 44.], dtype=float32))
     """
+    check_model(model, "gradient")
     loss = _loss_name(model, of)
     given = in_new_opset(model)
     names, is_pattern = _chosen(given.ir.graph, wrt)
@@ -96,7 +98,7 @@ def in_new_opset(model: Model) -> Model:
 
 def _chosen(graph: ir.Graph, wrt: str | Sequence[str]) -> tuple[list[str], frozenset[str]]:
     """The names that are meant, in the model's order for a pattern; and those that only a pattern names."""
-    given = [wrt] if isinstance(wrt, str) else list(wrt)
+    given = read_names(wrt, "wrt", "gradient(model, wrt=['w'])")
     kinds = {
         value.name: type_from_ir(value.type, value.shape)
         for value in (*graph.inputs, *graph.initializers.values())
@@ -104,11 +106,6 @@ def _chosen(graph: ir.Graph, wrt: str | Sequence[str]) -> tuple[list[str], froze
     }
     chosen: dict[str, bool] = {}
     for each in given:
-        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
-            raise AttributeTypeError(
-                f"wrt are names of inputs and weights, not {described_type(type(each))}",
-                help="gradient(model, wrt=['w'])",
-            )
         if each in kinds:
             chosen[each] = False
             continue
@@ -120,8 +117,6 @@ def _chosen(graph: ir.Graph, wrt: str | Sequence[str]) -> tuple[list[str], froze
             )
         for name in found:
             chosen.setdefault(name, True)
-    if not chosen:
-        raise AttributeTypeError("wrt names nothing", help="gradient(model, wrt=['w'])")
     return list(chosen), frozenset(name for name, by_pattern in chosen.items() if by_pattern)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import AttributeValueError, boundary
+from onnxsmith.errors import AttributeTypeError, boundary
+from onnxsmith.grad.checks import check_numbers
 from onnxsmith.grad.operators import op
 
 #: Given a weight, its gradient, the learning rate, the number of the step and what is kept: the next weight, and that.
@@ -34,12 +35,8 @@ class Optimizer:
     update: Update
 
 
-def _check(**numbers: float | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and not 0.0 <= number:
-            raise AttributeValueError(
-                f"{name} is a number from 0 on, not {number!r}", culprit=("attribute", name)
-            )
+def _number(given: float | None) -> float | None:
+    return None if given is None else float(given)
 
 
 @boundary
@@ -55,7 +52,9 @@ def sgd(
     >>> sgd(0.1, momentum=0.9).slots
     ('momentum',)
     """
-    _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    check_numbers(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    # Numbers of Python's take the element types of weights; those of numpy's have one of their own.
+    momentum, weight_decay = float(momentum or 0.0), float(weight_decay or 0.0)
 
     def update(
         weight: Tensor, g: Tensor, rate: Tensor | float, step: Tensor | None, kept: Sequence[Tensor]
@@ -68,7 +67,7 @@ def sgd(
         moved = g + velocity * momentum if nesterov else velocity
         return weight - moved * rate, [velocity]
 
-    return Optimizer(lr, ("momentum",) if momentum else (), False, update)
+    return Optimizer(_number(lr), ("momentum",) if momentum else (), False, update)
 
 
 @boundary
@@ -85,8 +84,16 @@ def adam(
     >>> adam(1e-3).slots
     ('mean', 'square')
     """
-    first, second = betas
-    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+    given: object = betas
+    if not isinstance(given, tuple | list) or len(cast("Sequence[object]", given)) != 2:
+        raise AttributeTypeError(
+            f"betas are two numbers, and not {given!r}", help="adam(1e-3, betas=(0.9, 0.999))"
+        )
+    for each in betas:
+        check_numbers(betas=each)
+    first, second = map(float, betas)
+    check_numbers(lr=lr, eps=eps, weight_decay=weight_decay)
+    eps, weight_decay = float(eps or 0.0), float(weight_decay or 0.0)
 
     def update(
         weight: Tensor, g: Tensor, rate: Tensor | float, step: Tensor | None, kept: Sequence[Tensor]
@@ -101,4 +108,4 @@ def adam(
         scale = rate / (1.0 - op.Pow(op.Cast(first, to=weight.dtype), count))
         return weight - mean * scale / corrected, [mean, square]
 
-    return Optimizer(lr, ("mean", "square"), True, update)
+    return Optimizer(_number(lr), ("mean", "square"), True, update)

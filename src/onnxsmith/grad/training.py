@@ -11,10 +11,12 @@ import onnx_ir as ir
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
-from onnxsmith.errors import LossError, UnknownNameError, boundary
+from onnxsmith.diagnostics import described_type, did_you_mean
+from onnxsmith.errors import AttributeTypeError, CallError, LossError, UnknownNameError, boundary
+from onnxsmith.grad.checks import check_loss, check_model, read_names, takes
 from onnxsmith.grad.losses import Loss, target_type, zeros_of
 from onnxsmith.grad.models import differentiated, in_new_opset
-from onnxsmith.grad.operators import several
+from onnxsmith.grad.operators import op, several
 from onnxsmith.grad.optimizers import Optimizer
 from onnxsmith.graphs import trained_parameters
 from onnxsmith.graphs.ir_types import dimensions_of
@@ -73,6 +75,19 @@ def training_step(
     array([[2.],
            [3.]], dtype=float32)
     """
+    check_model(model, "training_step")
+    check_loss(loss)
+    if not isinstance(optimizer, Optimizer):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
+        raise AttributeTypeError(
+            f"the optimizer is one that sgd or adam makes, not {described_type(type(optimizer))}",
+            help="training_step(model, losses.squared, sgd(lr=0.1))",
+        )
+    if penalty is not None and not callable(cast(object, penalty)):
+        raise AttributeTypeError(
+            f"penalty is a function of the weights, not {described_type(type(penalty))}",
+            help="penalty=losses.elastic_penalty(l2=1e-4)",
+            culprit=("attribute", "penalty"),
+        )
     given = in_new_opset(model)
     if len(given.outputs) != 1:
         raise LossError(
@@ -80,9 +95,15 @@ def training_step(
             help="cut it: model.extract(outputs=['prediction'])",
         )
     if weights is None:
-        names = _parameters(given.ir) or _weights(given.ir.graph, ["*"])
+        names = _parameters(given.ir) or _weights(given.ir.graph, None)
     else:
-        names = _weights(given.ir.graph, [weights] if isinstance(weights, str) else list(weights))
+        names = _weights(given.ir.graph, read_names(weights, "weights", "weights=['head.*']"))
+    _refuse_names(given, optimizer)
+    if penalty is not None and not takes(penalty, len(names)):
+        raise LossError(
+            f"the penalty is called with {len(names)} weights, and does not take so many",
+            help="def penalty(*weights): …",
+        )
     free = _with_inputs(given, names)
     opset = given.opset_imports.get("", 18)
     kind = cast(TensorType, given.outputs[0].type)
@@ -93,6 +114,18 @@ def training_step(
     return _with_update(gradient, optimizer, names, opset)
 
 
+def _refuse_names(model: Model, optimizer: Optimizer) -> None:
+    """Refuse inputs that are called as those of a step are."""
+    own = {TARGET, *([RATE] if optimizer.lr is None else []), *([COUNT] if optimizer.counts else [])}
+    for port in model.inputs:
+        if port.name in own:
+            raise CallError(
+                f"the model has an input '{port.name}', and so has a step of training",
+                help="give it another name: trace(…, input_names=[…])",
+            )
+
+
+@boundary
 def initial_state(model: Model, step: Model) -> dict[str, Array]:
     """The inputs of the first step of training besides the data: the weights of a model, and zeros for other state.
 
@@ -106,6 +139,8 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
     >>> list(initial_state(model, training_step(model, losses.squared, sgd(lr=0.1, momentum=0.9))))
     ['weight', 'weight_momentum']
     """
+    check_model(model, "initial_state")
+    check_model(step, "initial_state")
     held = model.ir.graph.initializers
     after = {each.name.removesuffix("_next") for each in step.outputs}
     state: dict[str, Array] = {}
@@ -153,10 +188,10 @@ def _named_parameters(graph: ir.Graph, names: Sequence[str]) -> list[str]:
     return list(names)
 
 
-def _weights(graph: ir.Graph, patterns: Sequence[str]) -> list[str]:
-    """The initializers that are meant: floating-point, and for a pattern no single numbers."""
+def _weights(graph: ir.Graph, patterns: Sequence[str] | None) -> list[str]:
+    """The initializers that are meant: floating-point, and for a pattern no single numbers. None is for all."""
     found: dict[str, None] = {}
-    for pattern in patterns:
+    for pattern in ["*"] if patterns is None else patterns:
         if pattern in graph.initializers:
             found[pattern] = None
             continue
@@ -169,7 +204,12 @@ def _weights(graph: ir.Graph, patterns: Sequence[str]) -> list[str]:
             and len(value.const_value.shape)
         ]
         if not matching:
-            raise UnknownNameError(f"the model has no weight {pattern!r} of floating-point numbers")
+            which = "weights" if patterns is None else f"weight {pattern!r}"
+            raise UnknownNameError(
+                f"the model has no {which} of floating-point numbers",
+                help=did_you_mean(pattern, list(graph.initializers))
+                or "weights are initializers of the model",
+            )
         found.update(dict.fromkeys(matching))
     return list(found)
 
@@ -206,8 +246,14 @@ def _loss_model(
     def compute(*tensors: Tensor) -> Any:
         data, aim, weights = tensors[:count], tensors[count], tensors[count + 1 :]
         total = loss(model(*data, *weights), aim)
-        return total if penalty is None else total + penalty(*weights)
+        if penalty is None:
+            return total
+        added = penalty(*weights)
+        if not isinstance(added, Tensor | int | float):
+            raise LossError(f"the penalty is one number, not {described_type(type(added))}")
+        return total + added
 
+    compute.__wrapped__ = loss  # pyright: ignore[reportFunctionMemberAccess]  # errors about results point there
     return trace(
         compute,
         *kinds[:count],
@@ -226,12 +272,12 @@ def _with_update(gradient: Model, optimizer: Optimizer, names: Sequence[str], op
     kinds: dict[str, Any] = {each.name: each.type for each in ports}
     first = len(ports) - len(names)
     data, weights = [each.name for each in ports[:first]], list(names)
-    rate = [RATE] if optimizer.lr is None else []
+    rates = [RATE] if optimizer.lr is None else []
     slots = [f"{name}_{slot}" for name in weights for slot in optimizer.slots]
     counted = [COUNT] if optimizer.counts else []
-    inputs = [*data, *rate, *weights, *slots, *counted]
+    inputs = [*data, *rates, *weights, *slots, *counted]
     types: list[Any] = [kinds[each] for each in data]
-    types += [TensorType(DType.FLOAT, ())] * len(rate)
+    types += [TensorType(DType.FLOAT, ())] * len(rates)
     types += [kinds[each] for each in weights]
     types += [kinds[name] for name in weights for _ in optimizer.slots]
     types += [TensorType(DType.INT64, ())] * len(counted)
@@ -240,13 +286,14 @@ def _with_update(gradient: Model, optimizer: Optimizer, names: Sequence[str], op
     def compute(*tensors: Tensor) -> tuple[Any, ...]:
         by_name = dict(zip(inputs, tensors, strict=True))
         loss, *slopes = several(gradient(*(by_name[each] for each in (*data, *weights))))
-        length: Tensor | float = by_name[RATE] if optimizer.lr is None else optimizer.lr
         number = by_name[COUNT] + np.int64(1) if optimizer.counts else None
         moved: list[Tensor] = []
         kept: list[Tensor] = []
         for k, name in enumerate(weights):
             state = [by_name[each] for each in slots[k * width : (k + 1) * width]]
-            weight, after = optimizer.update(by_name[name], slopes[k], length, number, state)
+            weight = by_name[name]
+            rate = op.Cast(by_name[RATE], to=weight.dtype) if optimizer.lr is None else optimizer.lr
+            weight, after = optimizer.update(weight, slopes[k], rate, number, state)
             moved.append(weight)
             kept += after
         return (loss, *moved, *kept, *([] if number is None else [number]))

@@ -84,6 +84,10 @@ class GraphTarget:
         return self.program.is_exact
 
     @property
+    def mixes_dtypes(self) -> bool:
+        return self.program.mixes_dtypes
+
+    @property
     def is_lenient(self) -> bool:
         return self.program.is_lenient
 
@@ -288,6 +292,11 @@ class GraphTarget:
             here = here.parent
         return False
 
+    def reaches(self, value: Value) -> bool:
+        """True if the value can be used here, also where it becomes an input for that."""
+        captures = self.program.captures
+        return self.sees(value) or (captures is not None and captures.reaches(value))
+
     def is_given(self, value: Value) -> bool:
         return made_value(value).record.producer is None
 
@@ -343,9 +352,18 @@ class GraphTarget:
         known = tuple(each.known for each in outputs)
         return Body(graph, known if declared is None else declare_outputs(graph, known, declared))
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> GraphTarget:
+    def function(
+        self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
+    ) -> GraphTarget:
         versions = OpsetVersions(opset.version, is_fixed=opset.is_fixed, is_named=opset.is_named)
-        program = Program("function", versions, self.program.shared, is_exact=is_exact, is_lenient=is_lenient)
+        program = Program(
+            "function",
+            versions,
+            self.program.shared,
+            is_exact=is_exact,
+            is_lenient=is_lenient,
+            mixes_dtypes=mixes_dtypes,
+        )
         return GraphTarget(program)
 
     def finish_function(self, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
@@ -432,7 +450,21 @@ class GraphTarget:
             if here is scope:
                 return made.record
             here = here.parent
-        raise used_in_another_graph(made)
+        found = self._captured(made)
+        if found is None:
+            raise used_in_another_graph(made)
+        return found
+
+    def _captured(self, made: SymbolicTensor | SymbolicSequence) -> ValueRecord | None:
+        """The input that stands for a value of a graph around the function that is recorded here."""
+        captures = self.program.captures
+        if captures is None:
+            return None
+        return captures.taken(
+            made,
+            made.record,
+            lambda: self.root.input(made.name, made.known.type, made.place).record,
+        )
 
     def _constant_node(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
         key = (

@@ -675,3 +675,8 @@ class RawModel(Model):
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         return None  # onnx-ir has no place for it, and so have no origins
+
+
+def fed_arrays(model: Model, args: Sequence[Any]) -> list[Any]:
+    """The arrays that a call with these arguments runs on; refused as a call refuses them."""
+    return model._bind(tuple(args), {})[1]  # pyright: ignore[reportPrivateUsage]  # the module's own class

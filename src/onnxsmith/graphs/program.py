@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.captures import ON_CAPTURE
+from onnxsmith.graphs.captured import Captures
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import Names
@@ -44,14 +45,19 @@ class Program:
         *,
         is_exact: bool = False,
         is_lenient: bool = False,
+        mixes_dtypes: bool = False,
     ) -> None:
         self.kind: Literal["model", "function"] = kind
         #: Whether the graph has the nodes and types that the user wrote, and nothing that makes it tidier.
         self.is_exact = is_exact
         #: Whether calls that cannot work are made all the same, with a warning.
         self.is_lenient = is_lenient
+        #: Whether the graph is that of a function of numpy's arrays, whose operators take several element types.
+        self.mixes_dtypes = mixes_dtypes
         #: What a front end remembers for as long as a model is made, also for the functions in it.
         self.shared: dict[Any, Any] = {} if shared is None else shared
+        #: The values of a graph around it that it may read.
+        self.captures: Captures | None = None
         self.opsets = opsets
         self.names = Names()
         self.node_names = Names()

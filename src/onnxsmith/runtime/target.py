@@ -45,6 +45,7 @@ class EagerTarget:
 
     needs_inference: ClassVar[bool] = False
     is_exact: bool = False
+    mixes_dtypes: bool = False
     recording: None = None
 
     def __init__(self, *, wraps: bool = False) -> None:

@@ -5,17 +5,19 @@ Whoever needs a model (a gradient) asks for it here, and knows nothing of who ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from onnxsmith.graphs.model import Model
-from onnxsmith.types.value_types import AnyValueType
 
 
 class MakesModels:
     """A callable that makes models of itself."""
 
-    def model_for(self, types: Sequence[AnyValueType | type]) -> Model:
-        """The model for inputs of these types, in the order of the parameters; `float` is a number of Python's."""
+    def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> Model:
+        """The model for inputs of these types, in the order of the parameters and by name.
+
+        `float` is a number of Python's, and what is no type is an option as it is.
+        """
         raise NotImplementedError
 
     def watch(self) -> Callable[[], bool]:

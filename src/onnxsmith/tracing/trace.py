@@ -22,6 +22,7 @@ from onnxsmith.core.value import Operand, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import TraceError, boundary
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.captured import AROUND
 from onnxsmith.graphs.carried_conditions import carry, put_into
 from onnxsmith.graphs.declared_sizes import conditions_of, declared_in, ranges_of
 from onnxsmith.graphs.interface import GivenNames, describe, read_names, refuse_unknown, rename
@@ -65,6 +66,31 @@ def trace(
     Model(a: FLOAT['N', 4], b: FLOAT[4, 8]) -> relu: FLOAT['N', 8], 3 nodes, opset 21
     """
     refuse_unknown("trace", unknown, _OPTIONS, TraceError)
+    return traced(
+        function,
+        types,
+        opset_version=opset_version,
+        name=name,
+        input_names=input_names,
+        output_names=output_names,
+        doc_string=doc_string,
+        metadata=metadata,
+    )
+
+
+def traced(
+    function: Callable[..., Any],
+    types: Sequence[Annotation],
+    *,
+    opset_version: int | None = None,
+    name: str | None = None,
+    input_names: GivenNames | None = None,
+    output_names: GivenNames | None = None,
+    doc_string: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+    mixes_dtypes: bool = False,
+) -> Model:
+    """The model of a function, as `trace` makes it; `mixes_dtypes` is for a function of numpy's arrays."""
     given = cast(object, function)
     if not callable(given) or isinstance(given, ValueType):
         what = repr(given) if isinstance(given, ValueType) else described_type(type(given))
@@ -80,17 +106,23 @@ def trace(
             is_fixed=opset_version is not None,
             is_named=version is not None,
         ),
+        mixes_dtypes=mixes_dtypes,
     )
+    program.captures = AROUND.get()
+    if program.captures is not None:
+        program.captures.start()
     scope = GraphTarget(program)
     definition = definition_span(function)
     arguments = [scope.input(each, kind, definition) for each, kind in zip(names, kinds, strict=True)]
     sizes = declared_in(kinds)
     ranges = ranges_of(sizes)
     token, declared = ACTIVE.set(scope), symbolic.DECLARED.set(ranges)
+    around = AROUND.set(None)  # what else is traced meanwhile is a function of its own
     try:
         result = _called(function, arguments)
         outputs = _outputs(scope, tensors_of_arrays(result), definition)
     finally:
+        AROUND.reset(around)
         symbolic.DECLARED.reset(declared)
         ACTIVE.reset(token)
     carry(program.shared, conditions_of(sizes, ranges), {each.name: each.name for each in sizes})

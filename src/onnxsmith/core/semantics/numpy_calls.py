@@ -8,44 +8,20 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
 from onnxsmith.core.operands import operators_for
-from onnxsmith.core.semantics import arithmetic, bits
+from onnxsmith.core.semantics.numpys_types import UFUNCS, Meaning, Results, compute
 from onnxsmith.core.value import NumberValue, Operand, TensorValue, Value
 from onnxsmith.errors import ShapeError, TracedValueError
 from onnxsmith.schema import registry
 from onnxsmith.schema.other_names import ONNX_NAMES
 from onnxsmith.source import Span, caller_frame, caller_span, parse_expression, position_span, text_of
 
-#: `divmod` gives two.
-Results: TypeAlias = TensorValue | tuple[TensorValue, TensorValue]
-
 #: numpy's universal functions that Python's operators on arrays are made of.
-_OPERATORS: dict[str, Callable[[Operand, Operand], Results]] = {
-    "add": arithmetic.add,
-    "subtract": arithmetic.subtract,
-    "multiply": arithmetic.multiply,
-    "divide": arithmetic.divide,
-    "floor_divide": arithmetic.floor_divide,
-    "remainder": arithmetic.remainder,
-    "power": arithmetic.power,
-    "divmod": arithmetic.divide_with_remainder,
-    "matmul": arithmetic.matmul,
-    "bitwise_and": bits.bitwise_and,
-    "bitwise_or": bits.bitwise_or,
-    "bitwise_xor": bits.bitwise_xor,
-    "left_shift": bits.shift_left,
-    "right_shift": bits.shift_right,
-    "equal": arithmetic.equal,
-    "not_equal": arithmetic.not_equal,
-    "less": arithmetic.less,
-    "less_equal": arithmetic.less_equal,
-    "greater": arithmetic.greater,
-    "greater_equal": arithmetic.greater_equal,
-}
+_OPERATORS: dict[str, Meaning] = {each.__name__: meaning for meaning, each in UFUNCS.items()}
 
 #: Where numpy's own functions are written.
 _NUMPYS_FILES = os.path.join(os.path.dirname(np.__file__), "")
@@ -60,7 +36,7 @@ def universal_function(
     """Answers numpy's protocol for `array + tensor` and `np.add(array, tensor)`."""
     name: str = ufunc.__name__
     if method == "__call__" and not kwargs and name in _OPERATORS:
-        return _OPERATORS[name](*inputs)
+        return compute(_OPERATORS[name], *inputs)
     raise refused(name if method == "__call__" else f"{name}.{method}", inputs)
 
 

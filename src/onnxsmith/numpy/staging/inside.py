@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
@@ -18,8 +19,10 @@ from onnxsmith.numpy.staging.dialect import NumpyDialect, Substitutes
 from onnxsmith.numpy.staging.raising import guarded
 from onnxsmith.numpy.staging.recording import numbers_of_numpys, plain_function, staged_function
 from onnxsmith.scripting.staging.cells import CellScope
+from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.raised import Raises, collecting_raises
+from onnxsmith.scripting.staging.structure import parts, rebuilt
 
 
 @public("stage")
@@ -46,6 +49,36 @@ def stage(
     with CellScope(), collecting_raises() as raises, numbers_of_numpys():
         made = staged(plain.arguments(given.arguments))
         return _guarded(made, raises) if isinstance(raises.which, Number) else made
+
+
+def recorded_call(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A function that jit made, called where a graph is being recorded: it is recorded with the rest.
+
+    In a function on tensors these are what arrays are where that runs: it gets arrays, and gives tensors.
+    """
+    has_arrays = has_symbolic(_arrays_in((*args, *kwargs.values())))
+    made = stage(function, *map(_as_array, args), **{name: _as_array(each) for name, each in kwargs.items()})
+    return made if has_arrays else tensors_of_arrays(made)
+
+
+def _arrays_in(values: Sequence[Any]) -> list[Any]:
+    """The arrays of ours among values and in containers of them."""
+    inner = [parts(each) for each in values]
+    return [
+        found
+        for each, items in zip(values, inner, strict=True)
+        for found in ([each] if items is None else _arrays_in([item for _, item in items]))
+        if isinstance(found, Array)
+    ]
+
+
+def _as_array(value: Any) -> Any:
+    """A value with arrays in the places of tensors."""
+    inner = parts(value)
+    if inner is not None:
+        return rebuilt(value, [_as_array(each) for _, each in inner])
+    is_tensor = isinstance(value, Tensor) and value.is_symbolic and not isinstance(value, Number)
+    return array_from(cast(Tensor, value)) if is_tensor else value
 
 
 def _guarded(made: UserValue, raises: Raises) -> UserValue:

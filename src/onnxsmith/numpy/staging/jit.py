@@ -11,7 +11,7 @@ import functools
 import inspect
 import sys
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
@@ -24,11 +24,12 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.staging.annotated import has_sizes, hints_of, met_value, refuse_contradiction
 from onnxsmith.numpy.staging.arguments import Call, bound_arguments
 from onnxsmith.numpy.staging.dialect import StandsFor
-from onnxsmith.numpy.staging.models import to_model
+from onnxsmith.numpy.staging.inside import recorded_call
+from onnxsmith.numpy.staging.models import plain_model
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
+from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.tracing.model_maker import MakesModels
-from onnxsmith.types.value_types import AnyValueType
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -101,9 +102,9 @@ class Jitted(StandsFor, MakesModels):
             return Jitted(self.__wrapped__.__get__(instance), self._static)
         return found
 
-    def model_for(self, types: Sequence[AnyValueType | type]) -> Model:
+    def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> Model:
         """The model of the function, as `to_model` makes it."""
-        return to_model(self.__wrapped__, *types, verify=False)
+        return plain_model(self.__wrapped__, types, named)
 
     def watch(self) -> Callable[[], bool]:
         """A function that says if globals, attributes or arrays that the function reads have changed since now."""
@@ -126,6 +127,8 @@ class Jitted(StandsFor, MakesModels):
         return changed is not None
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
+        if has_symbolic((*args, *kwargs.values())):
+            return recorded_call(self.__wrapped__, args, kwargs)
         given = bound_arguments(self._plain.signature, args, kwargs)
         self._check_annotations(given)
         call, template = self._taken_apart(given)

@@ -145,6 +145,21 @@ def to_model(
     return model
 
 
+def plain_model(
+    function: Callable[..., Any], types: Sequence[object], named: Mapping[str, object]
+) -> CodeModel:
+    """The model that `to_model` makes for these types, without options: any parameter may be given by name."""
+    plain = plain_function(function)
+    reading = _Types()
+    given = _bound(plain, types, named)
+    template = {key: reading.taken_apart(value, key) for key, value in given.items()}
+    made = Recording(plain, reading.leaves, template, is_model=True, name=plain.name)
+    model = cast(CodeModel, made.model)
+    model.__class__ = CodeModel
+    model.report = ModelReport()
+    return model
+
+
 def _read_verify(verify: bool | float) -> float | None:
     """The difference that is allowed, where it is given."""
     if isinstance(verify, bool):

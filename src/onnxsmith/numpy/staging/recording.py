@@ -18,6 +18,7 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import Label, described_type
 from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
@@ -35,6 +36,7 @@ from onnxsmith.numpy.staging.results import Elements, Outputs, Rebuild
 from onnxsmith.numpy.staging.wording import in_numpys_words
 from onnxsmith.passes import optimize, tidy
 from onnxsmith.scripting.analysis.analyze import analyze
+from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.source.changed import refuse_if_changed
 from onnxsmith.scripting.source.function_source import find_function
 from onnxsmith.scripting.source.outside import closure_of
@@ -125,8 +127,10 @@ def _no_function(function: object) -> Exception:
 
 
 def _array_of(
-    value: np.generic | np.ndarray[Any, Any],
+    value: np.generic | np.ndarray[Any, Any] | Value,
 ) -> Array | np.generic | np.ndarray[Any, Any]:
+    if isinstance(value, Value):
+        return Array(cast(Tensor, value)).as_number()
     if isinstance(value, np.ndarray):
         return outside_array(value)
     return Array(np.asarray(value)).as_number() if value.dtype in dtypes.DTYPES else value
@@ -375,6 +379,17 @@ def staged_function(
 ) -> Callable[[Mapping[str, Any]], UserValue]:
     """A function that stages another on its arguments, in the graph that is being recorded."""
     plain = function.function
+    if (
+        HOOKS in plain.__code__.co_freevars
+    ):  # a function inside one that is staged: what it contains is staged, too
+        own = own_signature(plain)
+
+        def run_as_it_is(arguments: Mapping[str, Any]) -> UserValue:
+            bound = own.bind_partial()
+            bound.arguments.update(arguments)
+            return plain(*bound.args, **bound.kwargs)
+
+        return run_as_it_is
     node = find_function(plain)
     refuse_if_changed(plain, node)
     code = plain.__code__

@@ -55,7 +55,7 @@ class Gradient:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
     def to_model(self, *types: Any) -> Model:
-        """The model for inputs of these types, or of the types of example arrays.
+        """The model for inputs of these types, or of the types of example arrays; options are given as they are.
 
         >>> from onnxsmith import FLOAT, opset21 as op
         >>> grad(lambda x: op.ReduceSum(x * x, keepdims=0)).to_model(FLOAT["N"])

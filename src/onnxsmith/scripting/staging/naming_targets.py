@@ -73,6 +73,10 @@ class NamingTarget:
         return self._scope.is_exact
 
     @property
+    def mixes_dtypes(self) -> bool:
+        return self._scope.mixes_dtypes
+
+    @property
     def recording(self) -> RecordingTarget:
         self._advance()
         return self._scope

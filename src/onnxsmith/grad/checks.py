@@ -1,0 +1,102 @@
+"""What the functions of this package refuse before they begin: what is no model, no name, no function, no number."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
+
+import onnx
+
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, LossError
+from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.functions.definition import ScriptDefinition
+
+
+def check_model(given: object, name: str) -> None:
+    """Refuse what is no model, and say how to make one of it."""
+    if isinstance(given, Model):
+        return
+    advice = "trace, a script's to_model, and onnxsmith.load make one"
+    if isinstance(given, onnx.ModelProto):
+        advice = "onnxsmith.Model.from_proto(proto) is one"
+    elif isinstance(given, str | os.PathLike):
+        advice = "onnxsmith.load(path) is one"
+    elif isinstance(given, ScriptDefinition):
+        advice = "script.to_model() is one; grad(script) is the gradient of a script"
+    elif callable(given):
+        advice = "trace(function, FLOAT['N']) is one; grad(function) is the gradient of a function"
+    raise CallError(f"{name} needs a model, not {described_type(type(given))}", help=advice)
+
+
+def read_names(given: object, name: str, example: str) -> list[str]:
+    """One name or several as a list; AttributeTypeError for anything else, and for none at all."""
+    found = [given] if isinstance(given, str) else given
+    if not isinstance(found, Iterable) or isinstance(found, bytes):
+        raise AttributeTypeError(
+            f"{name} are names, not {described_type(type(given))}", help=example, culprit=("attribute", name)
+        )
+    names = list(cast("Iterable[object]", found))
+    for each in names:
+        if not isinstance(each, str):
+            raise AttributeTypeError(
+                f"{name} are names of inputs and weights, not {described_type(type(each))}", help=example
+            )
+    if not names:
+        raise AttributeTypeError(f"{name} names nothing", help=example)
+    return cast("list[str]", names)
+
+
+def refuse_twice(names: Sequence[str]) -> None:
+    """Refuse an argument that is meant twice."""
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise AttributeValueError(f"wrt names '{name}' twice", culprit=("attribute", "wrt"))
+
+
+def check_loss(loss: object) -> None:
+    """Refuse what cannot be called with a prediction and a target."""
+    if not callable(loss):
+        raise LossError(
+            f"a loss is a function of a prediction and a target, not {described_type(type(loss))}",
+            help="training_step(model, losses.squared, sgd(lr=0.1))",
+        )
+    if takes(loss, 2):
+        return
+    name = getattr(loss, "__name__", "it")
+    raise LossError(
+        f"a loss is a function of a prediction and a target, and {name} does not take two arguments",
+        help=f"losses.{name}() makes one" if name == "huber" else "def loss(prediction, target): …",
+    )
+
+
+def takes(function: Callable[..., object], count: int) -> bool:
+    """True unless a function says that it cannot be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # builtins without a signature
+        return True
+    return True
+
+
+def check_numbers(**numbers: object) -> None:
+    """Refuse what is no number from 0 on; None is for what is left open."""
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        is_number = isinstance(number, int | float) or (
+            hasattr(number, "__float__") and not getattr(number, "shape", ())
+        )
+        if isinstance(number, bool) or not is_number:
+            raise AttributeTypeError(
+                f"{name} is a number from 0 on, not {described_type(type(number))}",
+                culprit=("attribute", name),
+            )
+        if not 0.0 <= float(cast(float, number)):
+            raise AttributeValueError(
+                f"{name} is a number from 0 on, not {number!r}", culprit=("attribute", name)
+            )
