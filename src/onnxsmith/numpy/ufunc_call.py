@@ -211,6 +211,9 @@ class UfuncCall:
             extra = {"casting": options.casting}
             if options.signature is not None:
                 extra["signature"] = options.signature
+        if self._compares and all(each is int for each in kinds):
+            # numpy compares Python's integers as objects, of any size; those of a model have 64 bits.
+            kinds = [dtypes.INT64] * len(kinds)
         try:
             found = self._rules.resolve_dtypes((*cast(Any, kinds), *outs), **extra)
         except TypeError as error:

@@ -70,6 +70,10 @@ def places(x):
     return np.array([i for i, v in enumerate(x) if v > 0])
 
 
+def greater_of_two(x):
+    return max(x[0], np.float64(1.0))
+
+
 def latest_of_none_above(x):
     latest = 0.0
     for v in x:
@@ -142,6 +146,12 @@ DIFFERENCES = (
         places,
         (np.zeros(2),),
         "numpy takes float64 for no elements, and the model has one type for any number of them",
+    ),
+    Difference(
+        "`max` and `min` of numbers of two element types",
+        greater_of_two,
+        (np.array([2.0], np.float32),),
+        "a number of a model has one element type, and the wider one holds both",
     ),
     Difference(
         "the sign of a zero that an `if` in a loop chooses",

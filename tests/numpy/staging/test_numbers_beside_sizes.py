@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import onnxsmith.numpy as xp
 from tests.numpy.staging.agreeing import check
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -76,6 +77,47 @@ def test_operators_are_numpys_on_both_sides(operator: str, number: Any, measure:
                 check(function, x)
         else:
             check(function, x)
+
+
+FUNCTIONS = [
+    *(
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "floor_divide",
+        "remainder",
+        "power",
+        "fmod",
+        "maximum",
+        "hypot",
+    ),
+    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_xor"),
+    *("bitwise_and", "bitwise_or", "left_shift", "right_shift", "gcd", "copysign", "arctan2"),
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_universal_functions_take_sizes(name: str):
+    function = getattr(np, name)
+    calls: list[Callable[..., Any]] = [
+        lambda x: function(len(x), 2),
+        lambda x: function(2, len(x)),
+        lambda x: function(len(x), x.size),
+        lambda x: function(True, len(x)),
+        lambda x: function(len(x) > 1, True),
+        lambda x: function(2.5, len(x)),
+        lambda x: function(len(x) / 2, 2),
+        lambda x: function(np.float32(2), len(x)),
+        lambda x: function(len(x), np.int32(2)),
+    ]
+    x = np.arange(3.0)
+    for call in calls:
+        if isinstance(_or_error(call, x), TypeError):
+            with pytest.raises((TypeError, ValueError)):
+                xp.jit(call)(x)
+        else:
+            check(call, x)
 
 
 def test_a_comparison_decides():
