@@ -143,7 +143,7 @@ class Gradient:
         self._mode: _Mode = mode
         self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
-        several: object = (wrt,) if isinstance(wrt, int | str) else wrt
+        several = cast(object, (wrt,) if isinstance(wrt, int | str) else wrt)
         given = tuple(cast("Sequence[object]", several)) if isinstance(several, Iterable) else ()
         self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):
