@@ -44,11 +44,19 @@ class Bound:
         return found.args, found.kwargs
 
 
-def bind(function: Callable[..., Any], args: Sequence[UserValue], kwargs: Mapping[str, UserValue]) -> Bound:
-    """The arguments of a call by name; CallError where the function does not take them."""
+def bind(
+    function: Callable[..., Any],
+    args: Sequence[UserValue],
+    kwargs: Mapping[str, UserValue],
+    signature: inspect.Signature | None = None,
+) -> Bound:
+    """The arguments of a call by name; CallError where the function does not take them.
+
+    `signature` is that of the function, for who has it: reading it takes as long as all the rest.
+    """
     if isinstance(function, Model | ScriptDefinition):
         return _of_inputs(function, args, kwargs)
-    signature = signature_of(function)
+    signature = signature or signature_of(function)
     if signature is None:
         if kwargs:
             raise CallError(

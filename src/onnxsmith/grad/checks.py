@@ -19,6 +19,7 @@ def check_model(given: object, name: str) -> None:
     """Refuse what is no model, and say how to make one of it."""
     if isinstance(given, Model):
         return
+    shown = described_type(type(given))
     advice = "trace, a script's to_model, and onnxsmith.load make one"
     if isinstance(given, onnx.ModelProto):
         advice = "onnxsmith.Model.from_proto(proto) is one"
@@ -28,7 +29,7 @@ def check_model(given: object, name: str) -> None:
         advice = "script.to_model() is one; grad(script) is the gradient of a script"
     elif callable(given):
         advice = "trace(function, FLOAT['N']) is one; grad(function) is the gradient of a function"
-    raise CallError(f"{name} needs a model, not {described_type(type(given))}", help=advice)
+    raise CallError(f"{name} needs a model, not {shown}", help=advice)
 
 
 def read_names(given: object, name: str, example: str) -> list[str]:

@@ -143,7 +143,7 @@ class Gradient:
         self._mode: _Mode = mode
         self._keeps_nested = keeps_nested
         self._is_single = isinstance(wrt, int | str)
-        several: object = (wrt,) if isinstance(wrt, int | str) else wrt
+        several = cast(object, (wrt,) if isinstance(wrt, int | str) else wrt)
         given = tuple(cast("Sequence[object]", several)) if isinstance(several, Iterable) else ()
         self._wrt = cast("tuple[int | str, ...]", given)
         if not given or any(isinstance(each, bool) or not isinstance(each, int | str) for each in given):
@@ -155,7 +155,8 @@ class Gradient:
         self._kept: dict[tuple[Hashable, ...], Kept] = {}
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
-        self.__signature__ = _signature(function, mode)
+        self._signature = signature_of(function)
+        self.__signature__ = _signature(self._signature, mode)
 
     @property
     def differentiated(self) -> Callable[..., Any]:
@@ -169,7 +170,7 @@ class Gradient:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
         extra = self._extra(kwargs)
-        bound = bind(self._function, args, kwargs)
+        bound = bind(self._function, args, kwargs, self._signature)
         wrt = self._chosen(bound.names)
         active = ACTIVE.get()
         if active is not None and active.recording is not None:
@@ -481,9 +482,8 @@ def _graph_target(graph: RecordingTarget) -> GraphTarget:
     return graph
 
 
-def _signature(function: Callable[..., Any], mode: _Mode) -> inspect.Signature | None:
+def _signature(own: inspect.Signature | None, mode: _Mode) -> inspect.Signature | None:
     """The parameters of a gradient: those of the function, and the cotangent or tangent."""
-    own = signature_of(function)
     word = _EXTRA.get(mode)
     if own is None or word is None or word in own.parameters:
         return own

@@ -84,7 +84,7 @@ def adam(
     >>> adam(1e-3).slots
     ('mean', 'square')
     """
-    given: object = betas
+    given = cast(object, betas)
     if not isinstance(given, tuple | list) or len(cast("Sequence[object]", given)) != 2:
         raise AttributeTypeError(
             f"betas are two numbers, and not {given!r}", help="adam(1e-3, betas=(0.9, 0.999))"

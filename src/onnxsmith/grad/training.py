@@ -248,7 +248,7 @@ def _loss_model(
         total = loss(model(*data, *weights), aim)
         if penalty is None:
             return total
-        added = penalty(*weights)
+        added: object = penalty(*weights)
         if not isinstance(added, Tensor | int | float):
             raise LossError(f"the penalty is one number, not {described_type(type(added))}")
         return total + added
