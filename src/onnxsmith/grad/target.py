@@ -64,8 +64,11 @@ class GradientTarget(GraphTarget):
     def subgraph(self) -> GradientTarget:
         return GradientTarget(self.program, self)
 
-    def function(self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool) -> GradientTarget:
-        return GradientTarget(super().function(opset, is_exact=is_exact, is_lenient=is_lenient).program)
+    def function(
+        self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
+    ) -> GradientTarget:
+        made = super().function(opset, is_exact=is_exact, is_lenient=is_lenient, mixes_dtypes=mixes_dtypes)
+        return GradientTarget(made.program)
 
     def refined(self, value: Value, kind: AnyValueType) -> Value:
         if self.program.kind != "function":
