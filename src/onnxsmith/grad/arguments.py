@@ -230,7 +230,7 @@ def of_types(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mod
 
 
 def types_of(arguments: Sequence[Argument], kinds: Sequence[AnyValueType]) -> list[object]:
-    """What a function of numpy code is given for a model: types of inputs, Python's own for numbers, and options."""
+    """The arguments that a model of numpy code is made with: types of inputs, Python's own for numbers, and options."""
     left = iter(kinds)
     found: list[object] = []
     for each in arguments:

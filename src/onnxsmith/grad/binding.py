@@ -52,7 +52,7 @@ def bind(
 ) -> Bound:
     """The arguments of a call by name; CallError where the function does not take them.
 
-    `signature` is that of the function, for who has it: reading it takes as long as all the rest.
+    `signature` is that of the function, for callers that have it: reading it takes as long as all the rest.
     """
     if isinstance(function, Model | ScriptDefinition):
         return _of_inputs(function, args, kwargs)

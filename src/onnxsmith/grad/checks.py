@@ -1,4 +1,4 @@
-"""What the functions of this package refuse before they begin: what is no model, no name, no function, no number."""
+"""Checks of arguments before anything begins: what is no model, no name, no function, no number is refused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Keeps ONNX Runtime from choosing between the branches of an `If` inside a body before a run.
 
 Where the condition is constant, or follows from shapes that it knows, its constant folding puts the branch in the place
-of the `If`. In a body it then forgets all readers of the result but one: when that one's shape is folded, too, the
+of the `If`. In a body it then forgets all readers of the result but one. When that one's shape is folded, too, the
 branch is taken for unread and goes, and the other readers fail with "Missing Input". What concerns an operator by
 itself stands in `facts`.
 """
