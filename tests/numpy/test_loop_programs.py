@@ -33,7 +33,7 @@ def written(seed: int) -> str:
     lines: list[str] = []
     for _ in range(draw.randint(2, 5)):
         state = draw.choice(_STATES)
-        kind = draw.randrange(8)
+        kind = draw.randrange(11)
         value = number()
         if kind == 0:
             lines.append(f"{state} = {draw.choice(['max', 'min'])}({state}, {value})")
@@ -58,6 +58,22 @@ def written(seed: int) -> str:
             lines.append(f"{state} = {draw.choice(['0.5', '0.9', '-0.5'])} * {state} + {value}")
         elif kind == 6:
             lines.append(f"out[i] = {draw.choice(['0.5 * ', '-', ''])}out[i - 1] + {value}")
+        elif kind == 7:
+            known = draw.choice(["x[i] > 0", "i % 3 == 1"])
+            lines += [
+                f"if {known}:",
+                f"    {state} = {value}",
+                "else:",
+                f"    {state} = 0.5 * {state} + x[i] * 2",
+            ]
+        elif kind == 8:  # a place that is there only where the condition says so
+            inner = draw.choice(
+                [f"    {state} = 0.9 * {state} * {state} + x[i + 1]", f"    {state} = x[i + 1]"]
+            )
+            lines += ["if i + 1 < len(x):", inner]
+        elif kind == 9:
+            lines += ["if x[i] > 0:", "    if i > 1:", f"        {state} = np.tanh({state}) + x[i - 2]"]
+            lines += ["    else:", f"        {state} = {value}"]
         else:
             lines.append(f"out[i] = {draw.choice(['np.maximum', 'np.minimum'])}({state}, {value})")
     body = "".join(f"        {line}\n" for line in lines)

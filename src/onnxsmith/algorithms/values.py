@@ -104,6 +104,13 @@ def like(value: complex, x: TensorValue) -> Array:
     return np.asarray(value, dtype_of(x).numpy)
 
 
+def where(condition: TensorOrArray, x: TensorOrArray, y: TensorOrArray) -> TensorValue:
+    """Elements of one or the other, as `Where` gives them; ONNX Runtime has none of truth values."""
+    if any(isinstance(each, TensorValue) and dtype_of(each) is DType.BOOL for each in (x, y)):
+        return op.Or(op.And(condition, x), op.And(op.Not(condition), y))
+    return op.Where(condition, x, y)
+
+
 def constant(array: Array | np.generic | complex) -> TensorValue:
     """An array as a tensor of the graph."""
     made = current_graph().constant(np.asarray(array))

@@ -40,6 +40,7 @@ from onnxsmith.graphs.value import made_value
 from onnxsmith.passes import convert_version, tidy
 from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import PRODUCER
+from onnxsmith.types.value_types import TensorType
 
 #: The oldest opset that rules are written in; older models are converted.
 OLDEST_OPSET = 18
@@ -82,11 +83,17 @@ def _loss_name(model: Model, of: str | None) -> str:
             return outputs[0]
         raise LossError(
             f"the model has {len(outputs)} outputs, and nothing says which is the loss",
-            help=f"of={outputs[0]!r}" if outputs else None,
+            help=f"of={_likely_loss(model)!r}" if outputs else None,
         )
     if not isinstance(of, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
         raise AttributeTypeError(f"of is the name of a value, not {described_type(type(of))}")
     return of
+
+
+def _likely_loss(model: Model) -> str:
+    """The output that is most likely meant: the first that is a number."""
+    numbers = [each for each in model.outputs if isinstance(each.type, TensorType) and each.type.shape == ()]
+    return (numbers or model.outputs)[0].name
 
 
 def in_new_opset(model: Model) -> Model:

@@ -304,7 +304,8 @@ def ptp(a: ArrayLike, axis: Axes = None, out: Array | None = None, keepdims: boo
 def _truth(x: Array, axes: tuple[int, ...], keepdims: bool, is_all: bool, mask: Array | None) -> Array:
     is_true = tensor_of(x) if x.dtype.kind == "b" else tensors_of(x).is_nonzero()
     if mask is not None:
-        is_true = op.Where(tensor_of(mask), is_true, np.array(is_all))
+        within = tensor_of(mask)
+        is_true = op.Or(op.Not(within), is_true) if is_all else op.And(within, is_true)
     return array_from((reductions.all_true if is_all else reductions.any_true)(is_true, axes, keepdims))
 
 

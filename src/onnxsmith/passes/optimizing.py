@@ -15,6 +15,7 @@ from onnxsmith.errors import (
     CallError,
     VersionConversionError,
 )
+from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_version import drop_unused_imports, settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -189,8 +190,11 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
         edit = Editor(changed, log=log)
         edit.budget = budget
         edit.settles_loops = True
+        has_own_gradients = any(each.name.startswith(BACKWARD_OF) for each in changed.functions.values())
         if wanted.inline and not inline_functions(edit):
             report.notes.append("functions are kept: dissolved, they would be too many nodes")
+        elif wanted.inline and has_own_gradients:
+            report.notes.append("functions with gradients of their own are dissolved: take gradients before")
         types = DeclaredTypes(changed)
         types.forget_shapes()
         unrolling = Unrolling(wanted.unroll)

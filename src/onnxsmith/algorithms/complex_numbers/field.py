@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from onnxsmith.algorithms import values
 from onnxsmith.algorithms.angles import atan2, hypot
 from onnxsmith.algorithms.complex_numbers.pair import Complex, zeros_like
 from onnxsmith.algorithms.operators import op
@@ -162,7 +163,7 @@ def imaginary(z: Field) -> TensorValue:
 
 def where(condition: TensorOrArray, x: Field, y: Field) -> Field:
     """Elements of one or the other. Zeros stand for a missing imaginary part."""
-    re = op.Where(condition, x.re, y.re)
+    re = values.where(condition, x.re, y.re)
     if x.im is None and y.im is None:
         return Field(re)
     zero = real(0, y if x.im is None else x)

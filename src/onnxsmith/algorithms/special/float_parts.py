@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, converted, dtype_of, like
+from onnxsmith.algorithms.values import constant, converted, dtype_of, like, where
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -57,7 +57,7 @@ def chosen(condition: TensorValue, x: TensorOrArray, y: TensorOrArray) -> Tensor
     """One of two, as `Where` gives it, but for zeros: ONNX Runtime's `Where` loses their sign, integers have none."""
     kind = next(dtype_of(each) for each in (x, y) if isinstance(each, TensorValue))
     if kind not in _LAYOUTS or not op.has("BitCast"):
-        return op.Where(condition, x, y)
+        return where(condition, x, y)
     bits = _LAYOUTS[kind].bits
     return op.BitCast(op.Where(condition, _as_bits(x, bits), _as_bits(y, bits)), to=kind)
 

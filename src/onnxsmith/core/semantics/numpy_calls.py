@@ -94,7 +94,9 @@ def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
     """The error for a function of numpy that was given a tensor; the help is what to call instead."""
     return TracedValueError(
         f"numpy's {name} cannot compute with a tensor of ONNX",
-        help=f"{_instead(name, inputs)};\nonnxsmith.numpy.asarray(tensor) is an array, which computes as numpy does",
+        help=f"{_instead(name, inputs)};\n"
+        "onnxsmith.numpy.asarray(tensor) is an array, which computes as numpy does;\n"
+        "onnxsmith.numpy.jit(f) is a function of arrays that all computes so",
     )
 
 
@@ -104,9 +106,9 @@ def _instead(name: str, inputs: Sequence[Any]) -> str:
     owner = cast("type[object]", type(inputs[0])) if inputs else object
     is_method = issubclass(owner, Value) and name.isidentifier()
     if is_method and isinstance(getattr(owner, name, None), property):
-        return f"{written[0]}.{name}"
+        return f"{_as_owner(written[0])}.{name}"
     if is_method and hasattr(owner, name):
-        return f"{written[0]}.{name}({', '.join(written[1:])})"
+        return f"{_as_owner(written[0])}.{name}({', '.join(written[1:])})"
     meant = operator_for(name, operators_for(*inputs).version)
     if meant is None:
         return "call ONNX's operators, op.…, or methods of the tensor"
@@ -117,6 +119,13 @@ def _instead(name: str, inputs: Sequence[Any]) -> str:
             return f"op.ConcatFromSequence(op.SequenceConstruct({arguments}), axis=0, new_axis=1)"
         arguments += ", axis=0"
     return f"op.{meant}({arguments})"
+
+
+def _as_owner(text: str) -> str:
+    """An expression in front of a dot."""
+    parsed = parse_expression(text)
+    is_whole = isinstance(parsed, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    return text if is_whole else f"({text})"
 
 
 def operator_for(name: str, version: int) -> str | None:

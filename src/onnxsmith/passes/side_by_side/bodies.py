@@ -1,4 +1,4 @@
-"""Graphs that the nodes made for a loop have inside: their inputs, and what is made within them."""
+"""Nodes that are made for a loop: choices, and graphs with their inputs and what is made within them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,21 @@ from collections.abc import Callable, Sequence
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt
+from onnxsmith.passes.values import made_by
+
+_TRUTHS = (
+    "And",
+    "Equal",
+    "Greater",
+    "GreaterOrEqual",
+    "IsInf",
+    "IsNaN",
+    "Less",
+    "LessOrEqual",
+    "Not",
+    "Or",
+    "Xor",
+)
 
 
 def body_input(at: Attempt, name: str, kind: ir.DataType, *, is_number: bool = True) -> ir.Value:
@@ -26,3 +41,15 @@ def body_graph(
     finally:
         at.made = made
     return ir.Graph(inputs, outputs, nodes=nodes, name=at.edit.fresh_name(name))
+
+
+def chosen_value(at: Attempt, condition: ir.Value, one: ir.Value, other: ir.Value) -> ir.Value:
+    """One of two values, element by element; ONNX Runtime has no `Where` of truth values."""
+    if not _is_truth(one) and not _is_truth(other):
+        return at.op("Where", condition, one, other)
+    return at.op("Or", at.op("And", condition, one), at.op("And", at.op("Not", condition), other))
+
+
+def _is_truth(value: ir.Value) -> bool:
+    """True if a value holds truth values; nodes that have just been made have no types yet."""
+    return value.dtype == ir.DataType.BOOL or made_by(value, *_TRUTHS) is not None

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
+from onnxsmith.passes.side_by_side.bodies import chosen_value
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import Dependence, chosen_from
 from onnxsmith.passes.side_by_side.values import Lifted
@@ -42,5 +43,5 @@ def one_of(lifter: Lifter, condition: Lifted, one: Lifted, other: Lifted) -> Lif
     """One of two numbers, as a condition says that may be the same in all turns."""
     if one == other:
         return one
-    made = lifter.at.op("Where", condition.value, one.value, other.value)
+    made = chosen_value(lifter.at, condition.value, one.value, other.value)
     return Lifted(made, any(each.is_each for each in (condition, one, other)), 0)

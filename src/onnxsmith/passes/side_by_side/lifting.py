@@ -14,6 +14,7 @@ from typing import TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt
+from onnxsmith.passes.side_by_side.bodies import chosen_value
 from onnxsmith.passes.side_by_side.failing import DIVIDING, cannot_fail, keeps_size
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.values import (
@@ -133,7 +134,7 @@ class Lifter:
         if then.rank != other.rank:
             raise CannotLift("two sides of an if give different numbers of dimensions")
         where = self.ranked(Lifted(condition, True, 0), wanted)
-        return Lifted(self.at.op("Where", where, then.value, other.value), True, wanted)
+        return Lifted(chosen_value(self.at, where, then.value, other.value), True, wanted)
 
     def both(self, first: ir.Value | None, second: ir.Value) -> ir.Value:
         """The turns that are in two masks."""

@@ -19,7 +19,7 @@ import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.loop_turns import loop_turns
-from onnxsmith.passes.side_by_side.bodies import body_graph, body_input
+from onnxsmith.passes.side_by_side.bodies import body_graph, body_input, chosen_value
 from onnxsmith.passes.side_by_side.failing import cannot_fail, keeps_size
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.linear_form import chosen_from, waiting_for
@@ -90,6 +90,8 @@ class _Turn:
         self._seen: set[ir.Value] = set()
         #: What each turn has of its own, and does not wait.
         self.lines: dict[ir.Value, None] = {}
+        #: The turns that run a graph; the body's own is run by all.
+        self._masks: dict[ir.Graph | ir.Function | None, ir.Value] = {}
 
     def look_at(self, value: ir.Value) -> None:
         """Note what a value is made of; raises CannotLift where that may fail, or there is no rule for it."""
@@ -118,6 +120,27 @@ class _Turn:
             raise CannotLift("a node may fail on numbers that the loop never has")
 
     def _look_at_branches(self, node: ir.Node, value: ir.Value) -> None:
+        if node.inputs[0] not in self._waiting:
+            self._lift_branches(node)
+        else:
+            self._look_ahead(node)
+        for each in chosen_from(node, value) or ():
+            self.look_at(each)
+
+    def _lift_branches(self, node: ir.Node) -> None:
+        """Lift what branches compute that does not wait, where it is known which turns take them."""
+        lifter = self.lifter
+        before, lifter.mask = lifter.mask, self._masks.get(node.graph)
+        taken = lifter.each(lifter.number(node.inputs[0]))
+        around = lifter.mask
+        for name, mask in (("then_branch", taken), ("else_branch", lifter.at.op("Not", taken))):
+            graph = node.attributes[name].as_graph()
+            self._masks[graph] = lifter.mask = lifter.both(around, mask)
+            lifter.graph(graph, self._waiting)
+        lifter.mask = before
+
+    def _look_ahead(self, node: ir.Node) -> None:
+        """Lift what branches compute that does not wait, where a turn takes one that nobody knows before."""
         for name in ("then_branch", "else_branch"):
             graph = node.attributes[name].as_graph()
             for each in self.lifter.at.edit.living(graph):
@@ -126,8 +149,6 @@ class _Turn:
                 if has_graphs(each) or not self._can_go_ahead(each):
                     raise CannotLift("a node may fail that is not always run")
             self.lifter.graph(graph, self._waiting)
-        for each in chosen_from(node, value) or ():
-            self.look_at(each)
 
     def _can_go_ahead(self, node: ir.Node) -> bool:
         """True if a node may run in turns that do not take its branch."""
@@ -146,8 +167,9 @@ class _Turn:
         assert node is not None
         inputs = [None if each is None else self.made(each, made) for each in node.inputs]
         if node.op_type == "If":
-            inputs += [self.made(each, made) for each in chosen_from(node, value) or ()]
-            result = at.op("Where", *inputs)
+            one, other = (self.made(each, made) for each in chosen_from(node, value) or ())
+            assert inputs[0] is not None
+            result = chosen_value(at, inputs[0], one, other)
         elif node.op_type == "Identity":
             assert inputs[0] is not None
             result = inputs[0]

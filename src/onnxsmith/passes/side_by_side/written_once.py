@@ -13,6 +13,7 @@ import onnx_ir as ir
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states
 from onnxsmith.passes.side_by_side.bodies import body_input
+from onnxsmith.passes.side_by_side.linear_form import chosen_from
 from onnxsmith.passes.values import int_attribute, is_read, made_by, rank
 from onnxsmith.schema.elementwise_operators import ELEMENTWISE
 
@@ -105,7 +106,10 @@ def _is_number(value: ir.Value | None, vector: ir.Value, seen: set[ir.Value]) ->
         return False
     if node.op_type == "Gather":
         return node.inputs[0] is vector and _is_number(node.inputs[1], vector, seen)
-    found = node.op_type in ELEMENTWISE and all(_is_number(each, vector, seen) for each in node.inputs)
+    parts = chosen_from(node, value) or node.inputs
+    found = (node.op_type in ELEMENTWISE or node.op_type == "If") and all(
+        _is_number(each, vector, seen) for each in parts
+    )
     if found:
         seen.add(value)
     return found
