@@ -120,7 +120,9 @@ def stage_loop(
     place = frame.span(statement)
     if outer.depth >= DEEPEST:
         raise NestingError(f"loops and conditions are nested more than {DEEPEST} deep").locate(place)
-    if not at_least_once:  # else Python can append, one iteration after the other
+    if not at_least_once or isinstance(
+        statement, ast.While
+    ):  # else Python can append, one turn after the other
         growing.begin(
             stager, statement, lambda: _try_body(stager, statement, source, leaf, test, at_least_once)
         )

@@ -356,7 +356,10 @@ def _while(stager: Stager, statement: ast.While, follow: Leaf) -> Side:
             if attempt is not None:
                 attempt.take_back()
             value = True
-        ended = stage_loop(stager, statement, Iteration(None, None), leaf, test, value, at_least_once=False)
+        is_entered = not is_symbolic(value) and bool(value)
+        ended = stage_loop(
+            stager, statement, Iteration(None, None), leaf, test, value, at_least_once=is_entered
+        )
         return _after(stager, statement, ended, follow)
     raise UnsupportedSyntaxError(
         f"this loop runs when the model is made, and does not end within {_MOST_ITERATIONS} iterations",
