@@ -57,7 +57,8 @@ def written(seed: int) -> str:
         elif kind == 5:
             lines.append(f"{state} = {draw.choice(['0.5', '0.9', '-0.5'])} * {state} + {value}")
         elif kind == 6:
-            lines.append(f"out[i] = {draw.choice(['0.5 * ', '-', ''])}out[i - 1] + {value}")
+            added = draw.choice([f" + {value}", ""])
+            lines.append(f"out[i] = {draw.choice(['0.5 * ', '-', ''])}out[i - 1]{added}")
         elif kind == 7:
             known = draw.choice(["x[i] > 0", "i % 3 == 1"])
             lines += [

@@ -110,6 +110,37 @@ def of_whole_numbers(x: Any) -> Any:
     return out
 
 
+def handed_on(x: Any) -> Any:
+    out = np.linspace(0, 1, len(x) + 1)
+    for i in range(1, len(x)):
+        out[i] = out[i - 1]
+    return out
+
+
+def handed_on_twice(x: Any) -> Any:
+    out, total = x.copy(), 0.0
+    for i in range(2, len(x)):
+        total += out[i - 2]
+        out[i] = out[i - 2]
+        total *= out[i]
+    return out, total
+
+
+def handed_back(x: Any) -> Any:
+    out = x.copy()
+    for i in range(1, len(x) - 1):
+        out[i] = out[i + 1]
+    return out
+
+
+def exchanged(x: Any) -> Any:
+    out, other = x.copy(), x * 2
+    for i in range(1, len(x)):
+        out[i] = other[i - 1]
+        other[i] = out[i - 1]
+    return out, other
+
+
 def into_three(x: Any) -> Any:
     out = np.zeros(3)
     level = 0.0
@@ -139,6 +170,10 @@ def _writes_in_turns(model: PassedModel) -> int:
         (from_the_end, 1),
         (until_what_was_is_large, 0),
         (of_whole_numbers, 0),
+        (handed_on, 0),
+        (handed_on_twice, 0),
+        (handed_back, 0),
+        (exchanged, 0),
     ],
 )
 def test_the_same_is_written(function: Callable[..., Any], writes: int) -> None:

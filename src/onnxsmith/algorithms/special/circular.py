@@ -123,8 +123,10 @@ def _half_exponential(x: TensorValue) -> TensorValue:
 @algorithm
 def tanh(x: TensorValue) -> TensorValue:
     # ONNX Runtime's own loses three bits away from 0; near 0 the exponential would.
-    far = op.Sub(number(1), op.Div(number(2), op.Add(op.Exp(op.Mul(x, number(2))), number(1))))
-    return chosen(op.Less(op.Abs(x), number(1)), op.Tanh(x), far)
+    size = op.Abs(x)
+    rest = op.Div(number(2), op.Add(op.Exp(op.Mul(size, number(2))), number(1)))
+    far = op.Mul(op.Sign(x), op.Sub(number(1), rest))
+    return chosen(op.Less(size, number(1)), op.Tanh(x), far)
 
 
 @algorithm

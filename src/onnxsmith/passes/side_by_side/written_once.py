@@ -147,18 +147,20 @@ def _offset(edit: Editor, value: ir.Value | None, counter: ir.Value) -> int | No
 def _put_together(at: Attempt, body: ir.Graph, found: _Write) -> list[ir.Value | None]:
     node, place, given = at.node, found.place, found.given
     held, result = body.inputs[2 + place], body.outputs[1 + place]
-    before = _carried(at, found, held)
+    before, update = _carried(at, found, held), found.update
     for reader, turns in found.reads:
         if turns < 0:
             reader.replace_input_with(0, given)
-        else:
-            _replace(at, reader, before[turns - 1] if turns else found.update)
+            continue
+        known = _replace(at, reader, before[turns - 1] if turns else update)
+        if reader.outputs[0] is update:  # a turn writes what one before it wrote
+            update = known
     scatter = result.producer()
     assert scatter is not None
     scatter.replace_input_with(0, given)
     # A value may be one output of a body only.
-    written = _copied(at, body, found.update, "written")
-    after = [_copied(at, body, each, "carried") for each in [found.update, *before[:-1]][: len(before)]]
+    written = _copied(at, body, update, "written")
+    after = [_copied(at, body, each, "carried") for each in [update, *before[:-1]][: len(before)]]
     # The body goes over to the new node: what stays with the old one is taken apart.
     attributes = dict(node.attributes)
     del node.attributes["body"]
@@ -191,7 +193,7 @@ def _carried(at: Attempt, found: _Write, held: ir.Value) -> list[ir.Value]:
     return [body_input(at, "before", held.dtype) for _ in range(found.farthest)]
 
 
-def _replace(at: Attempt, reader: ir.Node, known: ir.Value) -> None:
+def _replace(at: Attempt, reader: ir.Node, known: ir.Value) -> ir.Value:
     """Put a copy of a number where a node reads it: a graph gives no values of the graph around it."""
     old, graph = reader.outputs[0], reader.graph
     assert graph is not None
@@ -200,6 +202,7 @@ def _replace(at: Attempt, reader: ir.Node, known: ir.Value) -> None:
         reader, ir.Node("", "Identity", [known], outputs=[copy], name=at.edit.fresh_name("read"))
     )
     old.replace_all_uses_with(copy, replace_graph_outputs=True)
+    return copy
 
 
 def _copied(at: Attempt, body: ir.Graph, value: ir.Value, name: str) -> ir.Value:
