@@ -393,8 +393,7 @@ class Gradient:
             types = dict(zip(bound.names, kinds, strict=True))
             return in_new_opset(make_model(function, {"input_types": types})), {}
         if isinstance(function, MakesModels):
-            args, kwargs = bound.handed(types_of(arguments, kinds))
-            return in_new_opset(function.model_for(args, kwargs)), {}
+            return in_new_opset(_of_numpys(function, bound, arguments, kinds)), {}
         try:
             model, casts = traced_function(
                 function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes, as_array=as_array
@@ -505,3 +504,32 @@ def _watched(function: Callable[..., Any], options: Sequence[tuple[str, object]]
     code = function.__wrapped__ if isinstance(function, ScriptDefinition) else function
     outside = Outside(code, options, is_lenient=True)
     return lambda: outside.changed() is not None
+
+
+def _of_numpys(
+    function: MakesModels, bound: Bound, arguments: Sequence[Argument], kinds: Sequence[AnyValueType]
+) -> Model:
+    """The model of numpy code: for these sizes, or for any where the code is such that only a `Loop` can run it."""
+
+    def made(types: Sequence[AnyValueType]) -> Model:
+        args, kwargs = bound.handed(types_of(arguments, types))
+        return function.model_for(args, kwargs)
+
+    try:
+        return made(kinds)
+    except OnnxsmithError:
+        opened = [_with_open_sizes(kind, position) for position, kind in enumerate(kinds)]
+        if opened == list(kinds):
+            raise
+        try:
+            return made(opened)
+        except OnnxsmithError:
+            pass  # what is wrong at these sizes is what the caller has met
+        raise
+
+
+def _with_open_sizes(kind: AnyValueType, position: int) -> AnyValueType:
+    """The type of an argument with a name for each of its sizes."""
+    if not isinstance(kind, TensorType) or not kind.shape:
+        return kind
+    return TensorType(kind.dtype, tuple(f"N{position}_{axis}" for axis in range(len(kind.shape))))

@@ -65,3 +65,9 @@ def test_code_for_numpy_that_is_not_jitted_is_told_what_to_write():
         grad(with_a_loop)(np.ones(2))
     assert caught.value.help is not None
     assert "grad(onnxsmith.numpy.jit(with_a_loop))" in caught.value.help
+
+
+def test_code_that_only_a_loop_can_run() -> None:
+    fast = xp.jit(lambda x: sum(v * v for v in x if v > 0))
+    for x in (np.array([1.0, -2.0, 3.0]), np.array([2.0]), np.array([-1.0, -1.0])):
+        np.testing.assert_allclose(grad(fast)(x), 2 * np.maximum(x, 0))
