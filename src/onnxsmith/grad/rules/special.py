@@ -129,6 +129,39 @@ def logarithm_of_one_more(step: Step, g: Tensor) -> Cotangents:
     return (divided(step, g, step.input() + 1.0),)
 
 
+@rule("log2", domain=ALGORITHMS)
+def logarithm_to_base_2(step: Step, g: Tensor) -> Cotangents:
+    return (divided(step, g, step.input() * math.log(2.0)),)
+
+
+@rule("log10", domain=ALGORITHMS)
+def logarithm_to_base_10(step: Step, g: Tensor) -> Cotangents:
+    return (divided(step, g, step.input() * math.log(10.0)),)
+
+
+@rule("logaddexp", domain=ALGORITHMS, broadcasts=True)
+def logarithm_of_two_exponentials(step: Step, g: Tensor) -> Cotangents:
+    return _by_share(step, g, 1.0)
+
+
+@rule("logaddexp2", domain=ALGORITHMS, broadcasts=True)
+def logarithm_of_two_powers_of_two(step: Step, g: Tensor) -> Cotangents:
+    return _by_share(step, g, math.log(2.0))
+
+
+def _by_share(step: Step, g: Tensor, unit: float) -> Cotangents:
+    """What one exponential is of the sum of both; of equal infinities a half."""
+    x, y = step.input(0), step.input(1)
+    are_infinite = op.And(op.Equal(x, y), op.IsInf(x))
+    distance = op.Where(are_infinite, 0.0, x - y) * unit
+    return (lambda: g * op.Sigmoid(distance)), (lambda: g * op.Sigmoid(-distance))
+
+
+@rule("entropy", domain=ALGORITHMS)
+def entropy(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, -op.Log(step.input()) - 1.0),)
+
+
 @rule("expm1", domain=ALGORITHMS)
 def exponential_less_one(step: Step, g: Tensor) -> Cotangents:
     return (scaled(step, g, step.output() + 1.0),)
