@@ -13,7 +13,7 @@ import numpy as np
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular, error_functions
-from onnxsmith.algorithms.special.float_parts import chosen
+from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.value import TensorValue
@@ -68,6 +68,26 @@ def sign(x: TensorValue) -> TensorValue:
 def trunc(x: TensorValue) -> TensorValue:
     """Rounded towards zero, which has the sign of what was there; integers are as they are."""
     return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
+
+
+@algorithm(has_gradient=True)
+def modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """The fraction and the whole number, both with the sign of what was there."""
+    whole = trunc(x)
+    fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
+    return copysign(fraction, x), whole
+
+
+@algorithm(has_gradient=True)
+def cbrt(x: TensorValue) -> TensorValue:
+    """The third root of a double, by one step of Newton's method behind a power; what is no finite number stays."""
+    zero, size = np.float64(0), op.Abs(x)
+    root = op.Pow(size, np.float64(1 / 3))
+    square = op.Mul(root, root)
+    better = op.Sub(root, op.Div(op.Sub(root, op.Div(size, square)), np.float64(3)))
+    better = op.Where(op.Less(x, zero), op.Neg(better), better)
+    is_plain = op.And(op.Greater(size, zero), op.Less(size, np.float64(np.inf)))
+    return op.Where(is_plain, better, x)
 
 
 def is_nan(x: TensorValue) -> TensorValue:

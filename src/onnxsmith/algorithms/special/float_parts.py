@@ -223,7 +223,7 @@ def _scaled(x: TensorValue, exponent: TensorValue) -> TensorValue:
     return op.Mul(op.Mul(x, op.Pow(two, half)), op.Pow(two, op.Sub(exponent, half)))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     """x times a power of two, rounded once."""
     dtype = dtype_of(x)

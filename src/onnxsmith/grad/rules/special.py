@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import cast
 
+from onnxsmith.algorithms import division
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
 from onnxsmith.algorithms.special import bessel, circular, error_functions, float_parts, gamma, zeta
 from onnxsmith.core.tensor import Tensor
@@ -35,6 +36,45 @@ def copied_sign(step: Step, g: Tensor) -> Cotangents:
     """The size follows the first; of the second only the sign counts, which nothing changes a little."""
     x, y = step.input(), step.input(1)
     return (op.Sign(x) * op.Where(float_parts.signbit(y), -g, g),)
+
+
+@rule("ldexp", domain=ALGORITHMS, broadcasts=True)
+def scaled_by_power_of_two(step: Step, g: Tensor) -> Cotangents:
+    return (cast(Tensor, float_parts.ldexp(g, step.input(1))),)
+
+
+@rule("modf", domain=ALGORITHMS)
+def fraction(step: Step, g: Tensor | None, _: Tensor | None = None) -> Cotangents:
+    """The fraction grows as the number does, also where it is 0; the whole number is constant in steps."""
+    return (g,)
+
+
+@rule("cbrt", domain=ALGORITHMS)
+def third_root(step: Step, g: Tensor) -> Cotangents:
+    y = step.output()
+    return (divided(step, g, y * y * 3.0),)
+
+
+# -- division ------------------------------------------------------------------------------------------------
+
+
+@rule("floor_divide", domain=ALGORITHMS)
+def whole_quotient(step: Step, g: Tensor) -> Cotangents:
+    """Constant in steps."""
+    return ()
+
+
+@rule("remainder", domain=ALGORITHMS, broadcasts=True)
+def remainder(step: Step, g: Tensor) -> Cotangents:
+    x, y = step.input(0), step.input(1)
+    return g, lambda: -scaled(step, g, cast(Tensor, division.floor_divide(x, y)))
+
+
+@rule("floor_divide_and_remainder", domain=ALGORITHMS, broadcasts=True)
+def whole_quotient_and_remainder(
+    step: Step, _: Tensor | None = None, rest: Tensor | None = None
+) -> Cotangents:
+    return () if rest is None else (rest, lambda: -scaled(step, rest, step.output(0)))
 
 
 # -- circular and hyperbolic ---------------------------------------------------------------------------------
@@ -117,8 +157,10 @@ def angle(step: Step, g: Tensor) -> Cotangents:
 
 @rule("hypot", domain=ALGORITHMS, broadcasts=True)
 def length(step: Step, g: Tensor) -> Cotangents:
+    """Flat at the origin, as torch's absolute value of complex numbers is."""
     size = step.output()
-    return tuple((lambda k=k: divided(step, g * step.input(k), size)) for k in range(2))
+    safe = op.Where(op.Equal(size, 0.0), 1.0, size)
+    return tuple((lambda k=k: scaled(step, g, step.input(k) / safe)) for k in range(2))
 
 
 # -- exponentials and error functions ------------------------------------------------------------------------
