@@ -16,7 +16,7 @@ from onnxsmith.algorithms.special import bessel, circular, error_functions, floa
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.scaling import divided, scaled
+from onnxsmith.grad.scaling import chosen, divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.grad.table import rule
 from onnxsmith.types.dtypes import DType
@@ -53,6 +53,21 @@ def fraction(step: Step, g: Tensor | None, _: Tensor | None = None) -> Cotangent
 def third_root(step: Step, g: Tensor) -> Cotangents:
     y = step.output()
     return (divided(step, g, y * y * 3.0),)
+
+
+@rule("nextafter", domain=ALGORITHMS, broadcasts=True)
+def neighbour(step: Step, g: Tensor) -> Cotangents:
+    """It moves with the first; the second says only where it is."""
+    return (g,)
+
+
+@rule("fmax", "fmin", domain=ALGORITHMS, broadcasts=True)
+def extreme_number(step: Step, g: Tensor) -> Cotangents:
+    """Of equal ones the first has it, as torch has it; beside what is no number, the other."""
+    x, y = step.input(0), step.input(1)
+    wins = x >= y if step.name == "fmax" else x <= y
+    is_first = op.Or(wins, op.IsNaN(y))
+    return (lambda: chosen(is_first, g)), (lambda: op.Where(is_first, 0.0, g))
 
 
 # -- division ------------------------------------------------------------------------------------------------
@@ -150,17 +165,23 @@ def inverse_hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
 
 @rule("atan2", domain=ALGORITHMS, broadcasts=True)
 def angle(step: Step, g: Tensor) -> Cotangents:
+    """Flat at the origin, as torch has it."""
     y, x = step.input(0), step.input(1)
     square = x * x + y * y
-    return (lambda: divided(step, g * x, square)), (lambda: -divided(step, g * y, square))
+    return (lambda: scaled(step, g, _ratio(x, square))), (lambda: -scaled(step, g, _ratio(y, square)))
 
 
 @rule("hypot", domain=ALGORITHMS, broadcasts=True)
 def length(step: Step, g: Tensor) -> Cotangents:
     """Flat at the origin, as torch's absolute value of complex numbers is."""
     size = step.output()
-    safe = op.Where(op.Equal(size, 0.0), 1.0, size)
-    return tuple((lambda k=k: scaled(step, g, step.input(k) / safe)) for k in range(2))
+    return tuple((lambda k=k: scaled(step, g, _ratio(step.input(k), size))) for k in range(2))
+
+
+def _ratio(part: Tensor, whole: Tensor) -> Tensor:
+    """A quotient that is 0, and stays so, where the divisor is."""
+    is_zero = op.Equal(whole, 0.0)
+    return op.Where(is_zero, 0.0, part / op.Where(is_zero, 1.0, whole))
 
 
 # -- exponentials and error functions ------------------------------------------------------------------------
