@@ -110,7 +110,7 @@ def minimum(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.And(x, y) if dtype_of(x) is DType.BOOL else op.Min(x, y)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
     """The larger one, and the one that is a number if the other is not."""
     if not dtype_of(x).is_float:
@@ -118,7 +118,7 @@ def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
     return _number_of(op.GreaterOrEqual if _takes_first(x) else op.Greater, x, y)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
     """The smaller one, and the one that is a number if the other is not."""
     if not dtype_of(x).is_float:
