@@ -13,7 +13,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
     """The angle of the point (x, y), by the signs of both, of zeros too; in single or double precision."""
     dtype = dtype_of(y)
@@ -27,7 +27,7 @@ def atan2(y: TensorValue, x: TensorValue) -> TensorValue:
     return copysign(op.Where(signbit(x), op.Add(angle, cast(np.pi, dtype)), angle), y)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def hypot(x: TensorValue, y: TensorValue) -> TensorValue:
     """The length of (x, y), without an overflow on the way: in double precision, or scaled by the larger."""
     dtype = dtype_of(x)

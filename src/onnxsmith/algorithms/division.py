@@ -15,7 +15,7 @@ from onnxsmith.algorithms.values import converted, dtype_of, like
 from onnxsmith.core.value import TensorValue
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def floor_divide(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
     """Divided and rounded down."""
     if dtype_of(x).is_float:
@@ -23,7 +23,7 @@ def floor_divide(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) ->
     return _floored(x, y, _Divisor(y))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def remainder(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> TensorValue:
     """The remainder of `x` when it is divided and rounded down; it has the sign of `y`."""
     if dtype_of(x).is_float:
@@ -31,7 +31,7 @@ def remainder(x: TensorValue, y: TensorValue, *, signs_zero: bool = False) -> Te
     return op.Mod(x, _Divisor(y).safe)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def floor_divide_and_remainder(
     x: TensorValue, y: TensorValue, *, signs_zero: bool = False
 ) -> tuple[TensorValue, TensorValue]:

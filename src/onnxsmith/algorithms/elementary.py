@@ -13,7 +13,7 @@ import numpy as np
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special import circular, error_functions
-from onnxsmith.algorithms.special.float_parts import chosen
+from onnxsmith.algorithms.special.float_parts import chosen, copysign
 from onnxsmith.algorithms.values import cast, converted, dtype_of, like
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.value import TensorValue
@@ -70,6 +70,26 @@ def trunc(x: TensorValue) -> TensorValue:
     return chosen(op.Less(x, like(0, x)), op.Ceil(x), op.Floor(x)) if dtype_of(x).is_float else x
 
 
+@algorithm(has_gradient=True)
+def modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """The fraction and the whole number, both with the sign of what was there."""
+    whole = trunc(x)
+    fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
+    return copysign(fraction, x), whole
+
+
+@algorithm(has_gradient=True)
+def cbrt(x: TensorValue) -> TensorValue:
+    """The third root of a double, by one step of Newton's method behind a power; what is no finite number stays."""
+    zero, size = np.float64(0), op.Abs(x)
+    root = op.Pow(size, np.float64(1 / 3))
+    square = op.Mul(root, root)
+    better = op.Sub(root, op.Div(op.Sub(root, op.Div(size, square)), np.float64(3)))
+    better = op.Where(op.Less(x, zero), op.Neg(better), better)
+    is_plain = op.And(op.Greater(size, zero), op.Less(size, np.float64(np.inf)))
+    return op.Where(is_plain, better, x)
+
+
 def is_nan(x: TensorValue) -> TensorValue:
     """True if it is no number; of integers, never."""
     return op.IsNaN(x) if dtype_of(x).is_float else op.Not(op.Equal(x, x))
@@ -90,7 +110,7 @@ def minimum(x: TensorValue, y: TensorValue) -> TensorValue:
     return op.And(x, y) if dtype_of(x) is DType.BOOL else op.Min(x, y)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
     """The larger one, and the one that is a number if the other is not."""
     if not dtype_of(x).is_float:
@@ -98,7 +118,7 @@ def fmax(x: TensorValue, y: TensorValue) -> TensorValue:
     return _number_of(op.GreaterOrEqual if _takes_first(x) else op.Greater, x, y)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def fmin(x: TensorValue, y: TensorValue) -> TensorValue:
     """The smaller one, and the one that is a number if the other is not."""
     if not dtype_of(x).is_float:

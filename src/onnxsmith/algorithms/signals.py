@@ -96,16 +96,20 @@ def between_points(
     place = op.Sub(places_for(points, x, right=True), np.int64(1))
     lower = op.Min(op.Max(place, np.int64(0)), end)
     upper = op.Min(op.Add(lower, np.int64(1)), end)
-    x0, x1 = op.Gather(points, lower), op.Gather(points, upper)
+    # At the last point, and only there, the line is the one before it.
+    before = op.Max(op.Sub(upper, np.int64(1)), np.int64(0))
+    x0, x1, start = (op.Gather(points, each) for each in (lower, upper, before))
+    is_known = op.Or(op.Equal(x, x0), op.Equal(lower, end))
 
     def line(part: TensorValue) -> TensorValue:
-        y0, y1 = op.Gather(part, lower), op.Gather(part, upper)
-        slope = op.Div(op.Sub(y1, y0), op.Sub(x1, x0))
+        y0, y1, first = (op.Gather(part, each) for each in (lower, upper, before))
+        slope = op.Div(op.Sub(y1, first), op.Sub(x1, start))
         found = op.Add(op.Mul(slope, op.Sub(x, x0)), y0)
         # From the other end, where the first one is infinite.
         found = op.Where(op.IsNaN(found), op.Add(op.Mul(slope, op.Sub(x, x1)), y1), found)
         found = op.Where(op.And(op.IsNaN(found), op.Equal(y0, y1)), y0, found)
-        return op.Where(op.Or(op.Equal(x, x0), op.Equal(lower, end)), y0, found)
+        # A height that the line has already is left to it, with its slope.
+        return op.Where(op.And(is_known, op.Not(op.Equal(found, y0))), y0, found)
 
     found = heights.map(line)
     first = heights.map(lambda part: op.Gather(part, np.int64(0)))

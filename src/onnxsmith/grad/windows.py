@@ -46,10 +46,15 @@ class Window:
         return all(isinstance(each, int) and each == 0 for each in (*self.before, *self.behind))
 
     @property
+    def extents(self) -> tuple[int, ...]:
+        """How many elements it goes over in each dimension, those between its own included."""
+        parts = zip(self.kernel, self.dilations, strict=True)
+        return tuple(dilation * (size - 1) + 1 for size, dilation in parts)
+
+    @property
     def is_apart(self) -> bool:
         """True if no element is in two windows."""
-        parts = zip(self.kernel, self.strides, self.dilations, strict=True)
-        return all(dilation * (size - 1) + 1 <= stride for size, stride, dilation in parts)
+        return all(extent <= stride for extent, stride in zip(self.extents, self.strides, strict=True))
 
     def _ends(self, sign: int) -> TensorOrArray:
         zeros = [0, 0]

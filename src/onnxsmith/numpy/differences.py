@@ -315,7 +315,8 @@ def _unwrapped(x: Array, axis: int, dtype: NumpyDType, period: float, jump: floa
     wrapped = cast(Array, UFUNCS["add"](UFUNCS["remainder"](UFUNCS["subtract"](steps, low), period), low))
     if ambiguous:
         is_edge = op.And(tensor_of(UFUNCS["equal"](wrapped, low)), tensor_of(steps > 0))
-        edge = constant_of(high, wrapped.dtype)
+        # A fraction gets there by a period, with its slope.
+        edge = constant_of(high, wrapped.dtype) if is_whole else wrapped + constant_of(period, wrapped.dtype)
         wrapped = array_from(where(is_edge, tensors_of(edge), tensors_of(wrapped)))
     change = cast(Array, UFUNCS["subtract"](wrapped, steps))
     small = tensor_of(UFUNCS["less"](UFUNCS["absolute"](steps), jump))

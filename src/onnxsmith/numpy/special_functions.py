@@ -12,7 +12,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special import bessel, error_functions
+from onnxsmith.algorithms.special import bessel, error_functions, logarithms
 from onnxsmith.algorithms.special.double import log1p, number, where
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
@@ -55,8 +55,10 @@ def _define(name: str, definition: _Definition) -> Callable[[ArrayLike], Array]:
 
 
 def _expit(x: TensorValue) -> TensorValue:
-    smaller = op.Exp(op.Neg(op.Abs(x)))
-    numerator = where(op.Less(x, number(0.0)), smaller, 1.0)
+    is_negative = op.Less(x, number(0.0))
+    # Minus the absolute value, by a choice that is no kink: each side is the function beyond 0, too.
+    smaller = op.Exp(op.Where(is_negative, x, op.Neg(x)))
+    numerator = where(is_negative, smaller, 1.0)
     return op.Div(numerator, op.Add(number(1.0), smaller))
 
 
@@ -68,18 +70,12 @@ def _logit(p: TensorValue) -> TensorValue:
     return op.Where(op.Less(op.Abs(twice), number(0.4)), middle, outside)
 
 
-def _entr(x: TensorValue) -> TensorValue:
-    inside = op.Neg(op.Mul(x, op.Log(x)))
-    beside = where(op.Less(x, number(0.0)), -np.inf, inside)
-    return where(op.Equal(x, number(0.0)), 0.0, beside)
-
-
 erf = _define("erf", error_functions.erf)
 erfc = _define("erfc", error_functions.erfc)
 erfinv = _define("erfinv", error_functions.erfinv)
 expit = _define("expit", _expit)
 logit = _define("logit", _logit)
-entr = _define("entr", _entr)
+entr = _define("entr", logarithms.entropy)
 ndtr = _define("ndtr", error_functions.normal)
 ndtri = _define("ndtri", error_functions.normal_quantile)
 log_ndtr = _define("log_ndtr", error_functions.log_of_normal)

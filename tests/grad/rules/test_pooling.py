@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,36 +131,60 @@ def grid(operator: str, opset: int, rank: int) -> Iterator[Pool]:
         yield Pool(operator, opset, sizes, kernel, strides, before, behind, dilations, number % 3 > 0, counts)
 
 
+def fitting(operator: str, opset: int, rank: int) -> Iterator[Pool]:
+    """Windows that share no element and cover images exactly: there are shorter ways back for them."""
+    axes = [
+        ((count - 1) * stride + extent, size, stride, dilation)
+        for size, dilation, gap, count in itertools.product((1, 2, 3), (1, 2), (0, 1, 2), (1, 2))
+        for extent in [dilation * (size - 1) + 1]
+        for stride in [extent + gap]
+    ]
+    drawn = random.Random(f"{operator} {opset} {rank}")
+    taken = axes if rank == 1 else drawn.sample(axes, COUNT // 2)
+    for others in zip(taken, *(drawn.sample(taken, len(taken)) for _ in range(rank - 1)), strict=True):
+        sizes, kernel, strides, dilations = zip(*others, strict=True)
+        none = (0,) * rank
+        yield Pool(operator, opset, sizes, kernel, strides, none, none, dilations, False, False)
+
+
+@pytest.mark.parametrize("windows", [grid, fitting])
 @pytest.mark.parametrize("rank", [1, 2])
 @pytest.mark.parametrize(
     ("operator", "opset"), [(name, opset) for name in _SINCE for opset in _OPSETS if opset >= _SINCE[name]]
 )
-def test_pooling_and_its_gradient(operator: str, opset: int, rank: int) -> None:
+def test_pooling_and_its_gradient(
+    operator: str, opset: int, rank: int, windows: Callable[[str, int, int], Iterator[Pool]]
+) -> None:
+    for pool in windows(operator, opset, rank):
+        check(pool)
+
+
+def check(pool: Pool) -> None:
+    """Value, shape and gradient of one call."""
     numbers = np.random.default_rng(3)
-    for pool in grid(operator, opset, rank):
-        # Numbers that are far from each other: a difference must not change which one is the greatest.
-        x = numbers.permutation(np.prod(pool.sizes)).reshape(1, 1, *pool.sizes) * 0.25 + 0.125
-        x = np.asarray(x, np.float32)
-        wanted = pool.by_hand(x.astype(np.float64))
-        made = trace(pool.with_shape, FLOAT[x.shape])
-        found, shape = made(x)
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=str(pool))
-        assert tuple(shape) == wanted.shape, pool
-        for declared, size in zip(made.ir.graph.outputs[0].shape or (), wanted.shape, strict=True):
-            assert declared == size or (not isinstance(declared, int) and opset < 22), pool
-        slope = grad(pool.squared)(x)
-        cotangent = 2 * wanted
-        np.testing.assert_allclose(
-            slope, by_differences(pool, x, cotangent), rtol=1e-4, atol=1e-4, err_msg=str(pool)
-        )
-        same = pool.on_torch()
-        if same is not None:
-            tensor = torch.tensor(x, requires_grad=True)
-            result = same(tensor)
-            np.testing.assert_allclose(found, result.detach().numpy(), rtol=1e-5, err_msg=str(pool))
-            (result * result).sum().backward()
-            assert tensor.grad is not None
-            np.testing.assert_allclose(slope, tensor.grad.numpy(), rtol=1e-4, atol=1e-4, err_msg=str(pool))
+    # Numbers that are far from each other: a difference must not change which one is the greatest.
+    x = numbers.permutation(np.prod(pool.sizes)).reshape(1, 1, *pool.sizes) * 0.25 + 0.125
+    x = np.asarray(x, np.float32)
+    wanted = pool.by_hand(x.astype(np.float64))
+    made = trace(pool.with_shape, FLOAT[x.shape])
+    found, shape = made(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=str(pool))
+    assert tuple(shape) == wanted.shape, pool
+    for declared, size in zip(made.ir.graph.outputs[0].shape or (), wanted.shape, strict=True):
+        assert declared == size or (not isinstance(declared, int) and pool.opset < 22), pool
+    slope = grad(pool.squared)(x)
+    cotangent = 2 * wanted
+    np.testing.assert_allclose(
+        slope, by_differences(pool, x, cotangent), rtol=1e-4, atol=1e-4, err_msg=str(pool)
+    )
+    same = pool.on_torch()
+    if same is not None:
+        tensor = torch.tensor(x, requires_grad=True)
+        result = same(tensor)
+        np.testing.assert_allclose(found, result.detach().numpy(), rtol=1e-5, err_msg=str(pool))
+        (result * result).sum().backward()
+        assert tensor.grad is not None
+        np.testing.assert_allclose(slope, tensor.grad.numpy(), rtol=1e-4, atol=1e-4, err_msg=str(pool))
 
 
 def by_differences(pool: Pool, x: np.ndarray, cotangent: np.ndarray) -> np.ndarray:

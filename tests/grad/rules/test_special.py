@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from onnxsmith import DOUBLE, Model, load, trace
+from onnxsmith import DOUBLE, Model, algorithms, load, trace
 from onnxsmith import opset21 as op
 from onnxsmith.algorithms import angles
+from onnxsmith.algorithms.named import DOMAIN
 from onnxsmith.algorithms.special import bessel, circular, double, error_functions, gamma
+from onnxsmith.grad.table import operators_with_rules
 
 LINE = np.array([-30.0, -7.5, -2.2, -1.0, -0.3, -1e-9, 1e-9, 0.25, 0.5, 1.0, 1.7, 3.75, 8.0, 26.0])
 INSIDE = np.array([-0.999, -0.5, -1e-9, 0.0, 0.3, 0.9])
@@ -119,3 +123,20 @@ def test_second_derivatives() -> None:
     total = trace(lambda x: op.ReduceSum(first(x)[1], keepdims=0), DOUBLE["N"])
     found = total.gradient(wrt="x")(POSITIVE)[1]
     np.testing.assert_allclose(found, trigamma(POSITIVE), rtol=1e-12)
+
+
+def test_algorithms_with_rules_keep_their_names_in_training() -> None:
+    """Where algorithms are inlined, one without its name is differentiated through its nodes."""
+    ruled = {name for domain, name in operators_with_rules() if domain == DOMAIN}
+    flags: dict[str, bool] = {}
+    for path in Path(algorithms.__file__).parent.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+        for function in [each for each in nodes if isinstance(each, ast.FunctionDef)]:
+            for made in function.decorator_list:
+                named = made.func if isinstance(made, ast.Call) else made
+                if isinstance(named, ast.Name) and named.id == "algorithm":
+                    given = made.keywords if isinstance(made, ast.Call) else []
+                    constants = [(each.arg, each.value) for each in given]
+                    said = {key: each.value for key, each in constants if isinstance(each, ast.Constant)}
+                    flags[str(said.get("name", function.name))] = bool(said.get("has_gradient", False))
+    assert {name for name, has_gradient in flags.items() if has_gradient} == ruled

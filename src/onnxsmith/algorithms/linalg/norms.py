@@ -31,7 +31,7 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
     if order == 2 and not z.is_complex:
         return reduce("ReduceL2", z.re, dims, keepdim)
     if order == 2:
-        return op.Sqrt(reduce("ReduceSum", z.squared_size(), dims, keepdim))
+        return _root(reduce("ReduceSum", z.squared_size(), dims, keepdim), 2)
     if order == 0:
         return reduce("ReduceSum", converted(z.is_nonzero(), z.dtype), dims, keepdim)
     size = z.size()
@@ -40,15 +40,26 @@ def vector_length(z: Field, order: float, dims: int | Sequence[int] | None, keep
         return _extreme(size, [axis_of(each, z.rank) for each in axes], keepdim, is_max=order > 0)
     if order == 1:
         return reduce("ReduceSum", size, dims, keepdim)
-    if order > 0:
-        total = reduce("ReduceSum", op.Pow(size, real(order, z)), dims, keepdim)
-        return op.Pow(total, real(1 / order, z))
-    # Where an element is zero, so is the norm, and its slope: by infinite powers there would be none.
+    if order > 1:
+        return _root(reduce("ReduceSum", op.Pow(size, real(order, z)), dims, keepdim), order)
     zero = real(0.0, z)
-    plain = op.Where(op.Equal(size, zero), real(1.0, z), size)
-    total = reduce("ReduceSum", op.Pow(plain, real(order, z)), dims, keepdim)
+    is_zero = op.Equal(size, zero)
+    # Powers of zero are infinite, or rise so: there would be no slope.
+    powers = op.Pow(op.Where(is_zero, real(1.0, z), size), real(order, z))
+    if order > 0:
+        return _root(reduce("ReduceSum", op.Where(is_zero, zero, powers), dims, keepdim), order)
+    # Where an element is zero, so is the norm, and its slope.
+    total = reduce("ReduceSum", powers, dims, keepdim)
     is_zero = op.Equal(reduce("ReduceMin", size, dims, keepdim), zero)
     return op.Where(is_zero, zero, op.Pow(total, real(1 / order, z)))
+
+
+def _root(total: TensorValue, order: float) -> TensorValue:
+    """A root of a sum of powers; flat at zero, where its slope would be infinite."""
+    zero, one = like(0, total), like(1, total)
+    is_zero = op.Equal(total, zero)
+    safe = op.Where(is_zero, one, total)
+    return op.Where(is_zero, zero, op.Sqrt(safe) if order == 2 else op.Pow(safe, like(1 / order, total)))
 
 
 def _extreme(size: TensorValue, axes: Sequence[int], keepdim: bool, *, is_max: bool) -> TensorValue:

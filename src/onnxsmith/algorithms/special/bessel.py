@@ -26,7 +26,7 @@ def _inverse_of_far(x: TensorValue) -> TensorValue:
 # -- modified: I and K ---------------------------------------------------------------------------------
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def scaled_i0(x: TensorValue) -> TensorValue:
     """exp(-|x|) I0(x)."""
     size = op.Abs(x)
@@ -36,7 +36,7 @@ def scaled_i0(x: TensorValue) -> TensorValue:
     return op.Where(op.LessOrEqual(size, number(SWITCH)), close, far)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def scaled_i1(x: TensorValue) -> TensorValue:
     """exp(-|x|) I1(x)."""
     size = op.Abs(x)
@@ -47,12 +47,12 @@ def scaled_i1(x: TensorValue) -> TensorValue:
     return op.Where(op.LessOrEqual(size, number(SWITCH)), close, op.Mul(op.Sign(x), far))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def i0(x: TensorValue) -> TensorValue:
     return op.Mul(op.Exp(op.Abs(x)), scaled_i0(x))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def i1(x: TensorValue) -> TensorValue:
     return op.Mul(op.Exp(op.Abs(x)), scaled_i1(x))
 
@@ -117,7 +117,7 @@ def _chosen(x: TensorValue, close: TensorValue, far: TensorValue) -> TensorValue
     return op.Where(op.LessOrEqual(x, number(SWITCH)), close, far)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def j0(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     return _chosen(size, on_interval(near.J0_NEAR, squared(x), 0.0, 64.0), _wave(0, size, False))
@@ -130,7 +130,7 @@ def j1(x: TensorValue) -> TensorValue:
     return op.Mul(op.Sign(x), _chosen(size, close, _wave(1, size, False)))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def y0(x: TensorValue) -> TensorValue:
     logarithm = op.Mul(number(2 / PI), op.Log(x))
     close = op.Add(on_interval(near.Y0_NEAR, squared(x), 0.0, 64.0), op.Mul(logarithm, j0(x)))

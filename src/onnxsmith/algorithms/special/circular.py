@@ -45,7 +45,7 @@ def _sine_and_cosine(rest: tuple[TensorValue, TensorValue]) -> tuple[TensorValue
     return sine, op.Add(whole, op.Add(lost, tail))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def sin(x: TensorValue) -> TensorValue:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
@@ -55,7 +55,7 @@ def sin(x: TensorValue) -> TensorValue:
     return chosen(op.Less(op.Abs(x), number(2.0**-27)), x, found)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def cos(x: TensorValue) -> TensorValue:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
@@ -65,7 +65,7 @@ def cos(x: TensorValue) -> TensorValue:
     return op.Where(is_negative, op.Neg(found), found)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def tan(x: TensorValue) -> TensorValue:
     quarter, rest = reduced(x)
     sine, cosine = _sine_and_cosine(rest)
@@ -74,7 +74,7 @@ def tan(x: TensorValue) -> TensorValue:
     return chosen(op.Less(op.Abs(x), number(2.0**-27)), x, op.Div(above, below))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def atan(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     is_large = op.Greater(size, number(1.0))
@@ -83,13 +83,13 @@ def atan(x: TensorValue) -> TensorValue:
     return copysign(op.Where(is_large, op.Sub(number(PI / 2), angle), angle), x)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def asin(x: TensorValue) -> TensorValue:
     rest = op.Mul(op.Sub(number(1.0), x), op.Add(number(1.0), x))
     return copysign(atan(op.Div(x, op.Sqrt(rest))), x)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def acos(x: TensorValue) -> TensorValue:
     return op.Mul(
         atan(op.Sqrt(op.Div(op.Sub(number(1.0), x), op.Add(number(1.0), x)))),
@@ -97,7 +97,7 @@ def acos(x: TensorValue) -> TensorValue:
     )
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def sinh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     grown = expm1(size)
@@ -105,7 +105,7 @@ def sinh(x: TensorValue) -> TensorValue:
     return copysign(op.Where(op.Greater(size, number(30.0)), _half_exponential(size), half), x)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def cosh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     plain = op.Mul(number(0.5), op.Add(op.Exp(size), op.Exp(op.Neg(size))))
@@ -120,7 +120,7 @@ def _half_exponential(x: TensorValue) -> TensorValue:
     return op.Where(is_near, op.Mul(number(0.5), op.Exp(op.Where(is_near, x, number(0)))), far)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def tanh(x: TensorValue) -> TensorValue:
     # ONNX Runtime's own loses three bits away from 0; near 0 the exponential would.
     size = op.Abs(x)
@@ -129,7 +129,7 @@ def tanh(x: TensorValue) -> TensorValue:
     return chosen(op.Less(size, number(1)), op.Tanh(x), far)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def asinh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     square = squared(size)
@@ -139,7 +139,7 @@ def asinh(x: TensorValue) -> TensorValue:
     return copysign(op.Where(op.Greater(size, number(1e9)), far, close), x)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def acosh(x: TensorValue) -> TensorValue:
     over = op.Sub(x, number(1.0))
     close = log1p(op.Add(over, op.Sqrt(op.Mul(over, op.Add(x, number(1.0))))))
@@ -148,7 +148,7 @@ def acosh(x: TensorValue) -> TensorValue:
     return where(op.Less(x, number(1.0)), NAN, value)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def atanh(x: TensorValue) -> TensorValue:
     size = op.Abs(x)
     double = op.Add(size, size)

@@ -62,7 +62,7 @@ def squared(x: TensorValue) -> TensorValue:
     return op.Mul(x, x)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def log1p(x: TensorValue) -> TensorValue:
     """log(1 + x), of any float type, without losing a small x."""
     one = like(1, x)
@@ -81,7 +81,7 @@ _EXPM1 = [1 / math.factorial(k) for k in range(15, 1, -1)]
 _LOG_2_HIGH, _LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def expm1(x: TensorValue) -> TensorValue:
     """exp(x) - 1, of any float type, without losing a small x."""
     if x.dtype is not DType.DOUBLE:

@@ -17,26 +17,26 @@ def _erfcx_of_positive(x: TensorValue) -> TensorValue:
     return op.Div(horner(near.ERFCX, t), op.Add(op.Add(x, x), number(1.0)))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def erfcx(x: TensorValue) -> TensorValue:
     positive = _erfcx_of_positive(op.Abs(x))
     mirrored = op.Sub(op.Mul(number(2.0), op.Exp(squared(x))), positive)
     return op.Where(op.Less(x, number(0.0)), mirrored, positive)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def erfc(x: TensorValue) -> TensorValue:
     positive = op.Mul(op.Exp(op.Neg(squared(x))), _erfcx_of_positive(op.Abs(x)))
     return op.Where(op.Less(x, number(0.0)), op.Sub(number(2.0), positive), positive)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def erf(x: TensorValue) -> TensorValue:
     close = op.Mul(x, on_interval(near.ERF_NEAR, squared(x), 0.0, 1.0))
     return op.Where(op.Less(op.Abs(x), number(1.0)), close, op.Sub(number(1.0), erfc(x)))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def log_of_normal(x: TensorValue) -> TensorValue:
     """The logarithm of the normal distribution's probability of less than x."""
     t = op.Mul(x, number(float(np.sqrt(0.5))))
@@ -46,7 +46,7 @@ def log_of_normal(x: TensorValue) -> TensorValue:
     return op.Where(op.Less(x, number(-1.0)), below, above)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def normal(x: TensorValue) -> TensorValue:
     """The normal distribution's probability of less than x."""
     return op.Mul(number(0.5), erfc(op.Mul(x, number(-float(np.sqrt(0.5))))))
@@ -63,12 +63,12 @@ def _inverse_factor(rest: TensorValue) -> TensorValue:
     return op.Where(op.Less(w, number(6.25)), close, beyond)
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def erfinv(x: TensorValue) -> TensorValue:
     return op.Mul(x, _inverse_factor(op.Mul(op.Sub(number(1.0), x), op.Add(number(1.0), x))))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def normal_quantile(p: TensorValue) -> TensorValue:
     """Where the normal distribution has a probability of p below."""
     rest = op.Mul(number(4.0), op.Mul(p, op.Sub(number(1.0), p)))

@@ -81,7 +81,7 @@ def signbit(x: TensorValue) -> TensorValue:
     return op.Less(op.Where(is_zero, op.Reciprocal(x), x), like(0, x))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def copysign(x: TensorValue, y: TensorValue) -> TensorValue:
     """The size of x with the sign of y."""
     size = op.Abs(x)
@@ -98,7 +98,7 @@ def _size_bits(x: TensorValue) -> TensorValue:
     return _bits(op.Abs(x))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     """The next number after x in the direction of y."""
     if not op.has("BitCast"):
@@ -223,7 +223,7 @@ def _scaled(x: TensorValue, exponent: TensorValue) -> TensorValue:
     return op.Mul(op.Mul(x, op.Pow(two, half)), op.Pow(two, op.Sub(exponent, half)))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def ldexp(x: TensorValue, exponent: TensorValue) -> TensorValue:
     """x times a power of two, rounded once."""
     dtype = dtype_of(x)

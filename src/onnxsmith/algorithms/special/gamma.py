@@ -60,7 +60,7 @@ def lgamma_of_positive(x: TensorValue) -> TensorValue:
     return op.Sub(stirling, where(is_small, op.Log(product), 0.0))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def lgamma(x: TensorValue) -> TensorValue:
     is_left = op.Less(x, number(0.5))
     right = lgamma_of_positive(op.Where(is_left, op.Sub(number(1.0), x), x))
@@ -77,7 +77,7 @@ def multivariate_lgamma(x: TensorValue, p: int) -> TensorValue:
     return op.Add(total, number(p * (p - 1) / 4 * float(np.log(PI))))
 
 
-@algorithm
+@algorithm(has_gradient=True)
 def digamma(x: TensorValue) -> TensorValue:
     is_left = op.Less(x, number(0.0))
     y = op.Where(is_left, op.Sub(number(1.0), x), x)

@@ -94,7 +94,8 @@ def greatest_of_windows(step: Step, g: Tensor | None, _: Tensor | None = None) -
     if step.integer("storage_order"):
         _, indices = several(op.MaxPool(x, **_attributes(step), outputs=2))
     if window.is_apart and window.is_exact:
-        made = op.MaxUnpool(g, indices, kernel_shape=window.kernel, strides=window.strides)
+        # It knows no dilations: of its kernel it reads only how large the image is.
+        made = op.MaxUnpool(g, indices, kernel_shape=window.extents, strides=window.strides)
         return (as_type_of(made, x),)
     flat = filled_like(op.Reshape(x, [-1]), 0.0)
     places = op.Reshape(indices, [-1, 1])

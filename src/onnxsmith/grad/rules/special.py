@@ -10,12 +10,13 @@ import math
 from collections.abc import Callable
 from typing import cast
 
+from onnxsmith.algorithms import division
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
 from onnxsmith.algorithms.special import bessel, circular, error_functions, float_parts, gamma, zeta
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.grad.operators import op
-from onnxsmith.grad.scaling import divided, scaled
+from onnxsmith.grad.scaling import chosen, divided, scaled
 from onnxsmith.grad.steps import Cotangents, Step
 from onnxsmith.grad.table import rule
 from onnxsmith.types.dtypes import DType
@@ -35,6 +36,60 @@ def copied_sign(step: Step, g: Tensor) -> Cotangents:
     """The size follows the first; of the second only the sign counts, which nothing changes a little."""
     x, y = step.input(), step.input(1)
     return (op.Sign(x) * op.Where(float_parts.signbit(y), -g, g),)
+
+
+@rule("ldexp", domain=ALGORITHMS, broadcasts=True)
+def scaled_by_power_of_two(step: Step, g: Tensor) -> Cotangents:
+    return (cast(Tensor, float_parts.ldexp(g, step.input(1))),)
+
+
+@rule("modf", domain=ALGORITHMS)
+def fraction(step: Step, g: Tensor | None, _: Tensor | None = None) -> Cotangents:
+    """The fraction grows as the number does, also where it is 0; the whole number is constant in steps."""
+    return (g,)
+
+
+@rule("cbrt", domain=ALGORITHMS)
+def third_root(step: Step, g: Tensor) -> Cotangents:
+    y = step.output()
+    return (divided(step, g, y * y * 3.0),)
+
+
+@rule("nextafter", domain=ALGORITHMS, broadcasts=True)
+def neighbour(step: Step, g: Tensor) -> Cotangents:
+    """It moves with the first; the second says only where it is."""
+    return (g,)
+
+
+@rule("fmax", "fmin", domain=ALGORITHMS, broadcasts=True)
+def extreme_number(step: Step, g: Tensor) -> Cotangents:
+    """Of equal ones the first has it, as torch has it; beside what is no number, the other."""
+    x, y = step.input(0), step.input(1)
+    wins = x >= y if step.name == "fmax" else x <= y
+    is_first = op.Or(wins, op.IsNaN(y))
+    return (lambda: chosen(is_first, g)), (lambda: op.Where(is_first, 0.0, g))
+
+
+# -- division ------------------------------------------------------------------------------------------------
+
+
+@rule("floor_divide", domain=ALGORITHMS)
+def whole_quotient(step: Step, g: Tensor) -> Cotangents:
+    """Constant in steps."""
+    return ()
+
+
+@rule("remainder", domain=ALGORITHMS, broadcasts=True)
+def remainder(step: Step, g: Tensor) -> Cotangents:
+    x, y = step.input(0), step.input(1)
+    return g, lambda: -scaled(step, g, cast(Tensor, division.floor_divide(x, y)))
+
+
+@rule("floor_divide_and_remainder", domain=ALGORITHMS, broadcasts=True)
+def whole_quotient_and_remainder(
+    step: Step, _: Tensor | None = None, rest: Tensor | None = None
+) -> Cotangents:
+    return () if rest is None else (rest, lambda: -scaled(step, rest, step.output(0)))
 
 
 # -- circular and hyperbolic ---------------------------------------------------------------------------------
@@ -110,15 +165,23 @@ def inverse_hyperbolic_tangent(step: Step, g: Tensor) -> Cotangents:
 
 @rule("atan2", domain=ALGORITHMS, broadcasts=True)
 def angle(step: Step, g: Tensor) -> Cotangents:
+    """Flat at the origin, as torch has it."""
     y, x = step.input(0), step.input(1)
     square = x * x + y * y
-    return (lambda: divided(step, g * x, square)), (lambda: -divided(step, g * y, square))
+    return (lambda: scaled(step, g, _ratio(x, square))), (lambda: -scaled(step, g, _ratio(y, square)))
 
 
 @rule("hypot", domain=ALGORITHMS, broadcasts=True)
 def length(step: Step, g: Tensor) -> Cotangents:
+    """Flat at the origin, as torch's absolute value of complex numbers is."""
     size = step.output()
-    return tuple((lambda k=k: divided(step, g * step.input(k), size)) for k in range(2))
+    return tuple((lambda k=k: scaled(step, g, _ratio(step.input(k), size))) for k in range(2))
+
+
+def _ratio(part: Tensor, whole: Tensor) -> Tensor:
+    """A quotient that is 0, and stays so, where the divisor is."""
+    is_zero = op.Equal(whole, 0.0)
+    return op.Where(is_zero, 0.0, part / op.Where(is_zero, 1.0, whole))
 
 
 # -- exponentials and error functions ------------------------------------------------------------------------
@@ -127,6 +190,39 @@ def length(step: Step, g: Tensor) -> Cotangents:
 @rule("log1p", domain=ALGORITHMS)
 def logarithm_of_one_more(step: Step, g: Tensor) -> Cotangents:
     return (divided(step, g, step.input() + 1.0),)
+
+
+@rule("log2", domain=ALGORITHMS)
+def logarithm_to_base_2(step: Step, g: Tensor) -> Cotangents:
+    return (divided(step, g, step.input() * math.log(2.0)),)
+
+
+@rule("log10", domain=ALGORITHMS)
+def logarithm_to_base_10(step: Step, g: Tensor) -> Cotangents:
+    return (divided(step, g, step.input() * math.log(10.0)),)
+
+
+@rule("logaddexp", domain=ALGORITHMS, broadcasts=True)
+def logarithm_of_two_exponentials(step: Step, g: Tensor) -> Cotangents:
+    return _by_share(step, g, 1.0)
+
+
+@rule("logaddexp2", domain=ALGORITHMS, broadcasts=True)
+def logarithm_of_two_powers_of_two(step: Step, g: Tensor) -> Cotangents:
+    return _by_share(step, g, math.log(2.0))
+
+
+def _by_share(step: Step, g: Tensor, unit: float) -> Cotangents:
+    """What one exponential is of the sum of both; of equal infinities a half."""
+    x, y = step.input(0), step.input(1)
+    are_infinite = op.And(op.Equal(x, y), op.IsInf(x))
+    distance = op.Where(are_infinite, 0.0, x - y) * unit
+    return (lambda: g * op.Sigmoid(distance)), (lambda: g * op.Sigmoid(-distance))
+
+
+@rule("entropy", domain=ALGORITHMS)
+def entropy(step: Step, g: Tensor) -> Cotangents:
+    return (scaled(step, g, -op.Log(step.input()) - 1.0),)
 
 
 @rule("expm1", domain=ALGORITHMS)

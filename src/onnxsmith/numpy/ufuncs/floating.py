@@ -27,13 +27,6 @@ def _isfinite_complex(z: Field) -> TensorValue:
     return op.And(_isfinite(z.re), _isfinite(imaginary(z)))
 
 
-@in_single
-def _modf(x: TensorValue) -> tuple[TensorValue, TensorValue]:
-    whole = elementary.trunc(x)
-    fraction = op.Where(op.IsInf(x), like(0, x), op.Sub(x, whole))
-    return float_parts.copysign(fraction, x), whole
-
-
 def _heaviside(x: TensorValue, at_zero: TensorValue) -> TensorValue:
     zero = like(0, x)
     step = op.Where(op.Less(x, zero), zero, like(1, x))
@@ -49,5 +42,5 @@ nextafter = define("nextafter", float_parts.nextafter)
 spacing = define("spacing", float_parts.spacing)
 frexp = define("frexp", float_parts.frexp)
 ldexp = define("ldexp", float_parts.ldexp)
-modf = define("modf", _modf)
+modf = define("modf", in_single(elementary.modf))
 heaviside = define("heaviside", _heaviside)

@@ -6,19 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from onnxsmith.algorithms import elementary as real
 from onnxsmith.algorithms import integers
 from onnxsmith.algorithms.complex_numbers import elementary
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special.double import number
-from onnxsmith.algorithms.values import converted, dtype_of, like
+from onnxsmith.algorithms.values import dtype_of, like
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.recorded import Elements
 from onnxsmith.numpy.requirements import require
 from onnxsmith.numpy.ufunc import define, operator
-from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_single
-from onnxsmith.types.dtypes import DType
+from onnxsmith.numpy.ufuncs.precision import complex_in_double, in_double, in_single
 
 
 @in_single
@@ -46,19 +45,7 @@ def _check_exponent(loop: Sequence[NumpyDType], feeds: Sequence[Elements | None]
         )
 
 
-def _cbrt(x: TensorValue) -> TensorValue:
-    """In double precision, with one step of Newton's method behind a power; what is no finite number stays."""
-    wide = converted(x, DType.DOUBLE)
-    size = op.Abs(wide)
-    root = op.Pow(size, number(1 / 3))
-    square = op.Mul(root, root)
-    better = op.Sub(root, op.Div(op.Sub(root, op.Div(size, square)), number(3)))
-    better = op.Where(op.Less(wide, number(0)), op.Neg(better), better)
-    is_plain = op.And(op.Greater(size, number(0)), op.Less(size, number(np.inf)))
-    return op.Where(is_plain, better, wide)
-
-
 power = define(("power", "pow"), _power, complex_in_double(elementary.power), check=_check_exponent)
 float_power = define("float_power", operator("Pow"), complex_in_double(elementary.power))
 sqrt = define("sqrt", in_single(operator("Sqrt")), complex_in_double(elementary.sqrt))
-cbrt = define("cbrt", _cbrt)
+cbrt = define("cbrt", in_double(real.cbrt))

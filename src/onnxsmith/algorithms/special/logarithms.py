@@ -1,0 +1,63 @@
+"""Logarithms to other bases, of sums of exponentials, and times their number, in double precision.
+
+They choose between formulas by equality, so that a slope through their nodes is not that of the function: the rules of
+gradients know them by name.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsmith.algorithms.named import algorithm
+from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.special.double import INFINITY, log1p, number, where
+from onnxsmith.core.value import TensorValue
+
+#: 1 / log(2) and 1 / log(10), as doubles and what is missing from them.
+_BITS = (1.4426950408889634, 2.0355273740931033e-17)
+_DIGITS = (0.4342944819032518, 1.098319650216765e-17)
+
+
+@algorithm(has_gradient=True)
+def log2(x: TensorValue) -> TensorValue:
+    return _logarithm(x, 2, *_BITS)
+
+
+@algorithm(has_gradient=True)
+def log10(x: TensorValue) -> TensorValue:
+    return _logarithm(x, 10, *_DIGITS)
+
+
+def _logarithm(x: TensorValue, base: float, high: float, low: float) -> TensorValue:
+    """One that is whole where the number is a power of the base; 1 / log(base) is given in two parts."""
+    plain = op.Log(x)
+    # What 1 / log(base) is more than its double counts, too.
+    found = op.Add(op.Mul(plain, number(high)), op.Mul(plain, number(low)))
+    whole = op.Round(found)
+    return op.Where(op.Equal(op.Pow(number(base), whole), x), whole, found)
+
+
+@algorithm(has_gradient=True)
+def logaddexp(x: TensorValue, y: TensorValue) -> TensorValue:
+    """log(exp(x) + exp(y)), without overflow; equal infinities stay."""
+    larger = op.Max(x, y)
+    distance = op.Neg(op.Abs(op.Sub(x, y)))
+    found = op.Add(larger, log1p(op.Exp(distance)))
+    return op.Where(op.Equal(x, y), op.Add(x, number(np.log(2.0))), found)
+
+
+@algorithm(has_gradient=True)
+def logaddexp2(x: TensorValue, y: TensorValue) -> TensorValue:
+    """The same to base 2."""
+    larger = op.Max(x, y)
+    distance = op.Neg(op.Abs(op.Sub(x, y)))
+    more = op.Mul(log1p(op.Pow(number(2), distance)), number(1 / np.log(2.0)))
+    return op.Where(op.Equal(x, y), op.Add(x, number(1)), op.Add(larger, more))
+
+
+@algorithm(has_gradient=True)
+def entropy(x: TensorValue) -> TensorValue:
+    """-x log(x): 0 at 0, and minus infinity below."""
+    inside = op.Neg(op.Mul(x, op.Log(x)))
+    beside = where(op.Less(x, number(0.0)), -INFINITY, inside)
+    return where(op.Equal(x, number(0.0)), 0.0, beside)
