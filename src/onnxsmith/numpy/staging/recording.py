@@ -265,7 +265,7 @@ class Recording:
 
         After an error the model computes on with whatever is there, and may fail where the code never comes.
         """
-        if not self._errors:
+        if not self._errors and isinstance(failed, IndexError):  # which says more: the place, and the size
             return None
         with contextlib.suppress(
             OnnxsmithError

@@ -223,7 +223,9 @@ def _counted(name: str, make: Maker) -> Maker:
         call = make(usual)
 
         def counted(*args: UserValue) -> UserValue:
-            with contextlib.suppress(ValueError, ArithmeticError):  # 1 may be outside of its domain, which is not the question
+            with contextlib.suppress(
+                ValueError, ArithmeticError
+            ):  # 1 may be outside of its domain, which is not the question
                 function(*[1] * len(args))
             if any(isinstance(each, Array) and each.ndim for each in args) and not _converts_vectors():
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
