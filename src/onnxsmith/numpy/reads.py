@@ -1,7 +1,8 @@
 """Elements that numpy code reads and does not use: numpy raises an error where they are not there.
 
 A model leaves out what is not needed, and with it the error. So what the user's code asks for is marked where it is
-recorded. Where no result needs any of the elements that one place in the code asks for, the code is recorded once more, and that place notes whether the element is there (`places`).
+recorded. Where no result needs any of the elements that one place in the code asks for, the code is recorded once more,
+and that place notes whether the element is there (`places`).
 """
 
 from __future__ import annotations
