@@ -140,11 +140,12 @@ MODEL = trace(lambda x: x @ WEIGHT, FLOAT["N", 2])
 STEP = training_step(MODEL, losses.squared, sgd(lr=0.1))
 _NO_MODELS: list[Any] = [None, 3, "a.onnx", lambda x: x, product, MODEL.proto]
 _NO_FUNCTIONS: list[Any] = [None, 3, "squared", [1]]
+_NO_FLAGS: list[Any] = ["yes", 1, None]
 _CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
     "gradient": (lambda given: gradient(given, wrt="x"), _NO_MODELS),
     "wrt of gradient": (
         lambda given: gradient(FIXED, wrt=given),
-        [None, 3, [], [3], {}, "", "q", ["x", "q"], b"x"],
+        [None, 3, [], [3], {}, "", "q", ["x", "q"], ["x", "x"], b"x"],
     ),
     "of": (lambda given: gradient(FIXED, wrt="x", of=given), [3, "", "lss", ["reduce_sum"], b"x"]),
     "grad": (grad, _NO_FUNCTIONS),
@@ -188,12 +189,26 @@ _CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
         ["target", "lr", "step"],
     ),
     "lr": (lambda given: sgd(lr=given), ["a", -1, float("nan"), True, [0.1]]),
-    "momentum": (lambda given: sgd(lr=0.1, momentum=given), ["a", -1, float("nan"), [0.1]]),
-    "betas": (lambda given: adam(lr=0.1, betas=given), [3, "a", (0.9,), (0.9, "a"), (0.9, -1)]),
+    "momentum": (lambda given: sgd(lr=0.1, momentum=given), ["a", -1, float("nan"), [0.1], 2.0]),
+    "nesterov": (lambda given: sgd(lr=0.1, momentum=0.9, nesterov=given), _NO_FLAGS),
+    "betas": (
+        lambda given: adam(lr=0.1, betas=given),
+        [3, "a", (0.9,), (0.9, "a"), (0.9, -1), (0.9, 1.0), (2.0, 0.9)],
+    ),
+    "nested loops of grad": (lambda given: grad(FIXED, keep_nested_loops=given), _NO_FLAGS),
+    "nested loops of gradient": (
+        lambda given: gradient(FIXED, wrt="x", keep_nested_loops=given),
+        _NO_FLAGS,
+    ),
+    "nested loops of a step": (
+        lambda given: training_step(MODEL, losses.squared, sgd(lr=0.1), keep_nested_loops=given),
+        _NO_FLAGS,
+    ),
     "l1": (lambda given: losses.elastic_penalty(l1=given), ["a", -1]),
     "delta": (losses.huber, ["a", -1]),
-    "model of initial_state": (lambda given: initial_state(given, STEP), _NO_MODELS),
-    "step of initial_state": (lambda given: initial_state(MODEL, given), _NO_MODELS),
+    "model of initial_state": (lambda given: initial_state(given, STEP), [*_NO_MODELS, STEP, FIXED]),
+    "step of initial_state": (lambda given: initial_state(MODEL, given), [*_NO_MODELS, MODEL, FIXED]),
+    "swapped initial_state": (lambda given: initial_state(STEP, given), [MODEL]),
     "expand_training": (expand_training, [None, 3, "a.onnx"]),
 }
 
@@ -215,3 +230,13 @@ def test_arrays_whose_operators_mean_something_else_are_refused() -> None:
     for given in (np.matrix([[1.0, 2.0]]), np.ma.masked_array(X, [True, False])):
         with pytest.raises(OnnxsmithError, match="whose operators mean something else"):
             grad(lambda x: (x * x).sum())(given)
+
+
+@pytest.mark.parametrize(
+    "function", [*FUNCTIONS.values(), lambda x, v: (x * v).sum(), xp.jit(lambda x, v: (x * v).sum())]
+)
+def test_an_argument_that_is_given_twice_is_told_so(function: Callable[..., Any]) -> None:
+    with pytest.raises(CallError, match="given twice"):
+        grad(function)(X, X, x=X)
+    with pytest.raises(CallError, match="given twice"):
+        grad(function)(X, x=X)

@@ -9,6 +9,7 @@ same.
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import types
 from collections.abc import Callable, Hashable, Sequence
@@ -31,7 +32,8 @@ from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
-from onnxsmith.tracing.model_maker import MakesModels
+from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
+from onnxsmith.tracing.model_maker import Known, MakesModels
 from onnxsmith.tracing.trace import traced
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -43,6 +45,8 @@ Casts: TypeAlias = "dict[int, tuple[DType, ...]]"
 
 _PYTHONS: dict[str, type] = {"bool": bool, "int": int, "float": float}
 _INT64 = range(-(1 << 63), 1 << 63)
+#: What stands for no type of an input where types are given.
+_NO_TYPES = (bool, str, bytes, slice, range, types.NoneType, types.EllipsisType)
 #: Of these an object never changes.
 _UNCHANGING = (
     str,
@@ -52,10 +56,10 @@ _UNCHANGING = (
     float,
     complex,
     type,
-    slice,
     range,
     np.dtype,
     np.generic,
+    enum.Enum,
     DType,
     types.NoneType,
     types.EllipsisType,
@@ -74,7 +78,7 @@ class Argument:
     def key(self) -> Hashable:
         """The part that decides which model there is; types and sizes of inputs come on top."""
         if self.role == "option":
-            return (type(self.value), _identity(self.value))
+            return (type(self.value), option_key(self.value))
         return (self.role, type(self.value) if self.role == "number" else None)
 
     @property
@@ -100,19 +104,11 @@ class Numbers:
         return name in self.inputs
 
 
-def _identity(value: object) -> Hashable:
-    """The key of an option: what it is, or the object itself where that has no hash."""
-    if isinstance(value, float | complex):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        items = cast("Sequence[object]", value)
-        return tuple((type(each), _identity(each)) for each in items)
-    return cast(Hashable, value)
-
-
 def _is_unchanging(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_unchanging, cast("Sequence[object]", value)))
+    if isinstance(value, slice):
+        return all(map(_is_unchanging, bounds_of(cast("slice[object, object, object]", value))))
     return isinstance(value, _UNCHANGING) or (callable(value) and not isinstance(value, Value))
 
 
@@ -158,7 +154,7 @@ def _role(
             return "array"
         if not is_wrt and _is_unchanging(value):
             return "option"
-    elif isinstance(value, Value) or hasattr(value, "__array__"):
+    elif isinstance(value, Value) or (hasattr(value, "__array__") and not isinstance(value, type)):
         _refuse_complex(function, name, value)
         if isinstance(value, np.matrix | np.ma.MaskedArray):
             raise InputTypeError(
@@ -220,13 +216,17 @@ def of_types(function: Callable[..., Any], bound: Bound, wrt: Sequence[str], mod
     found: list[Argument] = []
     for name, value in zip(bound.names, bound.values, strict=True):
         is_list = isinstance(function, MakesModels) and isinstance(value, list | tuple)
-        is_option = name not in wrt and (
-            isinstance(value, bool | str | bytes | types.NoneType) or (is_list and _is_unchanging(value))
-        )
+        is_dtype = _is_dtype(value) and name.endswith("dtype")
+        is_known = isinstance(value, _NO_TYPES) or is_list or is_dtype
+        is_option = name not in wrt and is_known and _is_unchanging(value)
         if isinstance(value, dict) or (isinstance(value, str | bytes | types.NoneType) and not is_option):
             raise _no_input(function, name, value, mode, is_wrt=name in wrt)
         found.append(Argument(name, value, "option" if is_option else "array"))
     return found
+
+
+def _is_dtype(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, np.generic)
 
 
 def types_of(arguments: Sequence[Argument], kinds: Sequence[AnyValueType]) -> list[object]:
@@ -235,7 +235,7 @@ def types_of(arguments: Sequence[Argument], kinds: Sequence[AnyValueType]) -> li
     found: list[object] = []
     for each in arguments:
         if each.role == "option":
-            found.append(each.value)
+            found.append(Known(each.value))
             continue
         kind = next(left)
         kind_of_number = _PYTHONS[each.value.kind] if isinstance(each.value, Number) else type(each.value)

@@ -110,6 +110,9 @@ def _of_inputs(
     function: Model | ScriptDefinition, args: Sequence[UserValue], kwargs: Mapping[str, UserValue]
 ) -> Bound:
     names, needed = _inputs(function)
+    for name in names[: len(args)]:
+        if name in kwargs:
+            raise _twice(name)
     count = len(args) + len(kwargs)
     if len(names) < count:
         raise _too_many(count, names)
@@ -119,7 +122,7 @@ def _of_inputs(
         raise CallError(f"argument {missing!r} is missing", help=f"its arguments are {', '.join(names)}")
     names = names[:count]
     given = dict(zip(names, args, strict=False))
-    unknown = [name for name in kwargs if name not in names or name in given]
+    unknown = [name for name in kwargs if name not in names]
     if unknown:
         raise _unknown(unknown[0], names)
     given.update(kwargs)
@@ -137,6 +140,9 @@ def _refused(
     names = list(parameters)
     by_position = [name for name, each in parameters.items() if each.kind in _BY_POSITION]
     takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    for name in by_position[: len(args)]:
+        if name in kwargs and parameters[name].kind is not inspect.Parameter.POSITIONAL_ONLY:
+            return _twice(name)
     unknown = [name for name in kwargs if name not in parameters or name in by_position[: len(args)]]
     if unknown and not takes_any:
         return _unknown(unknown[0], names)
@@ -149,6 +155,12 @@ def _refused(
 
 def _unknown(name: str, names: Sequence[str]) -> CallError:
     return CallError(f"there is no argument {name!r} to give", help=f"its arguments are {', '.join(names)}")
+
+
+def _twice(name: str) -> CallError:
+    return CallError(
+        f"argument {name!r} is given twice, by position and by name", help="leave one of them out"
+    )
 
 
 def _too_many(count: int, names: Sequence[str]) -> CallError:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
+import numpy as np
 import onnx
 
 from onnxsmith.diagnostics import described_type
@@ -82,6 +83,22 @@ def takes(function: Callable[..., object], count: int) -> bool:
     except ValueError:  # builtins without a signature
         return True
     return True
+
+
+def check_flags(**flags: object) -> None:
+    """Refuse what is neither True nor False."""
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise AttributeTypeError(f"{name} is True or False, not {flag!r}", culprit=("attribute", name))
+
+
+def check_share(name: str, share: float, *, is_whole: bool) -> None:
+    """Refuse what is no part of something that is kept from step to step: more than all of it, or all for a mean."""
+    if share > 1.0 or (share == 1.0 and not is_whole):
+        raise AttributeValueError(
+            f"{name} is how much is kept of the last step, {'up to' if is_whole else 'less than'} 1, and not {share!r}",
+            culprit=("attribute", name),
+        )
 
 
 def check_numbers(**numbers: object) -> None:

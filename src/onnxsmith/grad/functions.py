@@ -41,7 +41,7 @@ from onnxsmith.grad.arguments import (
     types_of,
 )
 from onnxsmith.grad.binding import Bound, bind, signature_of
-from onnxsmith.grad.checks import refuse_twice
+from onnxsmith.grad.checks import check_flags, refuse_twice
 from onnxsmith.grad.kept import LIMIT, Kept, KeptCall
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.graphs.builder import GraphTarget
@@ -139,6 +139,7 @@ class Gradient:
                 f"{mode} needs a function, a script or a model, not {described_type(type(function))}",
                 help=f"{mode}(lambda x: (x * x).sum())",
             )
+        check_flags(keep_nested_loops=keeps_nested)
         self._function = function
         self._mode: _Mode = mode
         self._keeps_nested = keeps_nested

@@ -23,7 +23,7 @@ from onnxsmith.errors import (
 from onnxsmith.errors.telling import tell
 from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
-from onnxsmith.grad.checks import check_model, read_names
+from onnxsmith.grad.checks import check_flags, check_model, read_names, refuse_twice
 from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame
 from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
@@ -69,6 +69,7 @@ def gradient(
     (array(121., dtype=float32), array([22., 44.], dtype=float32))
     """
     check_model(model, "gradient")
+    check_flags(keep_nested_loops=keep_nested_loops)
     loss = _loss_name(model, of)
     given = in_new_opset(model)
     names, is_pattern = _chosen(given.ir.graph, wrt)
@@ -106,6 +107,7 @@ def in_new_opset(model: Model) -> Model:
 def _chosen(graph: ir.Graph, wrt: str | Sequence[str]) -> tuple[list[str], frozenset[str]]:
     """The names that are meant, in the model's order for a pattern; and those that only a pattern names."""
     given = read_names(wrt, "wrt", "gradient(model, wrt=['w'])")
+    refuse_twice(given)
     kinds = {
         value.name: type_from_ir(value.type, value.shape)
         for value in (*graph.inputs, *graph.initializers.values())

@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeTypeError, boundary
-from onnxsmith.grad.checks import check_numbers
+from onnxsmith.grad.checks import check_flags, check_numbers, check_share
 from onnxsmith.grad.operators import op
 
 #: Given a weight, its gradient, the learning rate, the number of the step and what is kept: the next weight, and that.
@@ -55,6 +55,8 @@ def sgd(
     check_numbers(lr=lr, momentum=momentum, weight_decay=weight_decay)
     # Numbers of Python's take the element types of weights; those of numpy's have one of their own.
     momentum, weight_decay = float(momentum or 0.0), float(weight_decay or 0.0)
+    check_share("momentum", momentum, is_whole=True)
+    check_flags(nesterov=nesterov)
 
     def update(
         weight: Tensor, g: Tensor, rate: Tensor | float, step: Tensor | None, kept: Sequence[Tensor]
@@ -91,6 +93,7 @@ def adam(
         )
     for each in betas:
         check_numbers(betas=each)
+        check_share("betas", float(each), is_whole=False)
     first, second = map(float, betas)
     check_numbers(lr=lr, eps=eps, weight_decay=weight_decay)
     eps, weight_decay = float(eps or 0.0), float(weight_decay or 0.0)

@@ -13,7 +13,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, CallError, LossError, UnknownNameError, boundary
-from onnxsmith.grad.checks import check_loss, check_model, read_names, takes
+from onnxsmith.grad.checks import check_flags, check_loss, check_model, read_names, takes
 from onnxsmith.grad.losses import Loss, target_type, zeros_of
 from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.grad.operators import op, several
@@ -76,6 +76,7 @@ def training_step(
            [3.]], dtype=float32)
     """
     check_model(model, "training_step")
+    check_flags(keep_nested_loops=keep_nested_loops)
     check_loss(loss)
     if not isinstance(optimizer, Optimizer):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
         raise AttributeTypeError(
@@ -142,7 +143,7 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
     check_model(model, "initial_state")
     check_model(step, "initial_state")
     held = model.ir.graph.initializers
-    after = {each.name.removesuffix("_next") for each in step.outputs}
+    after = {each.name.removesuffix("_next") for each in step.outputs if each.name.endswith("_next")}
     state: dict[str, Array] = {}
     for port in step.inputs:
         if port.name in after:
@@ -150,6 +151,11 @@ def initial_state(model: Model, step: Model) -> dict[str, Array]:
             state[port.name] = (
                 zeros_of(cast(TensorType, port.type)) if tensor is None else np.array(tensor.numpy())
             )
+    if not any(name in held for name in state):
+        raise CallError(
+            "initial_state takes a model and a step of its training, and this step trains no weight of this model",
+            help="step = training_step(model, losses.squared, sgd(lr=0.1)); initial_state(model, step)",
+        )
     return state
 
 

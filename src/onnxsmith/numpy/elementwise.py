@@ -9,6 +9,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.special.bessel import i0 as modified_i0
+from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
@@ -56,11 +57,19 @@ def clip(
     min, max = a_min if min is None else min, a_max if max is None else max
     if array.dtype.kind in "iu":  # bounds that no element reaches
         limits = np.iinfo(array.dtype)
-        min = None if type(min) is int and min <= limits.min else min
-        max = None if type(max) is int and max >= limits.max else max
+        min = None if type(min) is int and min <= limits.min else _bound(min, limits.min, is_least=True)
+        max = None if type(max) is int and max >= limits.max else _bound(max, limits.max, is_least=False)
     made = array if min is None else _ufunc("maximum", array, min)
     made = made if max is None else _ufunc("minimum", made, max)
     return _written(sharing.detached(made) if made is array else made, out)
+
+
+def _bound(bound: ArrayLike | None, limit: int, *, is_least: bool) -> ArrayLike | None:
+    """A bound that only the model knows, no farther than elements reach."""
+    if not isinstance(bound, Number) or bound.kind != "int" or not -(2**63) < limit < 2**63 - 1:
+        return bound
+    given = bound.as_dtype(DType.INT64)
+    return number((op.Max if is_least else op.Min)(given, np.int64(limit)))
 
 
 @recorded()
@@ -97,7 +106,8 @@ def round(x: ArrayLike, /, decimals: int = 0, out: Array | None = None) -> Array
         array = as_type(array, np.dtype(np.float16))
     if array.dtype.kind in "iu":
         if decimals >= 0:
-            return _written(sharing.detached(array), out)
+            made = sharing.detached(array)
+            return _written(made.as_number() if array.is_number else made, out)
         wide = _rounded(as_type(array, dtypes.FLOAT64), decimals)
         return _written(as_type(wide, array.dtype), out)
     return _written(_rounded(array, int(decimals)), out)

@@ -21,7 +21,9 @@ def require_fitting(value: Number, dtype: NumpyDType) -> None:
     if value.kind == "float":
         given = value.as_dtype(DType.DOUBLE)
         least = (
-            np.float64(limits.min) - 1 if limits.bits < 64 else np.nextafter(np.float64(limits.min), -np.inf)
+            np.float64(limits.min) - 1
+            if limits.min > -(2**63)
+            else np.nextafter(np.float64(limits.min), -np.inf)
         )
         demand(
             lambda: op.And(op.Greater(given, least), op.Less(given, np.float64(limits.max) + 1)),

@@ -24,7 +24,7 @@ from onnxsmith.core.semantics.updates import Updates
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorIndexError
-from onnxsmith.numpy import places, sharing
+from onnxsmith.numpy import places, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
@@ -105,7 +105,9 @@ def get(x: Array, index: ArrayLike) -> Array:
     parts = read_index(index)
     _check_places(x, parts)
     if len(parts) == x.ndim and x.ndim and all(isinstance(each, int | Number) for each in parts):
-        return take(sharing.detached(x), parts)  # one element is a number
+        element = take(sharing.detached(x), parts)  # one element is a number
+        reads.mark_read(element)
+        return element
     if any(isinstance(each, Array) for each in parts):
         taken = take(sharing.detached(x), parts)
         taken._is_plain = taken.ndim <= 1  # numpy puts the elements in the order of the index
@@ -192,7 +194,7 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             axis += each.ndim
         elif each is not None:
             if x.is_symbolic and isinstance(each, int | Number | Array):
-                if places.are_noted():
+                if places.are_noted() or (not is_written and reads.is_noted_read()):
                     places.note_place(x.shape[axis], each, axis)
                 elif not isinstance(each, Array) and is_caught(IndexError):
                     _require_place(x.shape[axis], each, axis)

@@ -6,8 +6,16 @@ Whoever needs a model (a gradient) asks for it here, and knows nothing of who ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from onnxsmith.graphs.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An option among types: its value, which may itself be a type."""
+
+    value: object
 
 
 class MakesModels:
@@ -16,7 +24,7 @@ class MakesModels:
     def model_for(self, types: Sequence[object], named: Mapping[str, object]) -> Model:
         """The model for inputs of these types, in the order of the parameters and by name.
 
-        `float` is a number of Python's, and what is no type is an option as it is.
+        `float` is a number of Python's, and what is no type is an option as it is; `Known` holds any option.
         """
         raise NotImplementedError
 

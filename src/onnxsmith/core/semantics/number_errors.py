@@ -51,10 +51,15 @@ def demand_shift(count: Operand) -> None:
 
 
 def demand_whole(value: TensorValue) -> None:
-    """A float is a number that an int of 64 bits can be: Python's have more, and a model's have not."""
+    """A number is one that an int of 64 bits can be: Python's have more, and a model's have not."""
+    op: Any = operators_for(value)
+    if value.dtype is DType.UINT64:
+        demand(
+            lambda: op.LessOrEqual(value, np.uint64(2**63 - 1)),
+            OverflowError("an integer of a model has 64 bits with its sign, and this one is greater"),
+        )
     if value.dtype is None or not value.dtype.is_float:
         return
-    op: Any = operators_for(value)
     demand(
         lambda: op.Less(op.Abs(op.Cast(value, to=DType.DOUBLE)), _END),
         Refusal(ValueError("cannot convert float NaN to integer"), lambda: op.IsNaN(value)),

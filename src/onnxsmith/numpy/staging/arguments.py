@@ -21,6 +21,7 @@ from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
+from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.types.value_types import Dimension, TensorType
@@ -105,7 +106,7 @@ class Call:
             self.fixed[name] = cast(int, value)
         inner = parts(value)
         if inner is None:
-            self.key += (kind, _identity(value))
+            self.key += (kind, option_key(value))
             if not isinstance(value, _UNCHANGING):
                 self.objects.append((name, value))
             return value
@@ -130,7 +131,7 @@ class Call:
         if isinstance(value, np.generic):
             if value.dtype in dtypes.DTYPES:
                 return self._input(name, np.asarray(value), "scalar")
-            self.key += (type(value), _identity(value))
+            self.key += (type(value), option_key(value))
             return value
         raise InputTypeError(
             f"'{name}' is a {type(value).__name__}, whose operators mean something else than those of an array",
@@ -182,29 +183,3 @@ def bound_arguments(
 ) -> dict[str, Any]:
     """Arguments by the names of parameters, as Python binds them; TypeError as Python's own."""
     return dict(signature.bind(*args, **kwargs).arguments)
-
-
-def _identity(value: Held) -> Hashable:
-    """The key of a value: itself if it has a hash, else the object."""
-    if isinstance(value, float | complex):
-        return repr(value)
-    try:
-        hash(value)
-    except TypeError:
-        return _ById(value)
-    return cast(Hashable, value)
-
-
-class _ById:
-    """An object as itself; it is kept, so that its id stays its own."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: object) -> None:
-        self._value = value
-
-    def __hash__(self) -> int:
-        return id(self._value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other._value is self._value

@@ -21,7 +21,7 @@ from onnxsmith.errors import LastingChangeError, ShapeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type
+from onnxsmith.numpy.conversions import array_of, as_type, check_fitting
 from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
@@ -251,6 +251,8 @@ def _constructor(kind: type[object]) -> Function | None:
     def construct(*args: UserValue, **kwargs: UserValue) -> UserValue:
         if len(args) != 1 or kwargs or not holds_open(args[0]):
             return as_ours(cast(Function, kind)(*args, **kwargs))
+        if not isinstance(args[0], Array):  # numpy's own numbers are converted as elements are
+            check_fitting(args[0], dtype)
         return as_type(array_of(args[0]), dtype).as_number()
 
     return construct

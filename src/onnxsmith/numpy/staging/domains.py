@@ -40,7 +40,8 @@ def checked(function: Function, call: Function) -> Function:
     def checked_call(*args: UserValue, **kwargs: UserValue) -> UserValue:
         result = call(*args, **kwargs)
         if isinstance(result, Number) and is_noted() and not _is_surely_fine(name, args[0]):
-            domain([_double(each) for each in args], result.tensor)
+            exact = _own if name in _INTEGERS else _double
+            domain([exact(each) for each in args], result.tensor)
         return result
 
     return checked_call
@@ -54,7 +55,7 @@ def _is_surely_fine(name: str, operand: UserValue) -> bool:
         return False
     if isinstance(operand, Number):
         return operand.kind != "float"
-    return isinstance(operand, Array) and operand.dtype.kind in "iub"
+    return isinstance(operand, Array) and operand.dtype.kind in "iub" and operand.dtype != np.uint64
 
 
 def _double(value: UserValue) -> Operand:
@@ -63,8 +64,14 @@ def _double(value: UserValue) -> Operand:
         return value.as_dtype(DType.DOUBLE)
     if not isinstance(value, Array):
         return np.float64(cast(float, value))
-    single = value.reshape(()) if value.ndim else value
-    return values.converted(tensor_of(array_of(single)), DType.DOUBLE)
+    return values.converted(cast(TensorValue, _own(value)), DType.DOUBLE)
+
+
+def _own(value: UserValue) -> Operand:
+    """An operand in its own element type: one of 64 bits is none of the doubles."""
+    if not isinstance(value, Array):
+        return _double(value)
+    return tensor_of(array_of(value.reshape(()) if value.ndim else value))
 
 
 def _not_where(fails: Callable[[Operand], Truth]) -> Domain:

@@ -7,6 +7,7 @@ the reason for each.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
@@ -208,7 +209,12 @@ class Jitted(StandsFor, MakesModels):
                 raise other from None
 
     def _recording(self, call: Call, template: dict[str, Any]) -> Recording:
-        return Recording(self._plain, call.leaves, template, is_model=False)
+        made = Recording(self._plain, call.leaves, template, is_model=False)
+        unused = made.unused_reads
+        if unused:
+            with contextlib.suppress(OnnxsmithError):  # an error that cannot be noted here is left out
+                return Recording(self._plain, call.leaves, template, is_model=False, noted=unused)
+        return made
 
     def _explain(self, error: Exception, given: dict[str, Any]) -> None:
         """Say where fixed sizes would help."""

@@ -20,13 +20,14 @@ from onnxsmith.errors import (
 from onnxsmith.graphs.interface import GivenNames, refuse_unknown
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.staging.annotated import hints_of, is_text, met_type, refuse_contradiction
+from onnxsmith.numpy.staging.annotated import hints_of, is_text, met_type, met_value, refuse_contradiction
 from onnxsmith.numpy.staging.arguments import Leaf, Place
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function
 from onnxsmith.numpy.staging.reports import CodeModel, ModelReport
 from onnxsmith.numpy.staging.verifying import Verification
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
+from onnxsmith.tracing.model_maker import Known
 from onnxsmith.tracing.trace import definition_span
 from onnxsmith.types.annotations import read_value_type
 from onnxsmith.types.dtypes import DType
@@ -232,6 +233,9 @@ def _check_given(plain: PlainFunction, name: str, hint: object, given: object) -
     kind = plain.signature.parameters[name].kind
     if kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
         return
+    if isinstance(given, Known):
+        refuse_contradiction(plain, name, hint, met_value(given.value), "the call")
+        return
     refuse_contradiction(plain, name, hint, met_type(given), "to_model")
     if not isinstance(given, str) or name.endswith("dtype") or is_text(plain, name, hint):
         return
@@ -318,6 +322,8 @@ class _Types:
 
     def taken_apart(self, value: Held, name: str) -> Held:
         """The argument of a parameter, with a `Place` for each input in it."""
+        if isinstance(value, Known):
+            return cast(Held, value.value)
         if isinstance(value, type) and value in _NUMBERS:
             dtype = _NUMBERS[value]
             return self._input(Leaf(name, dtype, (), "number"))

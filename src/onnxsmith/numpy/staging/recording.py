@@ -28,6 +28,7 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.narrowing import narrow, narrowed_type
 from onnxsmith.numpy.places import PlaceError, noting_places
+from onnxsmith.numpy.reads import ReadPlace, Reads, collecting_reads
 from onnxsmith.numpy.staging.arguments import Leaf, Place, put_together
 from onnxsmith.numpy.staging.callees import outside_array
 from onnxsmith.numpy.staging.dialect import STAGING
@@ -184,9 +185,11 @@ class Recording:
         is_model: bool,
         precision: DType | None = None,
         finds_order: bool = False,
+        noted: frozenset[ReadPlace] = frozenset(),
         **options: Any,
     ) -> None:
         self._precision = precision
+        self._reads = Reads(noted)
         #: The same, to find the first error: see `places`.
         self._in_order = functools.partial(
             Recording, function, leaves, template, is_model=is_model, precision=precision, finds_order=True
@@ -212,8 +215,9 @@ class Recording:
             before = [each.held if isinstance(each, Array) else None for each in values]
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
-            noted = noting_places() if finds_order else contextlib.nullcontext()
-            with CellScope(), collecting_raises() as raises, numbers_of_numpys(), noted:
+            noting = noting_places() if finds_order else contextlib.nullcontext()
+            marked = contextlib.nullcontext() if is_model or finds_order else collecting_reads(self._reads)
+            with CellScope(), collecting_raises() as raises, numbers_of_numpys(), noting, marked:
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
                 if is_model:
@@ -221,6 +225,7 @@ class Recording:
                 elif isinstance(raises.which, Number):
                     self._errors = raises.errors
                     outputs.tensors.append(raises.which.as_dtype(DType.INT64))
+            self._reads.close(outputs.tensors)
             self._count = len(outputs.tensors)
             return tuple(outputs.tensors) or inputs[:1]
 
@@ -235,6 +240,13 @@ class Recording:
         #: What computes the number of an error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
         self._first_errors: Recording | None = None
+
+    @property
+    def unused_reads(self) -> frozenset[ReadPlace]:
+        """Where the code asks for elements that the model that runs will not ask for: see `reads`."""
+        if not self._reads.found:
+            return frozenset()
+        return self._reads.unused(is_pruned=_is_worth_it(self.model.proto))
 
     def _note_written(
         self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
@@ -265,7 +277,7 @@ class Recording:
 
         After an error the model computes on with whatever is there, and may fail where the code never comes.
         """
-        if not self._errors:
+        if not self._errors and isinstance(failed, IndexError):  # which says more: the place, and the size
             return None
         with contextlib.suppress(
             OnnxsmithError
@@ -316,9 +328,11 @@ def _tidied(model: Model) -> Model:
 
 def _for_running(model: Model) -> Model:
     """The model that runs: optimised once, where that is known to be worth more than it costs."""
-    proto = model.proto
-    is_worth_it = _LOOP in operators_of(proto) or _has_large_parts(proto.graph)
-    return optimize(model, opset="keep") if is_worth_it else model
+    return optimize(model, opset="keep") if _is_worth_it(model.proto) else model
+
+
+def _is_worth_it(proto: onnx.ModelProto) -> bool:
+    return _LOOP in operators_of(proto) or _has_large_parts(proto.graph)
 
 
 def _has_large_parts(graph: onnx.GraphProto) -> bool:

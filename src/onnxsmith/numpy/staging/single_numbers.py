@@ -6,6 +6,7 @@ What Python gives as a number of its own is one here: with its weak meaning.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import math
 import operator
@@ -24,6 +25,7 @@ from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.staging.domains import checked
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.script_values import Function
 
@@ -112,16 +114,24 @@ def _textual(usual: Function) -> Function:
 
 
 def _rounded(usual: Function) -> Function:
-    def rounded(value: UserValue, digits: int | None = None) -> UserValue:
-        if not is_open(value):
-            return usual(value) if digits is None else usual(value, digits)
-        made = cast(Array, FUNCTIONS["round"](value, digits or 0))
-        if digits is not None or made.dtype.kind in "iu":
-            return made
-        demand_whole(made.tensor)
-        return number(cast(Array, FUNCTIONS["astype"](made, np.int64)).tensor)
+    def rounded(number: UserValue, ndigits: int | None = None) -> UserValue:
+        if not is_open(number):
+            return usual(number) if ndigits is None else usual(number, ndigits)
+        array = cast(Array, number)
+        if array.dtype.kind == "b" or not array.is_number:
+            kind = f"numpy.{array.dtype.name}" if array.is_number else "numpy.ndarray"
+            raise TypeError(f"type {kind} doesn't define __round__ method")
+        made = cast(Array, FUNCTIONS["round"](array, ndigits or 0))
+        return made if ndigits is not None else whole_number(made)
 
+    SPEAKING.add(rounded.__code__)  # says what numpy says
     return rounded
+
+
+def whole_number(array: Array) -> Number:
+    """An element as an int of Python's, which has 64 bits here."""
+    demand_whole(array.tensor)
+    return number(cast(Array, FUNCTIONS["astype"](array, np.int64)).tensor)
 
 
 def _computed(name: str) -> Maker:
@@ -129,23 +139,40 @@ def _computed(name: str) -> Maker:
         def compute(*args: UserValue) -> UserValue:
             if not any(is_open(each) or isinstance(each, Number) for each in args):
                 return usual(*args)
-            given = [_as_python(each) for each in args]
+            given = [_as_python(each, name, place) for place, each in enumerate(args)]
             ours = _MATHEMATICS[name]
             compute = FUNCTIONS[ours] if "." in ours else UFUNCS[ours]
+            start = _OF_MANY.get(name)
+            if start is not None and len(given) != 2:
+                return number(cast(Array, functools.reduce(compute, given, start)).tensor)
             return number(cast(Array, compute(*given)).tensor)
 
+        SPEAKING.add(compute.__code__)  # says what Python says
         return compute
 
     return make
 
 
-def _as_python(value: UserValue) -> UserValue:
-    """An operand as `math` takes it: floats are Python's, of 64 bits."""
-    if isinstance(value, Number):
-        return array_of(value)
-    if not isinstance(value, Array) or value.dtype.kind in "iub":
+#: Functions of whole numbers, which give whole numbers.
+_OF_INTEGERS = frozenset(["gcd", "lcm"])
+#: Functions of any number of arguments, and what they begin with.
+_OF_MANY: dict[str, UserValue] = {"gcd": np.int64(0), "lcm": np.int64(1), "hypot": np.float64(0)}
+
+
+def _as_python(value: UserValue, name: str, place: int) -> UserValue:
+    """An operand as `math` takes it: floats are Python's, of 64 bits, and so are integers that become floats."""
+    if not isinstance(value, Array | Number):
         return value
-    return cast(Array, FUNCTIONS["astype"](value, dtypes.FLOAT64))
+    made = array_of(value)
+    if name == "ldexp" and place == 1:
+        if isinstance(value, Array) or made.dtype.kind == "f":
+            raise TypeError("Expected an int as second argument to ldexp.")
+        return made
+    if name in _OF_INTEGERS:
+        if made.dtype.kind == "f":
+            raise TypeError(f"'{made.dtype.name}' object cannot be interpreted as an integer")
+        return cast(Array, FUNCTIONS["astype"](made, np.int64))
+    return cast(Array, FUNCTIONS["astype"](made, dtypes.FLOAT64))
 
 
 def _index(usual: Function) -> Function:
@@ -155,7 +182,7 @@ def _index(usual: Function) -> Function:
         array = cast(Array, value)
         if array.dtype.kind not in "iu" or array.ndim:
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return number(cast(Array, FUNCTIONS["astype"](array, np.int64)).tensor)
+        return whole_number(array)
 
     return index
 
@@ -176,6 +203,46 @@ def _of_floats(name: str) -> Maker:
     return make
 
 
+def _logarithm(usual: Function) -> Function:
+    """`math.log(x)`, and `math.log(x, base)`"""
+    natural = checked(math.log, _of_tensors(usual))
+
+    def logarithm(value: UserValue, base: UserValue | None = None) -> UserValue:
+        if base is None:
+            return natural(value)
+        return cast(Number, natural(value)) / cast(Number, natural(base))
+
+    return logarithm
+
+
+def _counted(name: str, make: Maker) -> Maker:
+    """A function of `math` that refuses as many arguments as Python's does, in its words."""
+    function: Function = getattr(math, name)
+
+    def counting(usual: Function) -> Function:
+        call = make(usual)
+
+        def counted(*args: UserValue) -> UserValue:
+            with contextlib.suppress(
+                ValueError, ArithmeticError
+            ):  # 1 may be outside of its domain, which is not the question
+                function(*[1] * len(args))
+            if any(isinstance(each, Array) and each.ndim for each in args) and not _converts_vectors():
+                raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+            return call(*args)
+
+        SPEAKING.add(counted.__code__)  # says what Python says
+        return counted
+
+    return counting
+
+
+_MAKERS: dict[str, Maker] = {
+    **dict.fromkeys((*_SCRIPTED, *_SCRIPTED_TOO), _of_tensors),
+    **{name: _computed(name) for name in _MATHEMATICS},
+    **{name: _of_floats(name) for name in ("isnan", "isinf")},
+    "log": _logarithm,
+}
 #: What is called in the places of functions.
 OF_SINGLE_NUMBERS: dict[Function, Maker] = {
     **dict.fromkeys(cast("Sequence[Function]", (int, float)), _number_of),
@@ -183,7 +250,5 @@ OF_SINGLE_NUMBERS: dict[Function, Maker] = {
     **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
     builtins.round: _rounded,
     operator.index: _index,
-    **{getattr(math, name): _of_tensors for name in (*_SCRIPTED, *_SCRIPTED_TOO)},
-    **{getattr(math, name): _computed(name) for name in _MATHEMATICS if hasattr(math, name)},
-    **{getattr(math, name): _of_floats(name) for name in ("isnan", "isinf")},
+    **{getattr(math, name): _counted(name, make) for name, make in _MAKERS.items() if hasattr(math, name)},
 }

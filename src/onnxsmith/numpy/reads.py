@@ -1,0 +1,128 @@
+"""Elements that numpy code reads and does not use: numpy raises an error where they are not there.
+
+A model leaves out what is not needed, and with it the error. So what the user's code asks for is marked where it is
+recorded. Where no result needs any of the elements that one place in the code asks for, the code is recorded once more,
+and that place notes whether the element is there (`places`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import NamedTuple, TypeAlias
+
+from onnxsmith.core.value import Value
+from onnxsmith.graphs.records import NodeRecord
+from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.numpy.array import Array
+from onnxsmith.source import PACKAGE_DIRECTORY
+
+#: Where code asks for an element: the file, and the lines and columns, from the expression out through its callers.
+ReadPlace: TypeAlias = "tuple[tuple[str | int | None, ...], ...]"
+
+
+class Read(NamedTuple):
+    """An element that the user's code asks for: where, the node that takes it, and whether that is in no body."""
+
+    place: ReadPlace
+    node: NodeRecord
+    is_outermost: bool
+
+
+@dataclass(slots=True)
+class Reads:
+    """The elements that the user's code asks for in one recording."""
+
+    #: The places that note whether the element is there.
+    noted: frozenset[ReadPlace] = frozenset()
+    found: list[Read] = field(default_factory=list[Read])
+    _needed: set[NodeRecord] = field(default_factory=set[NodeRecord])
+
+    def close(self, outputs: Sequence[Value]) -> None:
+        """The function has ended with these outputs."""
+        if self.found:
+            self._needed = _needed(
+                [each.record.producer for each in outputs if isinstance(each, SymbolicTensor)]
+            )
+
+    def unused(self, *, is_pruned: bool) -> frozenset[ReadPlace]:
+        """The places whose elements no output needs; without pruning, outermost nodes run nevertheless."""
+        run = {
+            each.place
+            for each in self.found
+            if each.node in self._needed or (each.is_outermost and not is_pruned)
+        }
+        return frozenset(each.place for each in self.found) - run
+
+
+_READS: ContextVar[Reads | None] = ContextVar("onnxsmith_reads", default=None)
+
+
+@contextmanager
+def collecting_reads(reads: Reads) -> Generator[None]:
+    """Marks in the block what the user's code reads."""
+    token = _READS.set(reads)
+    try:
+        yield
+    finally:
+        _READS.reset(token)
+
+
+def is_noted_read() -> bool:
+    """True if the element that is asked for now is one whose absence is to be noted."""
+    reads = _READS.get()
+    return reads is not None and bool(reads.noted) and _place() in reads.noted
+
+
+def mark_read(element: Array) -> None:
+    """The user's code has asked for an element."""
+    reads = _READS.get()
+    if reads is None or not isinstance(element.held, SymbolicTensor):
+        return
+    place = _place()
+    node = element.held.record.producer
+    if place is not None and node is not None:
+        reads.found.append(Read(place, node, element.held.made_in.parent is None))
+
+
+def _place() -> ReadPlace | None:
+    """The place in the user's code that asks for an element; None where this package asks for itself."""
+    frame: FrameType | None = inspect.currentframe()
+    while frame is not None and frame.f_code is not _asking():
+        frame = frame.f_back
+    frame = None if frame is None else frame.f_back
+    if frame is None or frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
+        return None
+    found: list[tuple[str | int | None, ...]] = []
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(PACKAGE_DIRECTORY):
+            found.append(
+                (code.co_filename, *next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None)))
+            )
+        frame = frame.f_back
+    return tuple(found)
+
+
+def _asking() -> CodeType:
+    """The code of `x[…]`, which the user's code calls."""
+    return Array.__getitem__.__code__
+
+
+def _needed(nodes: Sequence[NodeRecord | None]) -> set[NodeRecord]:
+    """Nodes, and all that they need."""
+    found = set[NodeRecord]()
+    left = list(nodes)
+    while left:
+        node = left.pop()
+        if node is None or node in found:
+            continue
+        found.add(node)
+        left += [each.producer for each in node.inputs if each is not None]
+        left += [each.producer for graph in node.graphs() for each in graph.outputs]
+    return found
