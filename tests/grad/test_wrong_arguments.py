@@ -189,8 +189,9 @@ _CALLS: dict[str, tuple[Callable[[Any], object], list[Any]]] = {
         ["target", "lr", "step"],
     ),
     "lr": (lambda given: sgd(lr=given), ["a", -1, float("nan"), True, [0.1]]),
-    "momentum": (lambda given: sgd(lr=0.1, momentum=given), ["a", -1, float("nan"), [0.1], 2.0]),
+    "momentum": (lambda given: sgd(lr=0.1, momentum=given), ["a", -1, float("nan"), [0.1]]),
     "nesterov": (lambda given: sgd(lr=0.1, momentum=0.9, nesterov=given), _NO_FLAGS),
+    "nesterov alone": (lambda given: sgd(lr=0.1, momentum=given, nesterov=True), [0.0, 0]),
     "betas": (
         lambda given: adam(lr=0.1, betas=given),
         [3, "a", (0.9,), (0.9, "a"), (0.9, -1), (0.9, 1.0), (2.0, 0.9)],

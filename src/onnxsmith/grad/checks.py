@@ -92,11 +92,11 @@ def check_flags(**flags: object) -> None:
             raise AttributeTypeError(f"{name} is True or False, not {flag!r}", culprit=("attribute", name))
 
 
-def check_share(name: str, share: float, *, is_whole: bool) -> None:
-    """Refuse what is no part of something that is kept from step to step: more than all of it, or all for a mean."""
-    if share > 1.0 or (share == 1.0 and not is_whole):
+def check_share(name: str, share: float) -> None:
+    """Refuse what is no part of a mean that is kept from step to step: all of it, or more."""
+    if share >= 1.0:
         raise AttributeValueError(
-            f"{name} is how much is kept of the last step, {'up to' if is_whole else 'less than'} 1, and not {share!r}",
+            f"{name} is how much is kept of the last step, less than 1, and not {share!r}",
             culprit=("attribute", name),
         )
 

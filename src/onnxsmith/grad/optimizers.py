@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import AttributeTypeError, boundary
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.grad.checks import check_flags, check_numbers, check_share
 from onnxsmith.grad.operators import op
 
@@ -55,8 +55,11 @@ def sgd(
     check_numbers(lr=lr, momentum=momentum, weight_decay=weight_decay)
     # Numbers of Python's take the element types of weights; those of numpy's have one of their own.
     momentum, weight_decay = float(momentum or 0.0), float(weight_decay or 0.0)
-    check_share("momentum", momentum, is_whole=True)
     check_flags(nesterov=nesterov)
+    if nesterov and not momentum:
+        raise AttributeValueError(
+            "nesterov looks ahead by a momentum", help="sgd(0.1, momentum=0.9, nesterov=True)"
+        )
 
     def update(
         weight: Tensor, g: Tensor, rate: Tensor | float, step: Tensor | None, kept: Sequence[Tensor]
@@ -93,7 +96,7 @@ def adam(
         )
     for each in betas:
         check_numbers(betas=each)
-        check_share("betas", float(each), is_whole=False)
+        check_share("betas", float(each))
     first, second = map(float, betas)
     check_numbers(lr=lr, eps=eps, weight_decay=weight_decay)
     eps, weight_decay = float(eps or 0.0), float(weight_decay or 0.0)

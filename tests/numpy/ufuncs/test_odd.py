@@ -9,7 +9,20 @@ import pytest
 
 import onnxsmith.numpy as xp
 
-ODD = ("sin", "tan", "sinh", "tanh", "arcsin", "arctan", "arcsinh", "arctanh", "cbrt", "sign", "rint", "trunc")
+ODD = (
+    "sin",
+    "tan",
+    "sinh",
+    "tanh",
+    "arcsin",
+    "arctan",
+    "arcsinh",
+    "arctanh",
+    "cbrt",
+    "sign",
+    "rint",
+    "trunc",
+)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -213,7 +213,7 @@ def logarithm_of_two_powers_of_two(step: Step, g: Tensor) -> Cotangents:
 
 
 def _by_share(step: Step, g: Tensor, unit: float) -> Cotangents:
-    """What one exponential is of the sum of both; of equal infinities a half."""
+    """The part that one exponential is of the sum of both; of equal infinities a half."""
     x, y = step.input(0), step.input(1)
     are_infinite = op.And(op.Equal(x, y), op.IsInf(x))
     distance = op.Where(are_infinite, 0.0, x - y) * unit
