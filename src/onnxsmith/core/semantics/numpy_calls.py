@@ -96,7 +96,7 @@ def refused(name: str, inputs: Sequence[Any]) -> TracedValueError:
         f"numpy's {name} cannot compute with a tensor of ONNX",
         help=f"{_instead(name, inputs)};\n"
         "onnxsmith.numpy.asarray(tensor) is an array, which computes as numpy does;\n"
-        "onnxsmith.numpy.jit(f) is a function of arrays that all computes so",
+        "onnxsmith.numpy.jit(f) makes all of a function compute so",
     )
 
 

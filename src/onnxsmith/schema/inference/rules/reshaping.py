@@ -100,7 +100,9 @@ def _matched(call: Call, shape: Shape | None, out: Shape, target: tuple[Dimensio
         is_odd = isinstance(total, int) and isinstance(known, int) and total % known != 0
         return (*out[:position], None if is_odd else symbolic.floordiv(total, known), *out[position + 1 :])
     total, known = symbolic.product(left), symbolic.product(right)
-    if isinstance(total, int) and isinstance(known, int) and total != known:
+    # Where one side has no elements, names on both sides may stand for the 0 that the other one needs.
+    may_be_empty = len(left) < len(shape) and 0 in (total, known)
+    if isinstance(total, int) and isinstance(known, int) and total != known and not may_be_empty:
         raise _cannot_reshape(call, target)
     return out
 
