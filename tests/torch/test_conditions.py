@@ -173,12 +173,25 @@ def test_a_batch_of_one_stays_open(form):
         np.testing.assert_allclose(model(x.numpy()), module(x), rtol=1e-4, atol=1e-5)
 
 
-def test_a_batch_of_one_that_the_module_needs():
+def test_a_batch_of_one_that_is_broadcast_stays_dynamic():
     class Added(nn.Module):
         def forward(self, x, y):
             return x + y
 
-    model, (warning,) = told(Added(), (rows(1), rows(4)), {"x": {0: "b"}, "y": {0: "c"}})
+    model, caught = told(Added(), (rows(1), rows(4)), {"x": {0: "b"}, "y": {0: "c"}})
+    assert not caught
+    assert [each.type.shape for each in model.inputs] == [("b", 3), ("c", 3)]
+    for sizes in ((1, 4), (4, 4), (7, 7), (1, 1)):
+        x, y = map(rows, sizes)
+        np.testing.assert_array_equal(model(x.numpy(), y.numpy()), (x + y).numpy())
+
+
+def test_a_batch_of_one_that_the_module_needs():
+    class Chosen(nn.Module):
+        def forward(self, x, y):
+            return x * 2 + y if x.shape[0] == 1 else y
+
+    model, (warning,) = told(Chosen(), (rows(1), rows(4)), {"x": {0: "b"}, "y": {0: "c"}})
     assert warning.category is SpecialisedDimensionWarning
     assert model.inputs[0].type.shape == (1, 3)
     assert model.inputs[1].type.shape == ("c", 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -12,6 +13,7 @@ from torch._higher_order_ops.map import map as torch_map  # noqa: E402
 from torch._higher_order_ops.scan import scan  # noqa: E402
 from torch._higher_order_ops.while_loop import while_loop  # noqa: E402
 
+from onnxsmith.torch import export  # noqa: E402
 from tests.torch.agreement import check  # noqa: E402
 
 
@@ -218,3 +220,13 @@ def test_autocast(is_enabled):
             return y.float() + x
 
     check(Region(), torch.randn(2, 3), tolerance=5e-2 if is_enabled else 1e-5)
+
+
+def test_a_branch_that_returns_its_argument_in_a_module_in_training() -> None:
+    class Halved(nn.Module):
+        def forward(self, x):
+            return torch.cond(x.sum() > 1, lambda x: x / 2, lambda x: x, (x,))
+
+    model = export(Halved().train(), (torch.ones(3),))
+    np.testing.assert_array_equal(model(np.ones(3, np.float32)), [0.5, 0.5, 0.5])
+    np.testing.assert_array_equal(model(np.zeros(3, np.float32)), [0, 0, 0])

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 from onnxsmith.torch.library import index  # noqa: E402  # torch may be missing
 from tests.torch.function_agreement import agree  # noqa: E402
+from tools import generate_torch_operators  # noqa: E402
 
 aten = torch.ops.aten
 
@@ -88,6 +89,14 @@ def test_every_overload_is_translated_or_listed() -> None:
     assert len(found) > 180
     known = {*index.TRANSLATIONS, *index.COMPLEX, *CALLS, *_refused()}
     assert not sorted(str(each) for each in found if str(each) not in known)
+
+
+def test_the_page_names_every_overload() -> None:
+    wanted, missing = generate_torch_operators.render()
+    assert not missing
+    rows = [generate_torch_operators.row(each, _refused()) for each in functional_overloads()]
+    assert {each.overload for each in rows if each.way == "decomposed"} <= {*CALLS}
+    assert all(f"| `{each.overload}` | {each.way} |" in wanted for each in rows)
 
 
 @pytest.mark.parametrize("overload", CALLS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 
 import numpy as np
 import pytest
@@ -14,6 +15,11 @@ from torch import nn  # noqa: E402  # torch may be missing
 import onnxsmith  # noqa: E402
 from onnxsmith import FLOAT, Opset, opset18, script  # noqa: E402
 from onnxsmith import opset21 as op  # noqa: E402
+from tests.torch.custom_translations import Case, cases, judged, judged_by_torch_onnx  # noqa: E402
+
+OURS, THEIRS = (
+    [each for each in cases() if (each.way == "torch.onnx") is is_theirs] for is_theirs in (False, True)
+)
 
 
 @torch.library.custom_op("onnxsmith_custom::scaled", mutates_args=())
@@ -117,3 +123,103 @@ def test_the_same_script_for_torch_onnx():
     session = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     (got,) = session.run(None, dict(zip([each.name for each in session.get_inputs()], ARRAYS, strict=True)))
     np.testing.assert_allclose(got, WANTED, rtol=1e-6)
+
+
+# -- all arguments ---------------------------------------------------------------------------------------
+
+
+@torch.library.custom_op("onnxsmith_custom::aff", mutates_args=())
+def aff(x: torch.Tensor, scale: float, bias: float) -> torch.Tensor:
+    return x * scale + bias
+
+
+aff.register_fake(lambda x, scale, bias: torch.empty_like(x))
+
+
+@script(default_opset=opset18)
+def other_names(a: FLOAT[...], factor: float, added: float):
+    return a * factor + added
+
+
+@script(default_opset=opset18)
+def too_few(x: FLOAT[...], scale: float):
+    return x * scale
+
+
+class Affine(nn.Module):
+    def forward(self, x):
+        return torch.ops.onnxsmith_custom.aff(x, scale=2.0, bias=10.0)
+
+
+def test_a_script_takes_attributes_by_position():
+    x = torch.tensor([3.0])
+    model = onnxsmith.torch.export(Affine(), (x,), translations={aff: other_names}, opset_version=18)
+    assert model(x.numpy()) == 16
+    with pytest.raises(onnxsmith.errors.TranslationError, match="it has the parameters x, scale"):
+        onnxsmith.torch.export(Affine(), (x,), translations={aff: too_few}, opset_version=18)
+
+
+def test_arguments_of_every_kind_in_every_way():
+    assert [
+        verdict.text for verdict in map(judged, random.Random(0).sample(OURS, 12)) if verdict.kind != "equal"
+    ] == []
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnxscript") is None, reason="torch.onnx needs onnxscript")
+@pytest.mark.filterwarnings("ignore")
+def test_arguments_of_every_kind_for_torch_onnx():
+    found = judged_by_torch_onnx([Case("tff", 3, 3, 0, "torch.onnx"), *random.Random(0).sample(THEIRS, 12)])
+    assert [verdict.text for verdict in found if verdict.kind != "equal"] == []
+
+
+# -- operators that write to their arguments -------------------------------------------------------------
+
+
+@torch.library.custom_op("onnxsmith_custom::bump", mutates_args=("x",))
+def bump(x: torch.Tensor, by: float) -> None:
+    x.add_(by)
+
+
+@torch.library.custom_op("onnxsmith_custom::both", mutates_args=("x", "z"))
+def both(x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, k: int = 2) -> torch.Tensor:
+    x.add_(y)
+    z.mul_(k)
+    return x * 2
+
+
+both.register_fake(lambda x, y, z, k=2: torch.empty_like(x))
+WRITING = {bump: lambda x, by: x + by, both: lambda x, y, z, k=2: ((x + y) * 2.0, x + y, z * float(k))}
+
+
+class Writing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x):
+        y, z = x * 2, x + 1
+        torch.ops.onnxsmith_custom.bump(y, 3.0)
+        w = torch.ops.onnxsmith_custom.both(y, x, z, k=3)
+        torch.ops.onnxsmith_custom.bump(self.count, 1.0)
+        return y + z + w + self.count
+
+
+class WritingParts(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        torch.ops.onnxsmith_custom.bump(y[0], 3.0)
+        return y
+
+
+def test_operators_that_write_to_their_arguments():
+    x = torch.tensor([1.0, -2.0, 3.0])
+    model = onnxsmith.torch.export(Writing().eval(), (x,), translations=WRITING, keep_mutations=True)
+    got, count = model(x.numpy())
+    np.testing.assert_allclose(got, Writing().eval()(x))
+    np.testing.assert_allclose(count, 1)
+    with pytest.raises(onnxsmith.errors.TranslationError, match="writes to a part of a tensor"):
+        onnxsmith.torch.export(WritingParts().eval(), (torch.ones(2, 3),), translations={bump: WRITING[bump]})
+    with pytest.raises(onnxsmith.errors.TranslationError, match="and writes to 2 arguments"):
+        onnxsmith.torch.export(
+            Writing().eval(), (x,), translations={**WRITING, both: lambda x, y, z, k=2: x + y}
+        )

@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
+from tests.torch.agreement import check  # noqa: E402  # torch may be missing
 from tests.torch.function_agreement import agree  # noqa: E402  # torch may be missing
 
 NORMS = (None, "ortho", "forward")
@@ -92,3 +93,15 @@ def test_frequencies():
     agree(lambda x: x + torch.fft.fftfreq(7, d=0.5), torch.zeros(7))
     agree(lambda x: x + torch.fft.rfftfreq(8), torch.zeros(5))
     agree(lambda x: torch.fft.ifftshift(torch.fft.fftshift(x, dim=1)), torch.randn(3, 5))
+
+
+@pytest.mark.parametrize("size", [4, 6, 12, 80])
+def test_what_is_real_has_the_angle_of_torch(size):
+    class Angles(torch.nn.Module):
+        def forward(self, x):
+            spectrum = torch.fft.fft2(x)
+            half = size // 2
+            return torch.fft.fftshift(spectrum).imag[::half, ::half], spectrum.angle()[::half, ::half]
+
+    x = -torch.rand(size, size, generator=torch.Generator().manual_seed(1)) - torch.eye(size)
+    check(Angles(), x)

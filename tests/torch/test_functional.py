@@ -188,3 +188,13 @@ def test_random_numbers_are_of_their_distribution(opset):
 @pytest.mark.parametrize(("low", "high"), [(0, 255), (-128, 127), (-8, 7)])
 def test_fake_quantisation(low, high):
     check(lambda x: torch.fake_quantize_per_tensor_affine(x, 0.13, 0, low, high), torch.randn(4, 5) * 3)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("opset", [None, 18])
+def test_attention_for_cpu_and_the_logarithms_of_its_weights(is_causal, opset):
+    class Attending(nn.Module):
+        def forward(self, q, k):
+            return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, k, 0.0, is_causal)[:2]
+
+    check(Attending(), torch.randn(2, 3, 4, 8), torch.randn(2, 3, 4, 8), opset_version=opset)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -9,6 +12,7 @@ pytest.importorskip("onnxruntime")
 from torch import nn  # noqa: E402  # torch may be missing
 
 import onnxsmith  # noqa: E402
+from onnxsmith.errors import ExportError  # noqa: E402
 from tests.torch.agreement import check  # noqa: E402
 
 
@@ -173,3 +177,33 @@ def test_transformer_layers(tmp_path):
 def test_an_unknown_choice_is_refused():
     with pytest.raises(onnxsmith.errors.ExportError, match="functions='layers' is not known"):
         onnxsmith.torch.export(Tower(), (torch.randn(2, 3, 4),), functions="layers")
+
+
+@pytest.mark.filterwarnings("ignore:torch.ao.quantization is deprecated")
+@pytest.mark.filterwarnings("ignore:Please use quant_min and quant_max")
+@pytest.mark.parametrize("is_eval", [False, True])
+def test_modules_that_observe_are_refused_at_their_line(is_eval):
+    quantization = importlib.import_module("torch.ao.quantization")
+    module = nn.Sequential(nn.Linear(3, 4), nn.ReLU()).train()
+    module.qconfig = quantization.get_default_qat_qconfig("fbgemm")
+    quantization.prepare_qat(module, inplace=True)
+
+    class Whole(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = module
+
+        def forward(self, x):
+            return self.inner(x)
+
+    whole, x = Whole(), torch.randn(5, 3)
+    whole(x)
+    whole.train(not is_eval)
+    with pytest.raises(ExportError, match="observes its input") as caught:
+        onnxsmith.torch.export(whole, (x,))
+    assert "self.inner(x)" in str(caught.value)
+    assert "disable_observer" in str(caught.value)
+    whole.apply(quantization.disable_observer)
+    model = onnxsmith.torch.export(whole, (x,))
+    with torch.no_grad():
+        np.testing.assert_allclose(model(x.numpy()), whole(x), rtol=1e-4, atol=1e-5)

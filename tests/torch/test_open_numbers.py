@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -10,7 +14,11 @@ from torch import nn  # noqa: E402  # torch may be missing
 from torch.nn import functional  # noqa: E402
 
 import onnxsmith  # noqa: E402
-from onnxsmith.errors import UntranslatedOperatorError  # noqa: E402
+from onnxsmith.errors import (  # noqa: E402
+    SpecialisedDimensionWarning,
+    TracedValueError,
+    UntranslatedOperatorError,
+)
 
 
 class Scaled(nn.Module):
@@ -85,3 +93,113 @@ def test_where_onnx_needs_the_number_now_that_is_the_reason(case):
         onnxsmith.torch.export(Scaled(functions[case]), (torch.randn(4, 3),), dynamic_shapes={"x": {0: "n"}})
     assert "a number that only the model knows, where ONNX needs it now" in str(raised.value)
     assert "test_open_numbers.py" in str(raised.value)
+
+
+# -- the text of a size --------------------------------------------------------------------------------------
+
+
+def _helper(x, n):
+    """A text that is made in one function and used in another."""
+    return len(_named(n))
+
+
+def _named(n):
+    return f"size {n}"
+
+
+#: Numbers that are made of the text of a size.
+TEXTS = {
+    "str": lambda x, n: len(str(n)),
+    "repr": lambda x, n: len(repr(n)),
+    "f-string": lambda x, n: len(f"{n}"),
+    "f-string, digits": lambda x, n: len(f"{n:3d}"),
+    "%s": lambda x, n: len("%s" % n),  # noqa: UP031
+    "format": lambda x, n: len("{}".format(n)),  # noqa: UP032
+    "join": lambda x, n: len(",".join(map(str, x.shape))),
+    "shape": lambda x, n: len(str(x.shape)),
+    "formula": lambda x, n: len(str(n * 2 + 1)),
+    "float": lambda x, n: len(str(n / 2)),
+    "comparison": lambda x, n: len(str(n > 3)),
+    "key": lambda x, n: {"4": 1.0, "12": 2.0}.get(f"{n}", 5.0),
+    "in another function": _helper,
+}
+
+
+def _exported(function, *, is_training=False, **options):
+    module = Scaled(lambda x, n: x * function(x, n)).train(is_training)
+    return onnxsmith.torch.export(module, (torch.ones(4, 3),), dynamic_shapes={"x": {0: "n"}}, **options)
+
+
+@pytest.mark.parametrize("is_training", [False, True])
+@pytest.mark.parametrize("case", TEXTS)
+def test_text_of_a_size_that_flows_back_is_refused(case, is_training):
+    with pytest.raises(
+        TracedValueError, match="the text of a size that is known only when the model runs"
+    ) as e:
+        _exported(TEXTS[case], is_training=is_training)
+    assert "test_open_numbers.py" in str(e.value)
+    assert torch.SymInt.__repr__.__module__ == "torch"
+    assert "__format__" not in vars(torch.SymInt)
+
+
+def test_the_digits_of_a_size_fix_it():
+    with pytest.warns(SpecialisedDimensionWarning):
+        model = _exported(lambda x, n: len("%d" % n))  # noqa: UP031
+    np.testing.assert_array_equal(model(np.ones((4, 3), np.float32)), np.ones((4, 3)))
+
+
+@pytest.mark.parametrize("case", ["f-string", "key"])
+def test_where_torch_reads_the_code_the_size_is_fixed(case):
+    with pytest.warns(SpecialisedDimensionWarning):
+        model = _exported(TEXTS[case], strict=True)
+    np.testing.assert_array_equal(model(np.ones((4, 3), np.float32)), np.ones((4, 3)))
+
+
+def _raised(x, n):
+    if n < 0:
+        raise ValueError(f"{n} rows")
+    assert n >= 0, f"{n} rows"
+    return 2
+
+
+def _shown(x, n):
+    print(f"{n:3d} rows of", x.shape)
+    logging.getLogger("tests").warning("%s rows", n)
+    warnings.warn(f"{n} rows", stacklevel=1)
+    return 2
+
+
+def _asserted(x, n):
+    torch._assert(n >= 0, f"{n} rows")
+    torch._check(n >= 0, lambda: f"{n} rows")
+    return 2
+
+
+class _Logger(logging.Logger):
+    def warning_once(self, text):
+        self.warning(text)
+
+
+LOGGER = _Logger("tests")
+
+
+def _logged_once(x, n):
+    LOGGER.warning_once(f"{n} rows")
+    return 2
+
+
+SHOWN = {
+    "raise": _raised,
+    "shown": _shown,
+    "torch's checks": _asserted,
+    "once": _logged_once,
+    "static": lambda x, n: len(str(x.shape[1])) * 2,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.* rows")
+@pytest.mark.parametrize("case", SHOWN)
+def test_people_see_the_text_of_a_size(case):
+    model = _exported(SHOWN[case])
+    for size in (4, 7):
+        np.testing.assert_array_equal(model(np.ones((size, 3), np.float32)), np.full((size, 3), 2.0))

@@ -175,3 +175,56 @@ def test_parameters_that_are_gone_are_told() -> None:
     frozen = onnxsmith.torch.export(nn.Linear(4, 3).train().requires_grad_(False), (torch.randn(2, 4),))
     with pytest.raises(UnknownNameError, match="no weight that is to be trained"):
         training_step(frozen, losses.squared, sgd(lr=0.1))
+
+
+class Watching(nn.Module):
+    """Writes to buffers that it never reads, and uses a parameter behind `detach` only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+        self.scale = nn.Parameter(torch.full((2,), 3.0))
+        self.register_buffer("seen", torch.zeros(2))
+        self.register_buffer("count", torch.zeros((), dtype=torch.long))
+
+    def forward(self, x: Any) -> Any:
+        y = self.linear(x)
+        self.seen.copy_(y.detach().mean(0))
+        self.count.fill_(7)
+        return y * self.scale.detach()
+
+
+def test_buffers_that_are_only_written_and_weights_without_a_gradient() -> None:
+    module = Watching().train()
+    x, target = torch.randn(4, 3), torch.randn(4, 2)
+    model = onnxsmith.torch.export(module, (x,), keep_mutations=True)
+    with pytest.warns(onnxsmith.errors.ModelWarning, match="does not depend on 'scale'"):
+        step = training_step(model, losses.squared, sgd(lr=0.1))
+    state = initial_state(model, step)
+    assert sorted(state) == ["count", "linear.bias", "linear.weight", "seen"]
+    _, *new = step(x=x.numpy(), target=target.numpy(), **state)
+    after = dict(zip(state, new, strict=True))
+    ((module(x) - target) ** 2).mean().backward()
+    for name in ("weight", "bias"):
+        weight = getattr(module.linear, name)
+        wanted = (weight - 0.1 * weight.grad).detach()
+        np.testing.assert_allclose(after[f"linear.{name}"], wanted, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(after["seen"], module.seen, rtol=1e-5)
+    assert after["count"] == 7
+
+
+def test_a_module_without_any_gradient_is_refused() -> None:
+    class Detached(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(3))
+
+        def forward(self, x: Any) -> Any:
+            return x * self.weight.detach()
+
+    model = onnxsmith.torch.export(Detached().train(), (torch.randn(4, 3),))
+    with (
+        pytest.warns(onnxsmith.errors.ModelWarning, match="does not depend on 'weight'"),
+        pytest.raises(onnxsmith.errors.UnreachedError, match="none of the weights: weight"),
+    ):
+        training_step(model, losses.squared, sgd(lr=0.1))

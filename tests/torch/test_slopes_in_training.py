@@ -56,3 +56,53 @@ def test_slopes_at_special_points(name: str, dtype: torch.dtype) -> None:
     assert net.weight.grad is not None
     found = export(net, (x,)).gradient(wrt=["weight"])(x.numpy())[1]
     np.testing.assert_allclose(found, net.weight.grad.numpy(), rtol=1e-5, atol=1e-6)
+
+
+#: Functions of two numbers with a logarithm of the second, or of the first.
+LOGARITHMIC: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+    "xlogy": torch.xlogy,
+    "special.xlogy": torch.special.xlogy,
+    "xlogy, broadcast": lambda x, y: torch.xlogy(x[None], y[:, None]).diagonal(),
+    "xlogy of one": lambda x, y: torch.xlogy(y, y) + x,
+    "xlogy, numbers": lambda x, y: torch.xlogy(x, 2.0) + torch.xlogy(0.0, y) + torch.xlogy(2, y),
+    "xlog1py": torch.special.xlog1py,
+    "xlog1py, numbers": lambda x, y: torch.special.xlog1py(x, 2.0) + torch.special.xlog1py(2, y),
+    "entr": lambda x, y: torch.special.entr(y) + x,
+    "kl_div": lambda x, y: torch.nn.functional.kl_div(y, x, reduction="none"),
+    "kl_div, log_target": lambda x, y: torch.nn.functional.kl_div(y, x, reduction="none", log_target=True),
+}
+
+
+class Pair(torch.nn.Module):
+    """A function of two weights, times a number, added up."""
+
+    def __init__(
+        self, function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], x: float, dtype: torch.dtype
+    ) -> None:
+        super().__init__()
+        self.function = function
+        y = torch.tensor([0.0, 0.5, 1.0, 2.0, torch.inf, torch.nan, -1.0, -0.5, -2.0], dtype=dtype)
+        self.x, self.y = torch.nn.Parameter(torch.full_like(y, x)), torch.nn.Parameter(y)
+
+    def forward(self, factor: torch.Tensor) -> torch.Tensor:
+        return (self.function(self.x, self.y) * factor).sum()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", LOGARITHMIC)
+def test_slopes_of_a_number_times_a_logarithm(name: str, dtype: torch.dtype) -> None:
+    for x in (0.0, 1.0, -2.0):
+        for factor in (1.0, 0.0):
+            net = Pair(LOGARITHMIC[name], x, dtype).train()
+            given = torch.tensor(factor, dtype=dtype)
+            net(given).backward()
+            found = export(net, (given,)).gradient(wrt=["x", "y"])(given.numpy())
+            for mine, theirs in zip(found[1:], (net.x.grad, net.y.grad), strict=True):
+                assert theirs is not None
+                np.testing.assert_allclose(mine, theirs.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_mask_keeps_the_slope_of_a_logarithm_out() -> None:
+    net = Pair(lambda x, y: torch.where(y > 0, torch.xlogy(x, y), 0.0), 0.0, torch.float32).train()
+    found = export(net, (torch.tensor(1.0),)).gradient(wrt=["x"])(np.float32(1.0))[1]
+    np.testing.assert_allclose(found, [0, np.log(0.5), 0, np.log(2), np.inf, 0, 0, 0, 0], rtol=1e-6)

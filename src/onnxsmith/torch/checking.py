@@ -21,6 +21,7 @@ from onnxsmith.torch.wishes import (
     by_place,
     dim_name,
     flat_wishes,
+    like,
     root_of,
 )
 
@@ -49,6 +50,7 @@ class Given:
         self.kwargs: Named | None = kwargs
         #: Dimensions that were asked to be open and are 0 or 1 in the example, which torch takes for fixed.
         self.small: list[str] = []
+        self.small_names: list[str] = []
         #: What `forward` calls the arguments that it takes by any name, and their names; `forward(x, **options)`.
         self._keywords: tuple[str, tuple[str, ...]] | None = None
         self._signature = inspect.signature(module.forward)
@@ -96,8 +98,12 @@ class Given:
             names = list(parameters)
             if len(placed) != len(names):
                 return placed  # torch says so
-            return type(placed)(
-                self._checked(parameters[name], each, name) for name, each in zip(names, placed, strict=True)
+            return like(
+                placed,
+                [
+                    self._checked(parameters[name], each, name)
+                    for name, each in zip(names, placed, strict=True)
+                ],
             )
         if isinstance(shapes, str | int | float | set | torch.Tensor):
             raise ExportError(
@@ -139,11 +145,15 @@ class Given:
             return {
                 key: self._checked(value.get(key), each, f"{label}[{key!r}]") for key, each in named.items()
             }
+        fields: tuple[str, ...] | None = getattr(value, "_fields", None)
+        if fields is not None and named is not None and set(named) <= set(fields):
+            placed = tuple(named.get(each) for each in fields)  # a NamedTuple by its names
         if isinstance(value, tuple | list) and placed is not None and len(placed) == len(value):
-            return type(placed)(
+            parts = [
                 self._checked(a, b, f"{label}[{k}]")
                 for k, (a, b) in enumerate(zip(value, placed, strict=True))
-            )
+            ]
+            return like(placed if fields is None else value, parts)
         return wish
 
     def _checked_tensor(self, tensor: torch.Tensor, wish: Wish, label: str) -> Wish:
@@ -170,6 +180,7 @@ class Given:
         for axis, each in by_axis(wish).items():
             if isinstance(each, str | torch.export.Dim) and tensor.shape[axis] < 2:
                 self.small.append(f"dimension {axis} of input '{label}' is {tensor.shape[axis]}")
+                self.small_names.append(dim_name(each))
             self._check_range(each, tensor.shape[axis], f"dimension {axis} of input '{label}'")
         return wish
 
@@ -213,24 +224,28 @@ class Given:
 
     # -- a larger example ------------------------------------------------------------------------------
 
-    def enlarged(self) -> tuple[Positional, Named | None] | None:
-        """The arguments with 2 for each size of 0 or 1 that was named, which torch takes for fixed; None without."""
+    def enlarged(self, but_for: str = "") -> tuple[Positional, Named | None] | None:
+        """The arguments with 2 for each size of 0 or 1 that was named, which torch takes for fixed; None without.
+
+        Dimensions of one name may be left as they are.
+        """
         flat, spec = pytree.tree_flatten((self.args, self.kwargs or {}))
         if not self.small:
             return None
         wishes = flat_wishes(self.dynamic_shapes, spec, len(flat))
         new = [
-            self._enlarged(value, by_axis(wish)) if isinstance(value, torch.Tensor) else value
+            self._enlarged(value, by_axis(wish), but_for) if isinstance(value, torch.Tensor) else value
             for value, wish in zip(flat, wishes, strict=True)
         ]
         args, kwargs = pytree.tree_unflatten(new, spec)
         return args, kwargs if self.kwargs is not None else None
 
     @staticmethod
-    def _enlarged(tensor: torch.Tensor, wishes: Mapping[int, Wish]) -> torch.Tensor:
+    def _enlarged(tensor: torch.Tensor, wishes: Mapping[int, Wish], but_for: str) -> torch.Tensor:
         for axis, asked in wishes.items():
             _, high = asked_range(asked)
             is_named = isinstance(asked, str | torch.export.Dim) and root_of(asked) is None
+            is_named = is_named and (not but_for or dim_name(asked) != but_for)
             if is_named and tensor.shape[axis] < 2 and (high is None or high >= 2):
                 rest = (*tensor.shape[:axis], 2, *tensor.shape[axis + 1 :])
                 tensor = tensor.expand(rest).clone() if tensor.shape[axis] else tensor.new_zeros(rest)

@@ -1,29 +1,35 @@
 """The sizes that a program of torch.export is for: where the module decides by a size, only one way was traced.
 
-torch notes each such decision as a guard. Those that torch's own code makes are mostly about how it lays out memory,
-or are raised by the module as well. Those that are made in other files are the module's, and it goes another way
-where they do not hold.
+torch notes each such decision as a guard. The module decides by those that are made in other files than torch's, and
+goes another way where they do not hold. Those that torch's own code makes are about how it lays out memory or computes
+the same, are raised by the module as well, or fix what the graph has: `trying` finds out which.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
 from torch.utils import _pytree as pytree
-from torch.utils._sympy import functions as torch_functions
 
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
-from onnxsmith.source import PACKAGE_DIRECTORY
-from onnxsmith.torch.library.kinds import Example, Fake
-from onnxsmith.torch.origins import is_torch_file, span_of
+from onnxsmith.torch.comparisons import comparisons
+from onnxsmith.torch.guards import (
+    failing_sizes,
+    fails_somewhere,
+    line_called,
+    lines_of,
+    place_in_module,
+    raises_elsewhere,
+    replaced,
+    truth_at,
+)
+from onnxsmith.torch.library.kinds import Example, Fake, sizes_in
+from onnxsmith.torch.refused_sizes import refused_sizes
 from onnxsmith.torch.symbols import (
     Expression,
-    Place,
     Range,
     ShapeEnvironment,
     Symbol,
@@ -38,12 +44,12 @@ from onnxsmith.torch.symbols import (
     is_symbol,
     ranges_of,
     truth_of,
+    within,
 )
 
-#: Sizes at which a guard is tried; and those around each number that it mentions.
-_SAMPLE = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 127, 128, 1000, 1024, 4096)
-_MOST_TRIES = 5000
 _INEQUALITIES = (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
+#: Sizes of 0 and 1 are special to much of torch's code.
+_LEAST_OF_TORCH = 2
 _SQUEEZES = frozenset(
     {
         torch.ops.aten.squeeze.default,
@@ -52,7 +58,6 @@ _SQUEEZES = frozenset(
         torch.ops.aten.squeeze_.dim,
     }
 )
-_SITE = f"site-packages{os.sep}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +66,37 @@ class Narrowing:
 
     #: The symbols of torch that it is about.
     symbols: tuple[Symbol, ...]
-    #: As comparisons; empty where there are no words for it.
+    #: As comparisons, all of which have to hold.
     texts: tuple[str, ...]
     #: For people: `4 or less`, for one symbol; else the comparison.
     range: str
-    #: Where the module decides; empty where it is torch that does.
+    #: The lines of the module that it comes from, as far as torch knows them.
     places: tuple[str, ...]
+    #: The same as one expression.
+    expression: Expression
+    #: True if torch's own code decides, which may be how to compute the same: `cdist`, say, multiplies matrices from
+    #: 26 rows on.
+    is_torch: bool = False
+    #: True if torch raises an error in other sizes. The model refuses them as well, and nothing is lost.
+    is_raised: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        """True if it says that something has one value, which the graph then holds; not how large it is."""
+        return isinstance(self.expression, sympy.Eq)
+
+    def failing(self, allowed: Mapping[Symbol, Range]) -> Iterator[dict[Symbol, int]]:
+        """Sizes that were asked for and are left out."""
+        return failing_sizes(self.expression, allowed)
 
     def conditions(self) -> list[SizeCondition]:
-        """The conditions for the metadata: none that torch decides alone, which may be how to compute the same.
-
-        `cdist`, say, multiplies matrices from 26 rows on.
-        """
-        if not self.places:
-            return []
-        because = f"the module decides by this size at {', '.join(self.places)}"
+        """The conditions for the metadata."""
+        at = f" at {', '.join(self.places)}" if self.places else ""
+        if self.is_raised:
+            because = f"torch raises an error in other sizes{at}"
+        else:
+            owner = "torch" if self.is_torch or not at else "the module"
+            because = f"{owner} decides by this size{at}"
         return [SizeCondition(each, because) for each in self.texts]
 
 
@@ -90,43 +111,81 @@ def narrowings(
     if shape_env is None:
         return []
     ranges = {symbol: each for symbol, each in ranges_of(program).items() if is_of_inputs(symbol)}
-    allowed = {each: _allowed(asked.get(each.name)) for each in ranges}
+    allowed = allowed_sizes(program, asked)
     same = _same_sizes(ranges, names)
     bounding: dict[Symbol, list[str]] = {}
+    asking: dict[Symbol, list[str]] = {}
+    own: dict[Symbol, Range] = {}
     found: list[Narrowing] = []
+
+    def told(
+        expression: Expression, places: tuple[str, ...], is_torch: bool = False, is_raised: bool = False
+    ) -> Narrowing:
+        symbols = in_order(expression.free_symbols)
+        hints = {each: hint for each in symbols if (hint := hint_of(shape_env, each)) is not None}
+        texts = comparisons(expression, names, hints)
+        text = " and ".join(texts) or str(expression)
+        return Narrowing(symbols, texts, text, places, expression, is_torch, is_raised)
+
     for guard in shape_env.guards:
-        expression = _replaced(guard.expr, shape_env.replacements)
+        expression = replaced(guard.expr, shape_env.replacements)
         # What is true of sizes with one name, which a call has to keep equal, is not told.
         if truth_of(expression.xreplace(same)) is True or not _is_told(expression, ranges.keys()):
             continue
-        place = _place_in_module(guard.sloc)
+        place = place_in_module(guard.sloc)
         symbols = in_order(expression.free_symbols)
         if place is None:
             places = _places_of_fixed(expression, program)
-            if places and _fails_somewhere(expression, allowed):
-                sizes = _sizes_of_example(expression, shape_env)
-                found += [_compared(each, names, places) for each in sizes]
+            line = line_called(guard.sloc)
+            if places and fails_somewhere(expression, allowed):
+                found += [told(each, places) for each in _sizes_of_example(expression, shape_env)]
+            elif isinstance(expression, _INEQUALITIES) and _is_bound(expression):
+                asking.setdefault(symbols[0], []).extend([] if line is None else [line])
+                ranges[symbols[0]] = _tightened(expression, *ranges[symbols[0]])
+            elif fails_somewhere(expression, allowed):
+                is_raised = raises_elsewhere(guard.sloc)
+                found.append(
+                    told(expression, () if line is None else (line,), is_torch=True, is_raised=is_raised)
+                )
             continue
         if isinstance(expression, _INEQUALITIES) and len(symbols) == 1:
             bounding.setdefault(symbols[0], []).append(place)
+            own[symbols[0]] = _tightened(expression, *own.get(symbols[0], (0, None)))
             ranges[symbols[0]] = _tightened(expression, *ranges[symbols[0]])
-            if not _fails_somewhere(expression, ranges):
+            if not fails_somewhere(expression, ranges):
                 continue
-        elif not _fails_somewhere(expression, allowed):
+        elif not fails_somewhere(expression, allowed):
             continue
-        found.append(_compared(expression, names, (place,)))
+        found.append(told(expression, (place,)))
     found += [
-        _compared(expression, names, places)
-        for expression, places in _squeezed(program.graph_module)
-        if _fails_somewhere(expression, allowed)
+        told(expression, places, is_torch=is_harmless)
+        for expression, places, is_harmless in _squeezed(program.graph_module)
+        if fails_somewhere(expression, allowed)
     ]
-    ranged = [
-        each
-        for symbol, (low, high) in ranges.items()
-        if (each := _ranged(symbol, low, high, names, asked.get(symbol.name), bounding.get(symbol, [])))
-        is not None
+    from_nothing = dict.fromkeys(allowed, (0, None))
+    found += [
+        told(expression, places, is_torch=True, is_raised=True)
+        for expression, places in refused_sizes(program.graph)
+        if fails_somewhere(expression, from_nothing)
     ]
-    return [*ranged, *_once(found)]
+    ranged: list[Narrowing | None] = []
+    for symbol, (low, high) in ranges.items():
+        # torch takes a size for 2 or more unasked; an end that the module gives is another matter.
+        is_apart = symbol in own and low == _LEAST_OF_TORCH and own[symbol][0] < low
+        if is_apart:
+            ranged.append(_ranged(symbol, low, None, names, asked.get(symbol.name), {}, asking))
+            low = own[symbol][0]
+        ranged.append(_ranged(symbol, low, high, names, asked.get(symbol.name), bounding, asking))
+    return [*(each for each in ranged if each is not None), *_once(found)]
+
+
+def allowed_sizes(
+    program: torch.export.ExportedProgram, asked: Mapping[str, Range], least: int = 1
+) -> dict[Symbol, Range]:
+    """The sizes that were asked for, by symbol, from a least one on."""
+    symbols = [each for each in ranges_of(program) if is_of_inputs(each)]
+    wanted = {each: asked.get(each.name, (0, None)) for each in symbols}
+    return {each: (max(low, least), high) for each, (low, high) in wanted.items()}
 
 
 def _same_sizes(symbols: Iterable[Symbol], names: Mapping[str, str]) -> dict[Symbol, Symbol]:
@@ -148,35 +207,39 @@ def _tightened(expression: Expression, low: int, high: int | None) -> Range:
     return low, most if high is None else min(high, most)
 
 
-def _allowed(asked: Range | None) -> Range:
-    low, high = asked or (1, None)
-    return max(low, 1), high
+def _squeezed(module: torch.fx.GraphModule) -> Iterator[tuple[Expression, tuple[str, ...], bool]]:
+    """Calls of `squeeze` on open dimensions, which torch traces without a guard as if they were not 1.
 
-
-def _compared(expression: Expression, names: Mapping[str, str], places: tuple[str, ...]) -> Narrowing:
-    text = comparison(expression, names)
-    symbols = in_order(expression.free_symbols)
-    return Narrowing(symbols, (text,) if text else (), text or str(expression), places)
-
-
-def _squeezed(module: torch.fx.GraphModule) -> Iterator[tuple[Expression, tuple[str, ...]]]:
-    """Calls of `squeeze` on open dimensions, which torch traces without a guard as if they were not 1."""
+    With each comes whether the rank of the result makes no difference to what is computed from it.
+    """
     for graph in [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]:
         for node in graph.nodes:
             if node.op != "call_function" or node.target not in _SQUEEZES:
                 continue
             shape: Sequence[int | torch.SymInt] = node.args[0].meta["val"].shape
             dims: int | Sequence[int] = node.args[1] if len(node.args) > 1 else range(len(shape))
+            # Only without dimensions the model's operator looks at the size, too.
+            is_harmless = len(node.args) == 1 and _goes_through_elements(node)
             for dim in (dims,) if isinstance(dims, int) else dims:
                 size = shape[dim] if len(shape) else 1
                 expression = expression_of(size) if isinstance(size, torch.SymInt) else None
                 if expression is None or not all(map(is_of_inputs, expression.free_symbols)):
                     continue
-                span = span_of(node)
-                yield (
-                    different(expression, integer(1)),
-                    () if span is None else (f"{span.file.rpartition(_SITE)[2]}:{span.line}",),
-                )
+                yield different(expression, integer(1)), lines_of(node), is_harmless
+
+
+def _goes_through_elements(node: torch.fx.Node) -> bool:
+    """True if what is computed from a result is computed element by element, whatever its rank."""
+    users, seen = list(node.users), {node}
+    while users:
+        user = users.pop()
+        if user in seen or user.op == "output":
+            continue
+        if torch.Tag.pointwise not in getattr(user.target, "tags", ()):
+            return False
+        seen.add(user)
+        users += user.users
+    return True
 
 
 def pinned(program: torch.export.ExportedProgram) -> bool:
@@ -192,9 +255,18 @@ def pinned(program: torch.export.ExportedProgram) -> bool:
     )
 
 
-def excludes(program: torch.export.ExportedProgram, example: Example) -> bool:
-    """True if what the module decides by sizes goes another way for an example than for what was traced."""
-    sizes: dict[str, int] = {}
+def excludes(
+    program: torch.export.ExportedProgram,
+    example: Example,
+    *,
+    but_for_order: bool = False,
+    with_torch: bool = False,
+) -> bool:
+    """True if a program is not for an example: a size is another one, or the module goes another way for it.
+
+    `but_for_order` passes over which of two numbers is larger. `with_torch` looks at what torch's own code decides.
+    """
+    sizes: dict[Symbol, int] = {}
     signature = program.graph_signature.user_inputs
     fakes: dict[str, Fake] = {
         node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"
@@ -203,12 +275,19 @@ def excludes(program: torch.export.ExportedProgram, example: Example) -> bool:
         fake = fakes.get(str(name))
         if not isinstance(fake, torch.Tensor) or not isinstance(value, torch.Tensor):
             continue
-        theirs: Sequence[int | torch.SymInt] = fake.shape
-        for size, actual in zip(theirs, value.shape, strict=False):
-            if isinstance(size, torch.SymInt) and is_symbol(expression := expression_of(size)):
-                sizes[expression.name] = actual
-    found = [text for each in narrowings(program, {}, {}) for text in each.texts]
-    return any(SizeCondition(each).holds(sizes) is False for each in found)
+        for size, actual in zip(sizes_in(fake), value.shape, strict=False):
+            expression = integer(size) if isinstance(size, int) else expression_of(size)
+            known = sizes.setdefault(expression, actual) if is_symbol(expression) else expression
+            if known != actual and (is_symbol(expression) or expression.is_Integer):
+                return True
+    # What torch's own code decides may make no difference; but a number that is in the graph by now does.
+    found = [each for each in narrowings(program, {}, {}) if with_torch or each.is_exact or not each.is_torch]
+    ranges = ranges_of(program)
+    if not but_for_order and any(size < ranges.get(each, (0, None))[0] for each, size in sizes.items()):
+        return True  # torch takes for granted that it is no less, and asks nothing
+    if but_for_order:
+        found = [each for each in found if isinstance(each.expression, sympy.Eq | sympy.Ne)]
+    return any(truth_at(each.expression, sizes) is False for each in found)
 
 
 def _ranged(
@@ -217,11 +296,12 @@ def _ranged(
     high: int | None,
     names: Mapping[str, str],
     asked: Range | None,
-    places: Sequence[str],
+    bounding: Mapping[Symbol, Sequence[str]],
+    asking: Mapping[Symbol, Sequence[str]],
 ) -> Narrowing | None:
-    """The narrowing of one symbol's range; the module refuses a lower end that torch found alone, too."""
+    """The narrowing of one symbol's range: by the module at the lines `bounding`, by torch at `asking`."""
     least, most = asked or (0, None)
-    lower = low if places and low > max(least, 1) else None
+    lower = low if low > max(least, 1) else None
     upper = high if high is not None and (most is None or high < most) else None
     if lower is None and upper is None:
         return None
@@ -234,30 +314,26 @@ def _ranged(
         words = f"{upper}"
     else:
         words = f"{max(low, 1)} to {upper}"
-    return Narrowing((symbol,), tuple(texts), words, tuple(dict.fromkeys(places)))
+    places = tuple(dict.fromkeys(bounding.get(symbol) or asking.get(symbol) or ()))
+    expression = within(symbol, lower, upper)
+    return Narrowing((symbol,), tuple(texts), words, places, expression, symbol not in bounding)
 
 
 def _once(found: Iterable[Narrowing]) -> list[Narrowing]:
-    """Equal conditions as one, with all their places."""
+    """Equal conditions as one, with all their places; the module's before torch's."""
     merged: dict[str, Narrowing] = {}
-    for each in found:
+    for each in sorted(found, key=lambda narrowing: narrowing.is_torch):
         before = merged.get(each.range)
-        places = (*(before.places if before else ()), *each.places)
-        merged[each.range] = Narrowing(each.symbols, each.texts, each.range, tuple(dict.fromkeys(places)))
+        if before is None:
+            merged[each.range] = each
+        elif before.is_torch == each.is_torch:
+            places = tuple(dict.fromkeys((*before.places, *each.places)))
+            is_raised = before.is_raised or each.is_raised
+            merged[each.range] = replace(before, places=places, is_raised=is_raised)
     return list(merged.values())
 
 
 # -- guards ----------------------------------------------------------------------------------------------
-
-
-def _replaced(expression: Expression, replacements: Mapping[Symbol, Expression]) -> Expression:
-    """The expression with the symbols that stayed."""
-    for _ in range(10):
-        found = expression.xreplace(replacements)
-        if found == expression:
-            break
-        expression = found
-    return expression
 
 
 def _sizes_of_example(expression: Expression, shape_env: ShapeEnvironment) -> list[Expression]:
@@ -275,12 +351,12 @@ def _places_of_fixed(expression: Expression, program: torch.export.ExportedProgr
     if not isinstance(expression, sympy.Eq):
         return ()
     numbers = {float(each) for each in expression.args if each.is_Float}
-    spans = [
-        span_of(node)
+    lines = [
+        line
         for node in program.graph.nodes
         if any(isinstance(each, float) and each in numbers for each in (*node.args, *node.kwargs.values()))
+        for line in lines_of(node)
     ]
-    lines = [f"{each.file.rpartition(_SITE)[2]}:{each.line}" for each in spans if each is not None]
     return tuple(dict.fromkeys(lines))
 
 
@@ -289,82 +365,7 @@ def _is_told(expression: Expression, known: Iterable[Symbol]) -> bool:
     return bool(symbols) and symbols <= set(known)
 
 
-def _place_in_module(sloc: Place) -> str | None:
-    """Where a guard was made: None if that was torch's own doing."""
-    frame = sloc.framework_loc
-    if frame is None or frame.filename.startswith(PACKAGE_DIRECTORY):
-        return None
-    file = frame.filename
-    if not is_torch_file(file):
-        return f"{file.rpartition(_SITE)[2]}:{frame.lineno}"
-    if frame.name == "_call_impl":
-        return "<string>"  # torch passes over code without a file, and shows who called it
-    if os.path.join("_dynamo", "variables") in file and sloc.maybe_user_loc:
-        # torch.export(strict=True) runs the module's code itself
-        return sloc.maybe_user_loc.rpartition("# ")[2].partition(" in ")[0]
-    return None
-
-
-def _fails_somewhere(expression: Expression, ranges: Mapping[Symbol, Range]) -> bool:
-    """True if a guard does not hold for some sizes in their ranges."""
-    symbols = in_order(expression.free_symbols)
-    numbers = {int(each) + step for each in expression.atoms(sympy.Integer) for step in (-1, 0, 1)}
-    tried: list[list[int]] = []
-    for symbol in symbols:
-        low, high = ranges.get(symbol, (1, None))
-        tried.append(
-            [n for n in sorted({*_SAMPLE, *numbers}) if max(low, 1) <= n and (high is None or n <= high)]
-        )
-    for sizes in itertools.islice(itertools.product(*tried), _MOST_TRIES):
-        value = expression.xreplace(dict(zip(symbols, map(integer, sizes), strict=True)))
-        if truth_of(value) is False:
-            return True
-    return False
-
-
-# -- text ------------------------------------------------------------------------------------------------
-
-_SIGNS = (
-    (sympy.Eq, "=="), (sympy.Ne, "!="), (sympy.Le, "<="), (sympy.Lt, "<"), (sympy.Ge, ">="), (sympy.Gt, ">"),
-)  # fmt: skip
-_FUNCTIONS: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((sympy.Max, torch_functions.Max), "max"),
-    ((sympy.Min, torch_functions.Min), "min"),
-)
-_OPERATORS: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((sympy.Add,), "+"),
-    ((sympy.Mul,), "*"),
-    ((torch_functions.FloorDiv,), "//"),
-    ((torch_functions.Mod, torch_functions.PythonMod, sympy.Mod), "%"),
-)
-
-
-def comparison(expression: Expression, names: Mapping[str, str]) -> str | None:
-    """A guard as a comparison of Python's; None where there are no words for it."""
-    for kind, sign in _SIGNS:
-        if isinstance(expression, kind):
-            left, right = (_arithmetic(each, names) for each in expression.args)
-            return f"{left} {sign} {right}" if left and right else None
-    return None
-
-
-def _arithmetic(expression: Expression, names: Mapping[str, str]) -> str | None:
-    if expression.is_Integer:
-        return str(expression)
-    if is_symbol(expression):
-        return spelled(names.get(expression.name, expression.name))
-    parts = [_arithmetic(each, names) for each in expression.args]
-    if not parts or any(each is None for each in parts):
-        return None
-    for kinds, function in _FUNCTIONS:
-        if isinstance(expression, kinds):
-            return f"{function}({', '.join(map(str, parts))})"
-    factors = [
-        str(each) if str(each).isidentifier() or str(each).isdigit() else f"({each})" for each in parts
-    ]
-    for kinds, sign in _OPERATORS:
-        if isinstance(expression, kinds):
-            return f" {sign} ".join(factors)
-    if isinstance(expression, sympy.Pow | torch_functions.PowByNatural) and parts[1] in ("2", "3", "4", "5"):
-        return " * ".join([factors[0]] * int(str(parts[1])))
-    return None
+def _is_bound(expression: Expression) -> bool:
+    """True if an expression compares one symbol with a number."""
+    left, right = expression.args
+    return (is_symbol(left) and right.is_Integer) or (is_symbol(right) and left.is_Integer)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import torch
 from torch._library.custom_ops import CustomOpDef
@@ -14,6 +14,7 @@ from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import Value
 from onnxsmith.errors import ExportError, TranslationError
+from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.torch.library.kinds import Argument, Arguments, Fake, Keywords, Target, Translated, schema_of
 
 #: An operator of torch, as users name one.
@@ -55,8 +56,8 @@ def called_custom(
 ) -> Translated:
     """Call a translation with torch's arguments.
 
-    ONNX has inputs that are tensors and attributes that are not. A script or an operator gets what is no tensor by
-    the name that torch's schema has for it; a plain function gets everything as torch does.
+    ONNX has inputs that are tensors and attributes that are not. An operator gets what is no tensor by the name that
+    torch's schema has for it; a script gets everything under its parameters, and a plain function as torch does.
     """
     if not _has_attributes(function):
         try:
@@ -67,17 +68,104 @@ def called_custom(
                 help=f"torch's operator is {schema_of(target) or target}",
             ) from None
         return function(*args, **kwargs)
-    schema = schema_of(target)
-    names = [] if schema is None else [each.name for each in schema.arguments]
+    given = _in_order(target, args, kwargs)
+    translation: Any = function
+    if isinstance(translation, ScriptFunction):
+        return _called_script(translation, target, given)
     inputs: list[Argument] = []
     attributes: Keywords = {}
-    for k, value in enumerate(args):
-        if _is_input(value) or k >= len(names):
+    for name, value in given:
+        if name is None or _is_input(value):
             inputs.append(value)
         else:
-            attributes[names[k]] = value
-    attributes |= kwargs
-    return function(*inputs, **{name: each for name, each in attributes.items() if each is not None})
+            attributes[name] = value
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    return function(*inputs, **attributes)
+
+
+def _in_order(target: Target, args: Arguments, kwargs: Keywords) -> list[tuple[str | None, Argument]]:
+    """All arguments that are given, with their names, in the order of torch's schema."""
+    schema = schema_of(target)
+    if schema is None:
+        return [*((None, each) for each in args), *kwargs.items()]
+    names = [each.name for each in schema.arguments]
+    named: Keywords = {**dict(zip(names, args, strict=False)), **kwargs}
+    return [(name, named[name]) for name in names if name in named]
+
+
+def _called_script(
+    script: ScriptFunction, target: Target, given: Sequence[tuple[str | None, Argument]]
+) -> Translated:
+    """Call a script, whose parameters are those of torch's operator in the same order, or of the same names."""
+    arguments = by_parameter(list(script.signature.parameters), given)
+    if arguments is None:
+        raise TranslationError(
+            f"the script {script.name} does not take what torch gives {target}: it has the parameters "
+            f"{', '.join(script.signature.parameters) or 'none'}",
+            help=f"torch's operator is {schema_of(target) or target}",
+        )
+    values: dict[str, Any] = {name: each for name, each in arguments.items() if each is not None}
+    return cast("Translated", script(**values))
+
+
+def by_parameter(
+    parameters: Sequence[str], given: Sequence[tuple[str | None, Argument]]
+) -> dict[str, Argument] | None:
+    """Arguments by the names of parameters: those of the same name, the others by position; None if they do not fit."""
+    if all(name in parameters for name, _ in given):
+        return {str(name): value for name, value in given}
+    if len(given) > len(parameters):
+        return None
+    return {name: value for name, (_, value) in zip(parameters, given, strict=False)}
+
+
+def called_functionally(
+    function: CustomTranslation, target: Target, kwargs: Mapping[str, Argument]
+) -> list[Translated]:
+    """Call the translation of an operator that writes to arguments, in the form that torch's rewriting gives it.
+
+    The translation gives the results of the operator, and behind them the new value of each argument that it writes to.
+    """
+    schema = schema_of(target)
+    assert schema is not None  # torch rewrites operators with one alone
+    bases = cast("Sequence[Argument]", kwargs["_all_bases"])
+    arguments: Keywords = {}
+    written: list[int] = []
+    for each in schema.arguments:
+        if each.name in kwargs:
+            arguments[each.name] = kwargs[each.name]
+        elif each.alias_info is not None and each.alias_info.is_write:
+            views = [
+                key for key in kwargs if key.startswith(f"_{each.name}_") and not key.endswith("_base_index")
+            ]
+            place = kwargs.get(f"_{each.name}_base_index")
+            if views or not isinstance(place, int):
+                raise TranslationError(
+                    f"{target} writes to a part of a tensor, or to a list of them",
+                    help="give it whole tensors: part = x[0].clone(); op(part); x[0] = part",
+                )
+            arguments[each.name] = bases[place]
+            written.append(place)
+    ordered = [each.name for each in schema.arguments if not each.kwarg_only and each.name in arguments]
+    made = called_custom(
+        function,
+        target,
+        tuple(arguments[name] for name in ordered),
+        {name: value for name, value in arguments.items() if name not in ordered},
+    )
+    found: list[Any] = list(made) if isinstance(made, tuple | list) else [made]
+    count = len(schema.returns)
+    if len(found) != count + len(written):
+        raise TranslationError(
+            f"the translation of {target} gives {_count(len(found), made)} where torch has {count} and writes to "
+            f"{len(written)} arguments",
+            help="return the results and behind them the new value of each argument that the operator writes to",
+        )
+    after: list[Any] = list(bases)
+    for place, value in zip(written, found[count:], strict=True):
+        after[place] = value
+    return [*(found[:count] or [None]), *after]
 
 
 def check_count(overload: str, result: Translated, output: Fake) -> None:

@@ -69,6 +69,11 @@ def _function(target: OpOverload[..., Any]) -> Callable[..., Any] | None:
     return found
 
 
+def has_decomposition(target: OpOverload[..., Any]) -> bool:
+    """True if torch can say what an operator computes in terms of others."""
+    return _function(target) is not None
+
+
 def _for_all_sizes(inputs: Sequence[Fake]) -> contextlib.AbstractContextManager[None]:
     """Forbids a trace to ask about sizes what is not true of all of them: it would hold for the example only."""
     environments = [each.fake_mode.shape_env for each in inputs if isinstance(each, FakeTensor)]

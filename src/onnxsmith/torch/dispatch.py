@@ -21,7 +21,7 @@ from onnxsmith.graphs.records import ValueRecord, declared
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.torch.arguments import bound, has_complex, lifted, overload_name
-from onnxsmith.torch.custom import CustomTranslation, called_custom, check_count
+from onnxsmith.torch.custom import CustomTranslation, called_custom, called_functionally, check_count
 from onnxsmith.torch.decompose import Decompositions, decomposed, is_input
 from onnxsmith.torch.interpreter import Interpreter, is_assert
 from onnxsmith.torch.library.call import Call
@@ -59,6 +59,8 @@ class _Missing:
 
 
 _MISSING = _Missing()
+#: What torch's rewriting makes of an operator that writes to its arguments.
+_FUNCTIONALISED = torch.ops.higher_order.auto_functionalized_v2
 
 
 class Dispatcher:
@@ -108,17 +110,23 @@ class Dispatcher:
         value: Given
         if np.iscomplexobj(array):
             real, imaginary = initializer_names(tensor, name)
-            value = Complex(self._initializer(array.real, real), self._initializer(array.imag, imaginary))
+            value = Complex(
+                self._initializer(array.real, real, is_written=is_written),
+                self._initializer(array.imag, imaginary, is_written=is_written),
+            )
         else:
-            value = self._initializer(array, name)
+            value = self._initializer(array, name, is_written=is_written)
         if key is not None:
             self._weights[key] = (tensor, value)  # the tensor is held, so that its address stays its own
         return value
 
-    def _initializer(self, array: Array, name: str) -> SymbolicTensor:
+    def _initializer(self, array: Array, name: str, *, is_written: bool) -> SymbolicTensor:
         value, known = self.program.named_initializer(array, name)
         value.weight = name
-        return SymbolicTensor(value, known, current_target().root, None)
+        target = current_target()
+        if is_written and target.keeps_weights:
+            self.origin.state.add(value)
+        return SymbolicTensor(value, known, target.outermost, None)
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -151,6 +159,10 @@ class Dispatcher:
     def _result(
         self, node: torch.fx.Node, overload: str, target: Target, args: Arguments, kwargs: Keywords
     ) -> tuple[Translated, Way]:
+        if target is _FUNCTIONALISED and args[0] in self.custom:
+            written = cast("OpOverload[..., Any]", args[0])
+            self.used.add(written)
+            return called_functionally(self.custom[written], written, kwargs), "custom"
         custom = self.custom.get(target)
         if custom is not None:
             self.used.add(target)
@@ -179,7 +191,7 @@ class Dispatcher:
     def _translated(
         self, node: torch.fx.Node, overload: str, target: Target, args: Arguments, kwargs: Keywords
     ) -> Translated | _Missing:
-        call = Call(overload, target, node.meta.get("val"), self.sizes, node)
+        call = Call(overload, target, node.meta.get("val"), self.sizes, node, self._depth > 0)
         if has_complex(args) or (kwargs and has_complex(list(kwargs.values()))):
             translation = find_complex(overload)
             if translation is not None:

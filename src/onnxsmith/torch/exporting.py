@@ -9,9 +9,9 @@ from typing import Any, Literal
 import torch
 
 from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
-from onnxsmith.torch.capturing import captured
+from onnxsmith.torch.capturing import captured, without_traces
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.library.kinds import Example, ModuleArgument, schema_of
+from onnxsmith.torch.library.kinds import Example, schema_of
 from onnxsmith.torch.origins import span_of, traced_here
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
@@ -53,7 +53,8 @@ def export(
     - `verify` runs the model and the module, on the example and on other sizes of dynamic dimensions, and raises
       where they differ; a number is the relative difference that is allowed.
     - `fallback_dtype` is what the model computes in where torch has float16 or bfloat16.
-    - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model.
+    - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model, running
+      statistics in training among them.
     - `metadata=False` leaves out where in the module each node comes from.
     - `runtime="onnxruntime"` makes a model that ONNX Runtime gets right: with casts where it has no kernel for an
       element type, and other nodes in the place of those that it computes wrongly. None leaves both out.
@@ -82,11 +83,11 @@ def export(
             )
         elif isinstance(module, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
             name = type(module).__name__
-            reference = _without_traces(module) if verify is not False else None
+            reference = without_traces(module)
             given = Given(module, args, kwargs, wishes)
             wishes = given.dynamic_shapes
             progress.stage("torch.export")
-            program = captured(module, given, strict)
+            program = captured(module, given, strict, is_training=module.training)
             decided_at = given.decided_at
             notes = _in_training(module, program)
             is_training = module.training
@@ -128,18 +129,3 @@ def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram)
     )
     warnings.warn(text, TrainingModeWarning, stacklevel=4)
     return [text]
-
-
-def _without_traces(module: torch.nn.Module) -> Callable[..., Any]:
-    """The module as a function that leaves its buffers as they are."""
-
-    def run(*args: ModuleArgument, **kwargs: ModuleArgument) -> ModuleArgument:
-        before = {name: each.detach().clone() for name, each in module.named_buffers()}
-        try:
-            return module(*args, **kwargs)
-        finally:
-            with torch.no_grad():
-                for name, each in module.named_buffers():
-                    each.copy_(before[name])
-
-    return run

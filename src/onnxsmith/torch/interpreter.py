@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch.fx.node import Argument as FxArgument
 
+from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import ExportError
 from onnxsmith.source import STATEMENT
 from onnxsmith.torch import numbers
-from onnxsmith.torch.library.kinds import Argument, Fake, Target, known_arguments
+from onnxsmith.torch.gradient_operators import COTANGENT, WITH_GRADIENT
+from onnxsmith.torch.library.kinds import Argument, Fake, Given, Target, known_arguments
+from onnxsmith.torch.library.marks import stopped, with_formula, with_gradient_of
+from onnxsmith.torch.marking import NO_GRADIENT, formulas, is_buffer
 from onnxsmith.torch.mutation import same_value, written_positions
 from onnxsmith.torch.origins import module_scope, span_of, stored
 from onnxsmith.types.dtypes import DType
@@ -83,11 +89,19 @@ class Interpreter:
         self.translated: dict[torch.fx.Node, Argument] = {}
         #: An in-place operator's result -> the node whose value it is.
         self._same: dict[torch.fx.Node, torch.fx.Node] = {}
+        #: The nodes of backward formulas: they are translated where the formula is recorded.
+        self._formulas: dict[torch.fx.Node, frozenset[int]] = {}
+        #: The numbers of the formulas that are being recorded.
+        self._inside: frozenset[int] = frozenset()
 
     def run(self, arguments: Sequence[Argument]) -> Argument:
         """The values that the graph returns, nested as torch has them."""
         given = iter(arguments)
         live = _live(self.module.graph)
+        # A formula may compute what nothing needs: the gradient of an argument that has none, say.
+        self._formulas = {
+            each: needed for each, needed in formulas(self.module.graph).items() if each in live
+        }
         progress = self.progress
         if progress is not None:
             progress.total = len(live)
@@ -98,7 +112,7 @@ class Interpreter:
                     self.values[node] = next(given)
             elif node.op == "output":
                 result = self._mapped(node.args[0])
-            elif node in live:
+            elif node in live and node not in self._formulas:
                 self.values[node] = self.translated[node] = self._translated(node)
                 if progress is not None:
                     progress.done += 1
@@ -109,6 +123,8 @@ class Interpreter:
             return self._attribute(node)
         target = node.target
         assert not isinstance(target, str)  # a program of torch.export calls functions alone
+        if target is WITH_GRADIENT:
+            return self._with_formula(node)
         args = tuple([self._mapped(each) for each in node.args])
         if target is operator.getitem:
             return operator.getitem(cast("Sequence[Argument]", args[0]), cast("int", args[1]))
@@ -123,6 +139,8 @@ class Interpreter:
                 is_number = isinstance(value, Number)
                 return dispatcher.sizes.remember(node.meta.get("val"), value) if is_number else value
             result = dispatcher.call(node, target, args, kwargs)
+            if NO_GRADIENT in node.meta:
+                result = self._without_gradient(node, target, args, result)
         finally:
             STATEMENT.reset(token)
         self._rename(node, target, result)
@@ -136,6 +154,56 @@ class Interpreter:
             owner = self._owner(given)
             self.values[owner] = result
             self._same[node] = owner
+
+    # -- gradients -------------------------------------------------------------------------------------
+
+    def _without_gradient(
+        self, node: torch.fx.Node, target: Target, args: Sequence[Argument], result: Argument
+    ) -> Argument:
+        """A result that was computed while autograd was off; what was written over keeps the gradient it had."""
+        written = written_positions(target)
+        if written and not is_buffer(same_value(node)):
+            return with_gradient_of(cast("Given", args[written[0]]), cast("Given", result))
+        is_inner = all(NO_GRADIENT in each.meta and not written_positions(each.target) for each in node.users)
+        return result if is_inner else stopped(result)
+
+    def _with_formula(self, node: torch.fx.Node) -> Argument:
+        """Results whose gradients are the formula that was traced for them."""
+        results, arguments, gradients, number = cast("tuple[Any, Any, Any, int]", node.args)
+        inside = self._inside | {number}
+        nodes = [each for each, needed in self._formulas.items() if number in needed and needed <= inside]
+        values = [self._mapped(each) for each in (*results, *arguments)]
+        missing = [
+            each for each in gradients if each is not None and not self._formulas.get(each, inside) <= inside
+        ]
+        if missing or any(isinstance(each, Complex) for each in values):
+            what = (
+                "complex numbers"
+                if not missing
+                else "a hook of a module that reads the gradients of its outputs"
+            )
+            raise ExportError(
+                f"the gradient of a model cannot have {what}",
+                help="compute with real numbers, or give the module a torch.autograd.Function",
+            ).locate(span_of(node))
+
+        def formula(*cotangents: TensorValue) -> list[TensorValue | None]:
+            held, self._inside = self._inside, inside
+            try:
+                for each in nodes:
+                    if each.target is COTANGENT and each.args[1] == number:
+                        given = cotangents[cast("int", each.args[2])]
+                        self.values[each] = self.dispatcher.received(given, each.meta.get("val"))
+                    else:
+                        self.values[each] = self._translated(each)
+                found = [None if each is None else self._mapped(each) for each in gradients]
+                return cast("list[TensorValue | None]", found)
+            finally:
+                self._inside = held
+
+        count = len(results)
+        with_tensors = cast("list[TensorValue]", values)
+        return cast("Argument", with_formula(with_tensors[:count], with_tensors[count:], formula))
 
     def _owner(self, node: torch.fx.Node) -> torch.fx.Node:
         while node in self._same:

@@ -24,6 +24,18 @@ def written_positions(target: Target | str) -> tuple[int, ...]:
     )
 
 
+def written_nodes(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The arguments that a node writes to, also those that go by name, as `out` does."""
+    schema = schema_of(node.target) if node.op == "call_function" else None
+    if schema is None:
+        return []
+    found = [
+        node.args[k] if k < len(node.args) else node.kwargs.get(schema.arguments[k].name)
+        for k in written_positions(node.target)
+    ]
+    return [each for each in found if isinstance(each, torch.fx.Node)]
+
+
 @functools.lru_cache(maxsize=4096)
 def _viewed_position(target: Target | str) -> int | None:
     """The argument that the result of an operator may be a view of."""
@@ -33,6 +45,11 @@ def _viewed_position(target: Target | str) -> int | None:
     if not any(each.alias_info is not None for each in schema.returns):
         return None
     return next((k for k, each in enumerate(schema.arguments) if each.alias_info is not None), None)
+
+
+def is_view(target: Target | str) -> bool:
+    """True if the result of an operator may be a view of an argument."""
+    return _viewed_position(target) is not None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -60,10 +77,9 @@ def writes_to_views(graph: torch.fx.Graph) -> bool:
     if not any(written_positions(node.target) for node in nodes if node.op == "call_function"):
         return False
     position = {node: k for k, node in enumerate(nodes)}
-    root: dict[torch.fx.Node, torch.fx.Node] = {}
+    root = roots(graph)
     members: dict[torch.fx.Node, list[torch.fx.Node]] = {}
     for node in nodes:
-        root[node] = _root(node, root)
         members.setdefault(root[node], []).append(node)
     for node in nodes:
         if node.op != "call_function":
@@ -79,6 +95,14 @@ def writes_to_views(graph: torch.fx.Graph) -> bool:
             if same_value(other) is not same and any(position[user] > position[node] for user in other.users):
                 return True
     return False
+
+
+def roots(graph: torch.fx.Graph) -> dict[torch.fx.Node, torch.fx.Node]:
+    """For each node the one whose memory its value may share."""
+    root: dict[torch.fx.Node, torch.fx.Node] = {}
+    for node in graph.nodes:
+        root[node] = _root(node, root)
+    return root
 
 
 def same_value(node: torch.fx.Node) -> torch.fx.Node:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 import torch
 
 from onnxsmith.algorithms.operators import op
@@ -16,15 +17,26 @@ from onnxsmith.torch.size_arithmetic import AnyNumber, as_number, greatest, is_f
 from onnxsmith.types.dtypes import DType
 
 
-def _rounded(name: str) -> Callable[[Number], Number]:
-    """A rounding to int."""
+def _rounded(name: str) -> Callable[..., Number]:
+    """A rounding to int; to a float where the number of digits is given, as Python's `round` has it."""
 
-    def round_(value: Number) -> Number:
-        if value.kind != "float":
+    def round_(value: Number, ndigits: int | None = None) -> Number:
+        if value.kind != "float" and ndigits is None:
             return Number(value.as_dtype(DType.INT64), "int")
-        return Number(op.Cast(getattr(op, name)(value.as_dtype(DType.DOUBLE)), to=DType.INT64), "int")
+        scale = np.array(10.0 ** (ndigits or 0))
+        scaled = value.as_dtype(DType.DOUBLE) if ndigits is None else value.as_dtype(DType.DOUBLE) * scale
+        rounded = getattr(op, name)(scaled)
+        if ndigits is None:
+            return Number(op.Cast(rounded, to=DType.INT64), "int")
+        if value.kind != "float":
+            return Number(op.Cast(rounded / scale, to=DType.INT64), "int")
+        return Number(rounded / scale, "float")
 
     return round_
+
+
+def _log2(value: Number) -> Number:
+    return Number(op.Log(value.as_dtype(DType.DOUBLE)) / np.array(math.log(2)), "float")
 
 
 def _function(name: str) -> Callable[[Number], Number]:
@@ -94,6 +106,9 @@ _MEANINGS: dict[Callable[..., Any], Callable[..., AnyNumber]] = {
         for word, name in _FLOAT_FUNCTIONS.items()
         for function in (getattr(torch, f"_sym_{word}", None), getattr(math, word))
         if function is not None
+    },
+    **{
+        function: _log2 for function in (getattr(torch, "_sym_log2", None), math.log2) if function is not None
     },
 }
 

@@ -13,19 +13,22 @@ from onnxsmith.torch.weights import identity, initializer_names
 
 
 class Parameters:
-    """The parameters of a program, each once: one that several modules hold has its first name, as in torch."""
+    """Parameters and buffers of a program, each once: one that several modules hold has its first name, as in torch."""
 
     def __init__(self, program: torch.export.ExportedProgram) -> None:
         self._names: dict[tuple[Any, ...], str] = {}
         self._trained: set[str] = set()
         for spec in program.graph_signature.input_specs:
-            if spec.kind == InputKind.PARAMETER and spec.target is not None:
-                tensor = program.state_dict[spec.target]
-                key = identity(tensor)
-                if key is not None:
-                    self._names.setdefault(key, spec.target)
-                if tensor.requires_grad:
-                    self._trained.update(initializer_names(tensor, self.name(tensor, spec.target)))
+            if spec.kind not in (InputKind.PARAMETER, InputKind.BUFFER) or spec.target is None:
+                continue
+            tensor = program.state_dict.get(spec.target)
+            if tensor is None:  # a buffer that is not kept is a constant
+                continue
+            key = identity(tensor)
+            if key is not None:
+                self._names.setdefault(key, spec.target)
+            if spec.kind == InputKind.PARAMETER and tensor.requires_grad:
+                self._trained.update(initializer_names(tensor, self.name(tensor, spec.target)))
 
     def name(self, tensor: torch.Tensor, target: str) -> str:
         """The name of the tensor that the program has at `target`."""

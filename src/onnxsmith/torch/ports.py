@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+import onnx_ir as ir
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import ExportError, NarrowedDimensionWarning, SpecialisedDimensionWarning
+from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.torch.conditions import Narrowing, narrowings
+from onnxsmith.torch.conditions import Narrowing
 from onnxsmith.torch.dispatch import Dispatcher
 from onnxsmith.torch.interpreter import as_output, written_placeholders
 from onnxsmith.torch.library.dtypes import boundary_dtype, onnx_dtype
@@ -24,7 +27,8 @@ from onnxsmith.torch.parameters import Parameters
 from onnxsmith.torch.reporting import ExportReport
 from onnxsmith.torch.signature import output_names as names_of_outputs
 from onnxsmith.torch.target import TorchTarget
-from onnxsmith.torch.wishes import Dimensions
+from onnxsmith.torch.trying import Outcome, Trial
+from onnxsmith.torch.wishes import Dimensions, FixedDimension
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -57,60 +61,91 @@ class Ports:
         self.placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
         self.written = written_placeholders(program.graph)
         self._input_names: set[str] = set()
+        #: The initializers that were made of buffers and parameters, and the outputs with what was written to them.
+        self._initializers: dict[str, ValueRecord] = {}
+        self._after: dict[str, ValueRecord] = {}
         self.report = report
-        self.dimensions = self._dimensions()
+        self.dimensions = Dimensions.of_program(program, options.dynamic_shapes, options.decided_at)
         self.sizes.names.update(self.dimensions.names)
-        self._tell(self.dimensions.fixed, SpecialisedDimensionWarning)
-        self._tell(self.dimensions.merged, NarrowedDimensionWarning)
 
-    def _tell(self, texts: Sequence[str], kind: type[Warning]) -> None:
+    def tell_fixed(self, relaxed: Sequence[FixedDimension]) -> None:
+        """Warn of dimensions that were asked to be dynamic and are fixed, or one size with others."""
+        fixed = [each.text for each in self.dimensions.fixed if each not in relaxed]
+        self._tell(fixed, SpecialisedDimensionWarning)
+        self._tell(self.dimensions.merged, NarrowedDimensionWarning)
+        self.report.notes += [
+            f"dimension {each.axis} of input '{each.input}' ({each.called!r}) is fixed at {each.size} by torch.export, "
+            "and dynamic in the model, which was found to be right in the other sizes that the module takes"
+            for each in relaxed
+        ]
+
+    def _tell(self, texts: Sequence[str], kind: type[Warning], stacklevel: int = 6) -> None:
         for each in texts:
-            warnings.warn(each, kind, stacklevel=6)
+            warnings.warn(each, kind, stacklevel=stacklevel)
         self.report.notes += texts
 
-    def size_conditions(self, program: torch.export.ExportedProgram) -> list[SizeCondition]:
-        """The sizes that the model is for, as `program` had them from torch; what was not asked for is told."""
-        dimensions = self.dimensions
-        found = narrowings(program, dimensions.names, dimensions.asked)
-        self._tell([self._narrowed(each) for each in found if each.places], NarrowedDimensionWarning)
-        self.report.notes += [self._narrowed(each) for each in found if not each.places]
-        conditions = [condition for each in found for condition in each.conditions()]
-        for symbol, (low, high) in dimensions.asked.items():
-            name = spelled(dimensions.names.get(symbol, symbol))
-            texts = [f"{name} >= {low}"] * (low > 1) + [f"{name} <= {high}"] * (high is not None)
-            conditions += [SizeCondition(each, "the export was asked for these sizes") for each in texts]
+    def size_conditions(self, found: Sequence[Narrowing], trial: Trial) -> list[SizeCondition]:
+        """The sizes that the model is for, of what torch noted; sizes that were asked for and are left out are told.
+
+        Where the model is right in sizes that a guard leaves out, there is a note, and no condition.
+        """
+        conditions = self._asked()
+        for each in sorted(found, key=lambda every: (every.is_torch, not every.is_exact, not every.places)):
+            outcome, tried = trial.outcome(each, conditions)
+            if outcome is Outcome.IMPLIED:
+                continue
+            if outcome is Outcome.RAISED:
+                raised = replace(each, texts=tuple(tried), range=" and ".join(tried), is_raised=True)
+                self.report.notes.append(self._narrowed(raised, is_kept=True))
+                conditions += raised.conditions()
+                continue
+            is_kept = outcome is Outcome.DIFFERENT or not each.is_torch
+            is_kept = is_kept or (outcome is Outcome.UNTRIED and each.is_exact)
+            if outcome is Outcome.EQUAL or not is_kept:
+                self.report.notes.append(self._narrowed(each, is_kept=False, tried=tried))
+                continue
+            text = self._narrowed(each, is_kept=True)
+            # `Dim.AUTO`, a dimension without a name, leaves to torch which sizes there are.
+            if each.is_torch and not any(symbol.name in self.dimensions.names for symbol in each.symbols):
+                self.report.notes.append(text)
+            else:
+                self._tell([text], NarrowedDimensionWarning, stacklevel=7)
+            conditions += each.conditions()
+        for name in trial.dimensions_that_need_elements(conditions):
+            because = "the module computes something else where it is 0"
+            conditions.append(SizeCondition(f"{spelled(name)} >= 1", because))
+            self.report.notes.append(f"the model is for {name} >= 1 only: {because}, for which torch has no guard")
         return list({each.text: each for each in reversed(conditions)}.values())[::-1]
 
-    def _narrowed(self, found: Narrowing) -> str:
+    def _asked(self) -> list[SizeCondition]:
+        """The ranges that the user gave."""
+        conditions: list[SizeCondition] = []
+        for symbol, (low, high) in self.dimensions.asked.items():
+            name = spelled(self.dimensions.names.get(symbol, symbol))
+            texts = [f"{name} >= {low}"] * (low > 1) + [f"{name} <= {high}"] * (high is not None)
+            conditions += [SizeCondition(each, "the export was asked for these sizes") for each in texts]
+        return conditions
+
+    def _narrowed(self, found: Narrowing, *, is_kept: bool, tried: Sequence[str] = ()) -> str:
+        """A sentence on sizes that are left out; `is_kept` if the model refuses them, `tried` if it is right there."""
         names = self.dimensions.names
-        if found.places:
-            because = (
-                f"the module decides by this size at {', '.join(found.places)}, "
-                "and the model has only the way that the example takes"
-            )
+        at = f" at {', '.join(found.places)}" if found.places else ""
+        if tried:
+            rest = f"the model was found to be right for {', '.join(tried)} as well"
+        elif is_kept:
+            rest = "the model has only the way that the example takes"
         else:
-            because = (
-                "torch's own code decides by this size; verify=True, or a larger example, shows if it matters"
-            )
-        if len(found.symbols) == 1 and found.range not in found.texts:
+            rest = "verify=True, or a larger example, shows if it matters"
+        owner = "torch's own code" if found.is_torch else "the module"
+        because = f"{owner} decides by this size{at}, and {rest}"
+        if found.is_raised:
+            because = f"{owner} raises an error in others{at}, and so does the model"
+        if len(found.symbols) == 1 and not any(sign in found.range for sign in "<>=("):
             (symbol,) = found.symbols
             place = self.dimensions.places.get(symbol.name, "a dimension")
             called = f" ({names[symbol.name]!r})" if symbol.name in names else ""
             return f"{place}{called} was asked to be dynamic, and is {found.range} in the model: {because}"
         return f"the model is for {found.range} only: {because}"
-
-    def _dimensions(self) -> Dimensions:
-        specs = [
-            each for each in self.program.graph_signature.input_specs if each.kind == InputKind.USER_INPUT
-        ]
-        fakes = [
-            (each.arg.name, node.meta.get("val") if (node := self.placeholders.get(each.arg.name)) else None)
-            for each in specs
-        ]
-        options = self.options
-        return Dimensions.of(
-            fakes, options.dynamic_shapes, self.program.call_spec.in_spec, options.decided_at
-        )
 
     # -- inputs ----------------------------------------------------------------------------------------
 
@@ -178,9 +213,31 @@ class Ports:
             if not isinstance(found, torch.Tensor):
                 return cast("Argument", found)  # a constant of another class
             name = target if self.parameters is None else self.parameters.name(found, target)
-            return self.dispatcher.weight(found, name, is_written=is_written)
+            made = self.dispatcher.weight(found, name, is_written=is_written)
+            if isinstance(made, SymbolicTensor):
+                self._initializers[name] = made.record
+            return made
 
         return make
+
+    def state(self, graph: ir.Graph) -> dict[str, str | None]:
+        """The initializers of a graph that the module writes to, each with the output of its new value, if any."""
+        targets = {each.arg.name: each.target for each in self.program.graph_signature.input_specs}
+        written = [targets.get(name) or "" for name in self.written] + sorted(self._mutated())
+        written = list(dict.fromkeys(self._first_name(each) for each in written))
+        found: dict[str, str | None] = {}
+        for each in written:
+            record, after = self._initializers.get(each), self._after.get(each)
+            if record is not None and (after is None or record.name in graph.initializers):
+                found[record.name] = None if after is None else after.name
+            elif after is not None and each in self.program.state_dict:
+                found[each] = after.name  # it is written to and never read
+        return found
+
+    def _first_name(self, target: str) -> str:
+        """The name of a buffer that several modules hold."""
+        found = self.program.state_dict.get(target)
+        return target if self.parameters is None or found is None else self.parameters.name(found, target)
 
     def _mutated(self) -> set[str]:
         return {
@@ -201,13 +258,18 @@ class Ports:
             names = [f"output_{k}" for k in range(len(returned))]
         # A cache, say, that goes in and comes out.
         names = [f"{name}_out" if name in self._input_names else name for name in names]
-        kept = [
+        kept: list[tuple[str, Argument, Fake]] = [
             (name, value, fake)
             for name, value, fake in zip(names, returned, fakes, strict=False)
             if value is not None
         ]
+        count = len(kept)
+        targets: list[str] = []
         if self.options.keep_mutations:
-            kept += self._mutations(results, values)
+            for target, value, fake in self._mutations(results, values):
+                target = self._first_name(target)
+                targets.append(target)
+                kept.append((f"{target.replace('.', '_')}_after", value, fake))
         if not kept:
             raise ExportError(
                 "forward returns nothing, and so would the model",
@@ -232,12 +294,14 @@ class Ports:
         origin = self.dispatcher.origin
         origin.name = origin.scope = origin.source = ""
         origin.modules = ()
-        for name, value, fake in kept:
+        for position, (name, value, fake) in enumerate(kept):
             lifted = self._output(value, fake)
             if lifted.record.producer is None or id(lifted.record) in seen:
                 lifted = _of_graph(self.scope.operators.Identity(lifted))
             seen.add(id(lifted.record))
             self.scope.suggest_name(lifted, name)
+            if position >= count:
+                self._after[targets[position - count]] = lifted.record
             outputs.append(lifted)
         return outputs
 
@@ -254,7 +318,7 @@ class Ports:
     def _mutations(
         self, results: Sequence[Argument], values: Mapping[torch.fx.Node, Argument]
     ) -> list[tuple[str, Argument, Fake]]:
-        """The buffers and inputs that the module wrote to, as they are afterwards."""
+        """The buffers and inputs that the module wrote to, by name, as they are afterwards."""
         signature = self.program.graph_signature
         found: list[tuple[str, Argument, Fake]] = []
         for value, spec in zip(results, signature.output_specs, strict=True):
@@ -266,7 +330,7 @@ class Ports:
             for name, node in self.written.items()
             if node in values
         ]
-        return [(f"{name.replace('.', '_')}_after", value, fake) for name, value, fake in found]
+        return found
 
     def _output(self, value: Argument, fake: Fake) -> SymbolicTensor:
         if isinstance(value, Complex):

@@ -10,16 +10,36 @@ import warnings
 import torch
 
 from onnxsmith.errors import ExportError
+from onnxsmith.torch.marking import mark_gradients, secure_marks
 from onnxsmith.torch.mutation import writes_to_views, written_positions
+from onnxsmith.torch.running_statistics import declare_writes, has_hidden_writes
 
 #: The functions that `torch.vmap` leaves in a graph; what stands between them has a dimension less than it runs with.
 _VMAP_MODULE = "torch._functorch.predispatch"
 
 
-def prepared(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
-    """The program as it can be walked: without writes to views, batched regions and autocast."""
-    if not _needs_rewriting(program.graph_module):
+def prepared(
+    program: torch.export.ExportedProgram,
+    *,
+    is_training: bool = False,
+    is_own: bool = False,
+    keeps_writes: bool = False,
+) -> torch.export.ExportedProgram:
+    """The program as it can be walked: without writes to views, batched regions and autocast.
+
+    `is_own` says that it was traced here, and is changed in place. One of a module in training says where gradients
+    end. `keeps_writes` says that all writes matter, those of running statistics among them.
+    """
+    if is_training:
+        mark_gradients(program)
+    hides_writes = has_hidden_writes(program.graph_module)
+    if hides_writes and is_own:
+        declare_writes(program.graph_module)
+    is_walked = is_own or not (hides_writes and keeps_writes)
+    if is_walked and not _needs_rewriting(program.graph_module):
         return program
+    if is_training:
+        secure_marks(program)
     with warnings.catch_warnings():
         # torch copies tree specs in a way that it has itself deprecated.
         warnings.simplefilter("ignore", FutureWarning)

@@ -37,14 +37,14 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
             "what the module does here depends on the values in a tensor, which only a run of the model has",
             help="torch.cond(condition, if_true, if_false, operands) puts both ways into the model; "
             "torch._check(…) tells torch what is always so",
-        ).locate(_place(error.__traceback__))
+        ).locate(place_of(error.__traceback__))
     if isinstance(
         error, UnsupportedFakeTensorException | DynamicOutputShapeException | DataDependentOutputException
     ):
         return ExportError(
             f"torch.export cannot trace this call: {error} has no result that can be known without running it",
             help="keep it out of the module, or write it with other operators",
-        ).locate(_place(error.__traceback__))
+        ).locate(place_of(error.__traceback__))
     text = str(error)
     if any(each in text for each in _ABOUT_STRUCTURE):
         return ExportError(
@@ -57,7 +57,7 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
         return ExportError(
             f"torch.export cannot trace the module: {_first_paragraph(text) or type(error).__name__}",
             help="see that the module runs on the example; ONNXSMITH_TRACEBACK=full shows where torch stopped",
-        ).locate(_place(error.__traceback__))
+        ).locate(place_of(error.__traceback__))
     if small:
         return ExportError(
             f"{'; '.join(small)} in the example, and torch takes sizes of 0 and 1 for fixed",
@@ -73,8 +73,8 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
     )
 
 
-def _place(traceback: TracebackType | None) -> Span | None:
-    """The innermost line that is neither torch's nor ours."""
+def place_of(traceback: TracebackType | None) -> Span | None:
+    """The innermost line of what was raised that is neither torch's nor ours."""
     found = None
     while traceback is not None:
         code = traceback.tb_frame.f_code

@@ -223,7 +223,7 @@ def _visible(entries: Mapping[tuple[int, str], _Noted], text: str) -> _Noted | N
         found = entries.get((id(here), text))
         if found is not None:
             return found
-        here = here.parent
+        here = here.parent or getattr(here, "around", None)  # of the body of a formula
     return None
 
 

@@ -7,10 +7,11 @@ Which sizes a program is for is `conditions`' to find, what they are called in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import sympy  # pyright: ignore[reportMissingTypeStubs]
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._sympy.numbers import int_oo  # pyright: ignore[reportUnknownVariableType]
 
 from onnxsmith.torch.library.kinds import Fake, SymbolicNumber
@@ -183,6 +184,18 @@ def equal(left: Expression, right: Expression) -> Expression:
     return cast("Expression", sympy.Eq(left, right))
 
 
+def within(symbol: Symbol, low: int | None, high: int | None) -> Expression:
+    """That a symbol is neither below nor above its ends, as an expression."""
+    ends: list[Any] = [sympy.Ge(symbol, low)] if low is not None else []
+    ends += [sympy.Le(symbol, high)] if high is not None else []
+    return cast("Expression", sympy.And(*ends))
+
+
+def not_empty(size: Expression) -> Expression:
+    """That a size is not 0, as an expression, which torch's symbols are supposed not to be."""
+    return cast("Expression", sympy.Ge(size, 1, evaluate=False))
+
+
 def truth_of(condition: Expression) -> bool | None:
     """True if a condition holds; None where that depends on symbols."""
     found = cast("object", condition)  # sympy's truth values are of classes of their own
@@ -218,12 +231,14 @@ def input_fakes(program: torch.export.ExportedProgram) -> list[Fake]:
 
 
 def environment(program: torch.export.ExportedProgram) -> ShapeEnvironment | None:
-    """The environment of the symbols in a program's inputs; None where there are none."""
+    """The environment of the symbols in a program's inputs; None where there were none."""
     for fake in input_fakes(program):
         for size in fake.shape if isinstance(fake, torch.Tensor) else (fake,):
             if isinstance(size, torch.SymInt):
                 return _numbered(size).shape_env
-    return None
+    # Where all are fixed by now, it has the guards that did it.
+    modes = [each.fake_mode.shape_env for each in input_fakes(program) if isinstance(each, FakeTensor)]
+    return cast("ShapeEnvironment | None", modes[0]) if modes else None
 
 
 def hint_of(shape_env: ShapeEnvironment, symbol: Symbol) -> int | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Collection, Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.algorithms.operators import PortableOperators, portable_operators
-from onnxsmith.core.recording import RecordedFunction
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.recording import OpsetChoice, RecordedFunction
+from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.value import Array, Value
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.names import snake_case
@@ -40,6 +41,8 @@ class Origin:
     source: str = ""
     #: The calls of modules that it is in, the outermost first.
     modules: Calls = ()
+    #: The initializers that a module in training writes to: in the next step they have other values.
+    state: set[ValueRecord] = field(default_factory=set[ValueRecord])
 
 
 class TorchTarget(GraphTarget):
@@ -54,8 +57,12 @@ class TorchTarget(GraphTarget):
         has_metadata: bool,
         keeps_modules: bool = False,
         keeps_weights: bool = False,
+        around: TorchTarget | None = None,
     ) -> None:
         super().__init__(program, parent)
+        #: The graph that a backward formula is recorded in: the body of the formula reads its values.
+        self.around = around
+        self._records_formulas = False
         self.origin = origin
         #: Whether what is computed of weights stays computed, because they are going to be trained.
         self.keeps_weights = keeps_weights
@@ -76,6 +83,35 @@ class TorchTarget(GraphTarget):
             origin=self.origin,
             has_metadata=self.has_metadata,
             keeps_weights=self.keeps_weights,
+            around=self.around,
+        )
+
+    @property
+    def outermost(self) -> GraphTarget:
+        """The graph of the whole model, which has the weights."""
+        return self.root if self.around is None else self.around.outermost
+
+    @contextlib.contextmanager
+    def recording_formulas(self) -> Generator[None]:
+        """Record functions, from here on, as parts of this program: translations are called in them."""
+        held, self._records_formulas = self._records_formulas, True
+        try:
+            yield
+        finally:
+            self._records_formulas = held
+
+    def function(
+        self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
+    ) -> GraphTarget:
+        made = super().function(opset, is_exact=is_exact, is_lenient=is_lenient, mixes_dtypes=mixes_dtypes)
+        if not self._records_formulas:
+            return made
+        return TorchTarget(
+            made.program,
+            origin=self.origin,
+            has_metadata=self.has_metadata,
+            keeps_weights=self.keeps_weights,
+            around=self,
         )
 
     def place(self) -> Span | None:
@@ -101,7 +137,7 @@ class TorchTarget(GraphTarget):
         output_count: int,
         outputs: Sequence[Known],
     ) -> tuple[Any, ...]:
-        if self.keeps_weights and any(map(_is_weight, inputs)):
+        if self.keeps_weights and any(_is_weight(each, self.origin.state) for each in inputs):
             known, outputs = None, [Known(each.type) for each in outputs]
         else:
             known = _without_node(op, inputs, outputs)
@@ -147,6 +183,11 @@ class TorchTarget(GraphTarget):
                 metadata[NODE_KEY] = origin.name
 
 
+def active_target() -> Target | None:
+    """The target that records operators at the moment."""
+    return ACTIVE.get()
+
+
 def current_target() -> TorchTarget:
     """The graph that is being translated into."""
     active = ACTIVE.get()
@@ -161,11 +202,12 @@ _EITHER_WAY = frozenset({"Add", "Mul", "And", "Or"})
 _SHARED_DTYPES = frozenset({DType.INT64, DType.BOOL})
 
 
-def _is_weight(value: Value | None) -> bool:
-    """True if a value is a weight of the module that a gradient may be asked for."""
+def _is_weight(value: Value | None, state: Collection[ValueRecord]) -> bool:
+    """True if a value is a weight of the module that a gradient may be asked for, or state that changes."""
     if not isinstance(value, SymbolicTensor) or value.record.weight is None:
         return False
-    return value.dtype is not None and value.dtype.kind in ("float", "complex")
+    is_real = value.dtype is not None and value.dtype.kind in ("float", "complex")
+    return is_real or value.record in state
 
 
 def _without_node(

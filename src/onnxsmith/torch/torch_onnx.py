@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnxsmith.errors import ExportError, MissingDependencyError, boundary
 from onnxsmith.scripting.functions.function import ScriptFunction
+from onnxsmith.torch.custom import by_parameter
 
 OpSchema: Any = onnx.defs.OpSchema  # its stubs leave out the constructors
 _TENSORS = sorted(
@@ -50,10 +51,28 @@ def for_torch_onnx(script: ScriptFunction) -> Callable[..., Any]:
     proto = script.to_function_proto()
     function = ir.from_proto(proto)
     schema = _schema(proto)
+    attribute_names = [*proto.attribute, *(each.name for each in proto.attribute_proto)]
+
+    parameters = list(script.signature.parameters)
 
     def translation(*args: Any, **kwargs: Any) -> Any:
         recorder: Any = evaluator.default()
-        outputs = recorder.eval(schema, args, kwargs)
+        given: list[tuple[str | None, Any]] = [*zip(parameters, args, strict=False), *kwargs.items()]
+        named = by_parameter(parameters, given) if len(args) <= len(parameters) else None
+        if named is None:
+            raise ExportError(
+                f"the script {proto.name} does not take what torch gives it: it has the parameters "
+                f"{', '.join(parameters) or 'none'}",
+                help="parameters of a script for torch.onnx are those of the operator, in the same order",
+            )
+        # What is left out at the end has no place; an attribute that is left out has its default.
+        inputs = [named.get(each) for each in proto.input]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        attributes = {
+            name: named[name] for name in attribute_names if name in named and named[name] is not None
+        }
+        outputs = recorder.eval(schema, inputs, attributes)
         recorder.functions[function.identifier()] = function
         return outputs
 

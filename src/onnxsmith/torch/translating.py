@@ -18,16 +18,19 @@ from onnxsmith.errors import ExportError, boundary
 from onnxsmith.graphs import files, trained_parameters
 from onnxsmith.graphs.ir_maker import IrMaker, function_to_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
+from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.opsets import OpsetVersions, check_opset_version
 from onnxsmith.graphs.program import Program
-from onnxsmith.graphs.size_conditions import SIZES_KEY, SizeCondition, written
+from onnxsmith.graphs.size_conditions import SIZES_KEY, written
 from onnxsmith.passes import polish
 from onnxsmith.runtime.adapting import Refused
 from onnxsmith.runtime.for_runtime import adapted
 from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.torch.conditions import allowed_sizes, narrowings
 from onnxsmith.torch.custom import by_overload
 from onnxsmith.torch.dispatch import Dispatcher
+from onnxsmith.torch.guards import fixes_by_reading
 from onnxsmith.torch.interpreter import Interpreter
 from onnxsmith.torch.library.dtypes import SUBSTITUTES, boundary_dtype
 from onnxsmith.torch.library.kinds import Argument, Example
@@ -37,12 +40,14 @@ from onnxsmith.torch.parameters import Parameters
 from onnxsmith.torch.ports import Ports
 from onnxsmith.torch.preparing import prepared
 from onnxsmith.torch.progress import Progress
+from onnxsmith.torch.relaxing import relaxed
 from onnxsmith.torch.reporting import ExportedModel, ExportReport
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, TorchTarget
+from onnxsmith.torch.trying import Trial, is_tried
 from onnxsmith.torch.untranslated import untranslated
 from onnxsmith.torch.verifying import Verification
-from onnxsmith.torch.wishes import DynamicShapes, Wish, as_wish
+from onnxsmith.torch.wishes import DynamicShapes, FixedDimension, Wish, as_wish
 from onnxsmith.tracing.trace import PRODUCER
 
 Runtime: TypeAlias = Literal["onnxruntime"]
@@ -141,7 +146,12 @@ class Translator:
         self.example = example
         self.options = options
         self.progress = progress
-        self.program = program = prepared(program)
+        self.program = program = prepared(
+            program,
+            is_training=options.is_training,
+            is_own=reference is not None or example is not None,
+            keeps_writes=options.keep_mutations,
+        )
         version = options.opset_version or default_opset_version()
         self.state = Program("model", OpsetVersions(version, is_fixed=True))
         self.report = ExportReport(opset_version=version)
@@ -181,15 +191,54 @@ class Translator:
         if self.dispatcher.failures:
             raise untranslated(self.dispatcher.failures)
         self._tell_unused()
-        conditions = self.ports.size_conditions(self.original)
-        model = self._assembled(outputs, conditions)
+        model = self._assembled(outputs)
+        model, dynamic = self._relaxed(model, walk.translated)
+        self.ports.tell_fixed(dynamic)
+        model = self._with_sizes(model, walk.translated)
         if self.options.verify is not False:
-            self._verify(model, walk.translated)
+            self.progress.stage("verification")
+            self._verification(model, walk.translated).run(self.report)
         self.progress.stage("")
         self.report.stages = self.progress.stages
         return model
 
-    def _assembled(self, outputs: Sequence[Value], conditions: Sequence[SizeCondition]) -> ExportedModel:
+    def _relaxed(
+        self, model: ExportedModel, translated: Mapping[torch.fx.Node, Argument]
+    ) -> tuple[ExportedModel, list[FixedDimension]]:
+        """The model with those fixed dimensions dynamic for which it is right, and these."""
+        fixed = self.ports.dimensions.fixed
+        has_own_names = self.options.input_names is not None
+        if (
+            not fixed
+            or has_own_names
+            or self.reference is None
+            or self.example is None
+            or not is_tried(model)
+            or fixes_by_reading(self.original)
+        ):
+            return model, []
+        return relaxed(model, fixed, self.example, lambda made: self._verification(made, translated))
+
+    def _with_sizes(
+        self, model: ExportedModel, translated: Mapping[torch.fx.Node, Argument]
+    ) -> ExportedModel:
+        """The model with the sizes that it is for in its metadata."""
+        dimensions = self.ports.dimensions
+        found = narrowings(self.original, dimensions.names, dimensions.asked)
+        allowed = allowed_sizes(self.original, dimensions.asked)
+        beside = None
+        if self.reference is not None and (found or allowed) and is_tried(model):
+            beside = self._verification(model, translated)
+        trial = Trial(beside, allowed)
+        conditions = self.ports.size_conditions(found, trial)
+        if not conditions:
+            return model
+        model.ir.metadata_props[SIZES_KEY] = written(conditions)
+        made = ExportedModel(model.ir)
+        made.export_report = self.report
+        return made
+
+    def _assembled(self, outputs: Sequence[Value]) -> ExportedModel:
         made_of = IrMaker()
         graph = made_of.graph(self.scope.finish(outputs, self.options.name))
         functions = [function_to_ir(each) for each in self.state.functions.values()]
@@ -201,10 +250,9 @@ class Translator:
         if "modules" in self.options.wanted_functions:
             outline_modules(model)
         model.ir_version = lowest_ir_version(model, self.state.dtypes)
-        if conditions:
-            model.metadata_props[SIZES_KEY] = written(conditions)
         if self.parameters is not None:
             trained_parameters.note(model.metadata_props, self.parameters.trained(model.graph))
+            trained_parameters.note_state(model.metadata_props, self.ports.state(model.graph))
         made = self._for_runtime(ExportedModel(model))
         report = made.export_report = self.report
         report.operators = list(self.dispatcher.operators.values())
@@ -242,14 +290,12 @@ class Translator:
                 warnings.warn(text, UserWarning, stacklevel=5)
                 self.report.notes.append(text)
 
-    def _verify(self, model: ExportedModel, translated: Mapping[torch.fx.Node, Argument]) -> None:
-        self.progress.stage("verification")
+    def _verification(self, model: Model, translated: Mapping[torch.fx.Node, Argument]) -> Verification:
+        """The model beside what it is compared with: the module, or the program itself."""
         verify = self.options.verify
         reference = self.original.module() if self.reference is None else self.reference
-        tolerance = None if verify is True else float(verify)
-        Verification(model, self.program, reference, translated, self.sizes, tolerance, self.example).run(
-            self.report
-        )
+        tolerance = None if isinstance(verify, bool) else float(verify)
+        return Verification(model, self.program, reference, translated, self.sizes, tolerance, self.example)
 
 
 def _check(options: Options) -> None:

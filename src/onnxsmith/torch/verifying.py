@@ -8,12 +8,12 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
 import torch
-from torch.export.graph_signature import ConstantArgument, InputKind
+from torch.export.graph_signature import InputKind
 from torch.fx.node import Argument as FxArgument
 from torch.utils import _pytree as pytree
 
@@ -30,18 +30,14 @@ from onnxsmith.source import Span
 from onnxsmith.torch.library.kinds import (
     Argument,
     Example,
-    Fake,
     ModuleArgument,
-    Named,
-    Positional,
-    TorchSize,
     schema_of,
-    sizes_in,
 )
 from onnxsmith.torch.origins import span_of, stored
 from onnxsmith.torch.reporting import ExportReport, OutputRow
+from onnxsmith.torch.resizing import Inputs, Resizing
 from onnxsmith.torch.sizes import Sizes
-from onnxsmith.torch.symbols import Range, Symbol, expression_of, integer, is_symbol, ranges_of
+from onnxsmith.torch.symbols import Range, Symbol, ranges_of
 from onnxsmith.torch.weights import as_array
 
 #: How far results may be apart, as a part of the largest number among them: by what torch computes in.
@@ -49,8 +45,6 @@ _TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, to
 #: What is added to the sizes of dynamic dimensions; of what torch refuses, the next is tried.
 _STEPS = (1, 2, 8)
 _RANGE_HELP = 'torch.export.Dim("name", min=2, max=64) says which sizes a dimension has'
-#: An end of a range is tried up to so many elements in all inputs.
-_MOST_ELEMENTS = 1 << 22
 
 
 #: From a size in the example, the least and the most that it can be, to another.
@@ -81,15 +75,6 @@ _Result: TypeAlias = "ModuleArgument"
 Runner: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
 
-class _Inputs(NamedTuple):
-    """The inputs that the model and the module are run on."""
-
-    #: `example`, or the sizes that differ from it.
-    label: str
-    args: Positional
-    kwargs: Named
-
-
 class Verification:
     """One model beside the module that it was made of."""
 
@@ -112,26 +97,33 @@ class Verification:
         self.translated = translated
         self.sizes = sizes
         self.tolerance = tolerance
+        self.resizing = None if self.example is None else Resizing(program, self.example, sizes)
 
     def run(self, report: ExportReport) -> None:
         """Compare, write the differences into the report, and raise where they are too large."""
-        if _is_random(self.program.graph_module):
+        if self.is_random:
             report.notes.append("not verified: the module draws random numbers")
             return
         examples = self._examples(report)
         if not examples:
             return
-        run = self._runner(report)
+        if current().runtime != "onnxruntime":
+            report.notes.append("verified without ONNX Runtime, which is not installed or switched off")
+        run = self.runner()
         for each in examples:
-            rows = self._compared(run, each)
+            rows = self.compared(run, each)
             report.verification += rows
             if not all(row.is_close for row in rows):
                 raise self._deviation(rows, each)
 
-    def _runner(self, report: ExportReport) -> Runner:
+    @property
+    def is_random(self) -> bool:
+        """True if the module draws random numbers, so that there is nothing to compare."""
+        return is_random(self.program.graph_module)
+
+    def runner(self) -> Runner:
         """The model on ONNX Runtime as others run it: nothing helps it around what ONNX Runtime refuses."""
         if current().runtime != "onnxruntime":
-            report.notes.append("verified without ONNX Runtime, which is not installed or switched off")
             return self.model._make_runner()  # pyright: ignore[reportPrivateUsage]  # without checks of sizes
         try:
             return load_on_onnxruntime(self.model.handed_over())
@@ -143,16 +135,20 @@ class Verification:
 
     # -- what it is run on -----------------------------------------------------------------------------
 
-    def _examples(self, report: ExportReport) -> list[_Inputs]:
+    def _examples(self, report: ExportReport) -> list[Inputs]:
         """The example; its dimensions a little larger; and the ends of their ranges, far from the example."""
-        if self.example is None:
+        if self.example is None or self.resizing is None:
             report.notes.append("not verified: the program has no example inputs")
             return []
-        found = _Inputs("example", *self.example)
-        symbols = self._symbols()
+        found = Inputs("example", *self.example)
+        symbols = self.resizing.symbols()
         if not symbols:
             return [found]
-        others = [each for ways in _OTHER_SIZES if (each := self._accepted(symbols, ways)) is not None]
+        others = [
+            each
+            for ways in _OTHER_SIZES
+            if (each := self._accepted(self.resizing, symbols, ways)) is not None
+        ]
         if not others:
             names = ", ".join(str(self.sizes.text(each)) for each in symbols)
             report.notes.append(
@@ -160,63 +156,33 @@ class Verification:
             )
         return [found, *{each.label: each for each in others}.values()]
 
-    def _user_fakes(self) -> list[Fake]:
-        nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
-        return [
-            None if isinstance(each.arg, ConstantArgument) else nodes[each.arg.name].meta.get("val")
-            for each in self.program.graph_signature.input_specs
-            if each.kind == InputKind.USER_INPUT
-        ]
-
-    def _symbols(self) -> dict[Symbol, int]:
-        """The symbols of the inputs' dimensions, and what they are in the example."""
-        found: dict[Symbol, int] = {}
-        flat = pytree.tree_leaves(self.example)
-        for fake, value in zip(self._user_fakes(), flat, strict=True):
-            if not isinstance(fake, torch.Tensor):
-                continue
-            for size, actual in zip(sizes_in(fake), value.shape, strict=True):
-                if isinstance(size, torch.SymInt) and is_symbol(expression := expression_of(size)):
-                    found.setdefault(expression, int(actual))
-        return found
-
-    def _accepted(self, symbols: Mapping[Symbol, int], ways: Sequence[_Way]) -> _Inputs | None:
+    def _accepted(
+        self, resizing: Resizing, symbols: Mapping[Symbol, int], ways: Sequence[_Way]
+    ) -> Inputs | None:
         """The example in the first of some sizes that both the module and what is known of the model allow."""
         for way in ways:
-            resized = self._resized(symbols, way)
+            resized = self._resized(resizing, symbols, way)
             if resized is None:
                 continue
             try:
-                self._wanted(resized)
+                self.wanted(resized)
             except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
                 continue
             return resized
         return None
 
-    def _resized(self, symbols: Mapping[Symbol, int], way: _Way) -> _Inputs | None:
+    def _resized(self, resizing: Resizing, symbols: Mapping[Symbol, int], way: _Way) -> Inputs | None:
         chosen: dict[Symbol, int] = {}
         named: dict[str, list[Symbol]] = {}
         for symbol in symbols:
             named.setdefault(str(self.sizes.text(symbol)), []).append(symbol)
         for same in named.values():  # symbols of one name are one size
             chosen |= dict.fromkeys(same, way(symbols[same[0]], *self._range(same)))
-        sizes = {str(self.sizes.text(each)): size for each, size in chosen.items()}
+        sizes = resizing.named(chosen)
         conditions = read(self.model.ir.metadata_props)
         if chosen == symbols or any(each.holds(sizes) is False for each in conditions):
             return None
-        flat, spec = pytree.tree_flatten(self.example)
-        shapes: dict[int, list[int]] = {}
-        for k, fake in enumerate(self._user_fakes()):
-            if isinstance(fake, torch.Tensor):
-                shape = [_size(each, chosen) for each in sizes_in(fake)]
-                shapes[k] = known = [each for each in shape if each is not None]
-                if len(known) < len(shape):
-                    return None
-        if sum(map(math.prod, shapes.values())) > max(_MOST_ELEMENTS, 16 * _elements(flat)):
-            return None
-        new = [_fitted(value, shapes[k]) if k in shapes else value for k, value in enumerate(flat)]
-        label = ", ".join(f"{name}={size}" for name, size in sizes.items())
-        return _Inputs(label, *pytree.tree_unflatten(new, spec))
+        return resizing.to(chosen)
 
     def _range(self, same: Sequence[Symbol]) -> Range:
         """The least and the most that symbols of one name can be; a size of 0 is tried only by who asks for it."""
@@ -227,21 +193,23 @@ class Verification:
 
     # -- comparing -------------------------------------------------------------------------------------
 
-    def _wanted(self, inputs: _Inputs) -> list[_Result]:
+    def wanted(self, inputs: Inputs) -> list[_Result]:
+        """The results of the module."""
         args, kwargs = pytree.tree_map(_copied, (inputs.args, inputs.kwargs))
         with torch.no_grad():
             result = self.reference(*args, **(kwargs or {}))
         return [each for each in pytree.tree_leaves(result) if each is not None]
 
-    def _feeds(self, inputs: _Inputs) -> list[Array]:
+    def _feeds(self, inputs: Inputs) -> list[Array]:
+        assert self.resizing is not None  # there are inputs
         leaves = pytree.tree_leaves((inputs.args, inputs.kwargs))
-        return [
-            _array(leaf) for leaf, fake in zip(leaves, self._user_fakes(), strict=True) if fake is not None
-        ]
+        fakes = self.resizing.fakes
+        return [_array(leaf) for leaf, fake in zip(leaves, fakes, strict=True) if fake is not None]
 
-    def _compared(self, run: Runner, inputs: _Inputs) -> list[OutputRow]:
+    def compared(self, run: Runner, inputs: Inputs) -> list[OutputRow]:
+        """The differences between model and module, one for each output; VerificationError if the model fails."""
         feeds = self._feeds(inputs)
-        wanted = self._wanted(inputs)
+        wanted = self.wanted(inputs)
         label = inputs.label
         try:
             got = run(feeds)
@@ -273,7 +241,7 @@ class Verification:
 
     # -- where it begins -------------------------------------------------------------------------------
 
-    def _deviation(self, rows: Sequence[OutputRow], inputs: _Inputs) -> VerificationError:
+    def _deviation(self, rows: Sequence[OutputRow], inputs: Inputs) -> VerificationError:
         lines = ["the model computes something else than the module:"]
         for each in rows:
             verdict = "" if each.is_close else "  <-- too far apart"
@@ -295,7 +263,7 @@ class Verification:
         )
         return error.locate(span)
 
-    def _first_deviation(self, inputs: _Inputs) -> tuple[torch.fx.Node, float] | None:
+    def _first_deviation(self, inputs: Inputs) -> tuple[torch.fx.Node, float] | None:
         theirs = self._torch_values(inputs)
         graph = self.model.ir.graph
         # By name: what was changed for a runtime has values of its own.
@@ -333,7 +301,7 @@ class Verification:
                 return node, difference
         return None
 
-    def _torch_values(self, inputs: _Inputs) -> dict[torch.fx.Node, _Result]:
+    def _torch_values(self, inputs: Inputs) -> dict[torch.fx.Node, _Result]:
         """The results of torch for each node of the graph that was translated."""
         found: dict[torch.fx.Node, _Result] = {}
 
@@ -343,22 +311,29 @@ class Verification:
                 found[n] = result.detach().clone() if isinstance(result, torch.Tensor) else result
                 return result
 
-        user = iter(pytree.tree_leaves((inputs.args, inputs.kwargs)))
-        state, constants = self.program.state_dict, self.program.constants
-        flat: list[Any] = []
-        for spec in self.program.graph_signature.input_specs:
-            if spec.kind == InputKind.USER_INPUT:
-                value = next(user)
-            else:
-                target = spec.target or ""
-                value = state[target] if target in state else constants[target]
-            flat.append(value.detach().clone() if isinstance(value, torch.Tensor) else value)
+        flat = flat_arguments(self.program, (inputs.args, inputs.kwargs))
         with torch.no_grad():
             Recorder(self.program.graph_module).run(*flat)
         return found
 
 
-def _is_random(module: torch.fx.GraphModule) -> bool:
+def flat_arguments(program: torch.export.ExportedProgram, example: Example) -> list[Any]:
+    """The arguments of a program's graph: copies of its weights and of what the user gives."""
+    user = iter(pytree.tree_leaves(example))
+    state, constants = program.state_dict, program.constants
+    flat: list[Any] = []
+    for spec in program.graph_signature.input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            value = next(user)
+        else:
+            target = spec.target or ""
+            value = state[target] if target in state else constants[target]
+        flat.append(value.detach().clone() if isinstance(value, torch.Tensor) else value)
+    return flat
+
+
+def is_random(module: torch.fx.GraphModule) -> bool:
+    """True if a graph draws random numbers."""
     graphs = [each.graph for each in module.modules() if isinstance(each, torch.fx.GraphModule)]
     return any(
         torch.Tag.nondeterministic_seeded in _tags(node) and not is_idle(node)
@@ -381,26 +356,6 @@ def is_idle(node: torch.fx.Node) -> bool:
     given |= dict(zip(given, node.args, strict=False)) | node.kwargs
     is_off = any(given.get(each, True) is False for each in ("train", "training"))
     return is_off or any(given.get(each, 1) == 0 for each in ("p", "dropout", "dropout_p"))
-
-
-def _elements(values: Sequence[ModuleArgument]) -> int:
-    return sum(each.numel() for each in values if isinstance(each, torch.Tensor))
-
-
-def _size(size: TorchSize, chosen: Mapping[Symbol, int]) -> int | None:
-    if isinstance(size, int):
-        return size
-    found = expression_of(size).xreplace({symbol: integer(each) for symbol, each in chosen.items()})
-    return int(found) if found.is_number else None
-
-
-def _fitted(tensor: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
-    """The tensor in another size: cut off, or begun again, so that its values stay as plausible as they are."""
-    for axis, size in enumerate(shape):
-        if tensor.shape[axis] != size:
-            index = torch.arange(size) % max(tensor.shape[axis], 1)
-            tensor = tensor.index_select(axis, index)
-    return tensor
 
 
 def _copied(value: ModuleArgument) -> ModuleArgument:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 import torch
+from torch.export.graph_signature import InputKind
 from torch.utils._pytree import TreeSpec
 
 from onnxsmith.core.user_values import Opaque
 from onnxsmith.errors import ExportError
 from onnxsmith.torch.library.kinds import Fake, TorchSize, sizes_in
-from onnxsmith.torch.symbols import Expression, Range, example_of, expression_of, is_symbol
+from onnxsmith.torch.symbols import Expression, Range, example_of, expression_of, integer, is_symbol
 
 #: What is asked of one dimension: a name, a `Dim` of torch's or a hint of its (`Dim.AUTO`), a size; None for nothing.
 DimensionWish: TypeAlias = str | int | torch.export.Dim | Opaque | None
@@ -37,6 +38,12 @@ def by_key(wish: Wish) -> dict[str | int, Wish] | None:
 def by_place(wish: Wish) -> tuple[Wish, ...] | list[Wish] | None:
     """The wishes for parts that stand in a row; None for a wish of another form."""
     return wish if isinstance(wish, tuple | list) else None
+
+
+def like(container: Sequence[Any], parts: Sequence[Wish]) -> Wish:
+    """Wishes for parts in a container of the class of another one: a list, a tuple, a NamedTuple."""
+    kind = cast("Callable[..., Wish]", type(container))
+    return kind(*parts) if hasattr(container, "_fields") else kind(parts)
 
 
 def with_torch_dims(dynamic_shapes: Wish) -> Wish:
@@ -67,7 +74,7 @@ def _as_torch(wish: Wish, keeps_names: bool) -> Wish:
     if named is not None:
         return {key: _as_torch(each, keeps_names) for key, each in named.items()}
     if placed is not None:
-        return type(placed)(_as_torch(each, keeps_names) for each in placed)
+        return like(placed, [_as_torch(each, keeps_names) for each in placed])
     if isinstance(wish, torch.export.Dim) and not keeps_names and callable(torch.export.Dim.AUTO):
         low, high = asked_range(wish)
         return cast("Opaque", torch.export.Dim.AUTO(min=low or None, max=high))
@@ -112,6 +119,21 @@ def by_axis(wish: Wish) -> dict[int, Wish]:
 # -- what became of it -------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class FixedDimension:
+    """A dimension that was asked to be open and is one size."""
+
+    #: The place of the input among all, its name, and the axis.
+    position: int
+    input: str
+    axis: int
+    size: int
+    #: The user's name for it; empty where there is none.
+    called: str
+    #: What to say of it.
+    text: str
+
+
 @dataclass(slots=True)
 class Dimensions:
     """The dimensions of a program's inputs beside what the user asked."""
@@ -122,12 +144,23 @@ class Dimensions:
     asked: dict[str, Range] = field(default_factory=dict[str, Range])
     #: torch's symbol -> where it first stands: `dimension 0 of input 'x'`.
     places: dict[str, str] = field(default_factory=dict[str, str])
-    #: What to say of dimensions that were asked to be open and are not.
-    fixed: list[str] = field(default_factory=list[str])
+    #: Dimensions that were asked to be open and are not.
+    fixed: list[FixedDimension] = field(default_factory=list[FixedDimension])
     #: What to say of dimensions with two names.
     merged: list[str] = field(default_factory=list[str])
     decided_at: tuple[str, ...] = ()
     _examples: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+
+    @classmethod
+    def of_program(
+        cls, program: torch.export.ExportedProgram, dynamic_shapes: Wish, decided_at: tuple[str, ...] = ()
+    ) -> Dimensions:
+        """The dimensions of the inputs that a program takes from its caller."""
+        values = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+        specs = program.graph_signature.input_specs
+        names = [each.arg.name for each in specs if each.kind == InputKind.USER_INPUT]
+        fakes = [(name, values.get(name)) for name in names]
+        return cls.of(fakes, dynamic_shapes, program.call_spec.in_spec, decided_at)
 
     @classmethod
     def of(
@@ -142,31 +175,29 @@ class Dimensions:
         wishes: list[Wish] = [None] * len(fakes)
         if dynamic_shapes is not None and in_spec is not None:
             wishes = flat_wishes(dynamic_shapes, in_spec, len(fakes))
-        for (name, fake), wish in zip(fakes, wishes, strict=False):
+        for position, ((name, fake), wish) in enumerate(zip(fakes, wishes, strict=False)):
             if isinstance(fake, torch.Tensor):
                 sizes = sizes_in(fake)
                 asked = {axis % max(len(sizes), 1): each for axis, each in by_axis(wish).items()}
                 for axis, size in enumerate(sizes):
                     made._note(f"dimension {axis} of input '{name}'", size, asked.get(axis))
+                    expression = integer(size) if isinstance(size, int) else expression_of(size)
+                    if expression.is_Integer and is_open(asked.get(axis)):
+                        made._note_fixed(position, name, axis, int(expression), asked.get(axis))
             elif isinstance(fake, torch.SymInt):
                 made._note(f"input '{name}'", fake, wish)
         return made
 
     def _note(self, place: str, size: TorchSize, asked: Wish) -> None:
         if isinstance(size, int):
-            self._note_fixed(place, size, asked)
             return
         expression = expression_of(size)
-        if expression.is_Integer:
-            self._note_fixed(place, int(expression), asked)
-        elif is_symbol(expression):
+        if is_symbol(expression):
             self._note_symbol(place, expression.name, example_of(size), asked)
         else:
             self._name_root(expression, asked)
 
-    def _note_fixed(self, place: str, size: int, asked: Wish) -> None:
-        if not is_open(asked):
-            return
+    def _note_fixed(self, position: int, name: str, axis: int, size: int, asked: Wish) -> None:
         because = "the module's code, or its example of size 0 or 1, fixes it"
         if self.decided_at:
             because = (
@@ -174,10 +205,11 @@ class Dimensions:
                 "and the model has only the way that the example takes"
             )
         called = dim_name(asked)
-        self.fixed.append(
-            f"{place} was asked to be dynamic{f' as {called!r}' if called else ''}, and is {size} in the "
-            f"model: {because}"
+        text = (
+            f"dimension {axis} of input '{name}' was asked to be dynamic{f' as {called!r}' if called else ''}, "
+            f"and is {size} in the model: {because}"
         )
+        self.fixed.append(FixedDimension(position, name, axis, size, called, text))
 
     def _note_symbol(self, place: str, symbol: str, example: int | None, asked: Wish) -> None:
         self.places.setdefault(symbol, place)

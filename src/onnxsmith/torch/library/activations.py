@@ -7,11 +7,12 @@ import torch
 
 from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import Numeric, axis_of, rank_of
+from onnxsmith.algorithms.values import Numeric, axis_of, dtype_of, rank_of
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
+from onnxsmith.torch.library.marks import constant_where, is_training
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, is_number
 from onnxsmith.types.dtypes import DType
@@ -25,7 +26,7 @@ def relu(call: Call, x: TensorValue) -> TensorValue:
 
 @translates("aten.relu6.default")
 def relu6(call: Call, x: TensorValue) -> Translated:
-    return op.Min(relu(call, x), cast(6, call.dtype))
+    return _without_slope_at(op.Min(relu(call, x), cast(6, call.dtype)), x, 0, 6)
 
 
 @translates("aten.gelu.default")
@@ -96,7 +97,18 @@ def celu(call: Call, x: TensorValue, alpha: float | Number = 1.0) -> Translated:
 
 @translates("aten.hardtanh.default")
 def hardtanh(call: Call, x: TensorValue, min_val: Numeric = -1, max_val: Numeric = 1) -> Translated:
-    return op.Clip(x, cast(min_val, call.dtype), cast(max_val, call.dtype))
+    return _without_slope_at(
+        op.Clip(x, cast(min_val, call.dtype), cast(max_val, call.dtype)), x, min_val, max_val
+    )
+
+
+def _without_slope_at(result: TensorValue, x: TensorValue, low: Numeric, high: Numeric) -> TensorValue:
+    """A clipped value whose gradient is 0 at the very bounds too, as in torch; that of `clamp` is 1 there."""
+    if not is_training():
+        return result
+    dtype = dtype_of(x)
+    is_outside = op.Or(op.LessOrEqual(x, cast(low, dtype)), op.GreaterOrEqual(x, cast(high, dtype)))
+    return constant_where(is_outside, result)
 
 
 @translates("aten.hardsigmoid.default")

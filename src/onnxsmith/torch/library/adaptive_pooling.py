@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.reductions import mean_of
 from onnxsmith.algorithms.values import Size, constant, dtype_of, expand, product, rank_of
 from onnxsmith.core.value import Array, TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
@@ -27,7 +28,7 @@ def adaptive_avg_pool(call: Call, x: TensorValue, output_size: Sequence[Size]) -
     spatial = spatial_of(call)
     sizes, outputs = call.shape_of(x)[-spatial:], call.output_shape()[-spatial:]
     if all(isinstance(each, int) and each == 1 for each in outputs):
-        return op.ReduceMean(x, np.arange(-spatial, 0), keepdims=1)
+        return mean_of(x, range(-spatial, 0), True)
     known = [
         (a, b)
         for a, b in zip(sizes, outputs, strict=True)

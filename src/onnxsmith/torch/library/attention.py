@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxsmith.algorithms.attention import attention
+from onnxsmith.algorithms.attention import attention, logarithms_of_weights
 from onnxsmith.algorithms.values import converted
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
@@ -41,6 +41,25 @@ def scaled_dot_product_attention(
         is_grouped=enable_gqa,
     )
     return converted(result, call.dtype)
+
+
+@translates("aten._scaled_dot_product_flash_attention_for_cpu.default")
+def flash_attention_for_cpu(
+    call: Call,
+    query: TensorValue,
+    key: TensorValue,
+    value: TensorValue,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: TensorValue | None = None,
+    scale: float | None = None,
+) -> Translated:
+    """The result, and the logarithm of what the weights of each query were divided by."""
+    result = scaled_dot_product_attention(
+        call, query, key, value, attn_mask, dropout_p, is_causal, scale=scale
+    )
+    return [result, logarithms_of_weights(query, key, attn_mask, is_causal=is_causal, scale=scale)]
 
 
 @translates("higher_order.flex_attention")

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 class Call:
     """One call of an ATen operator: its overload and what torch knows of its result."""
 
-    __slots__ = ("name", "node", "output", "overload", "sizes", "target")
+    __slots__ = ("is_inside_decomposition", "name", "node", "output", "overload", "sizes", "target")
 
     def __init__(
-        self, overload: str, target: Target, output: Fake, sizes: Sizes, node: torch.fx.Node
+        self,
+        overload: str,
+        target: Target,
+        output: Fake,
+        sizes: Sizes,
+        node: torch.fx.Node,
+        is_inside_decomposition: bool = False,
     ) -> None:
         #: `"aten.softmax.int"`.
         self.overload = overload
@@ -37,6 +43,8 @@ class Call:
         #: The fx node, for those who need more.
         self.node = node
         self.name: str = node.name
+        #: Whether torch's own code makes the call, and not the module.
+        self.is_inside_decomposition = is_inside_decomposition
 
     @property
     def inputs(self) -> tuple[Fake, ...]:

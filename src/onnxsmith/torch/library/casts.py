@@ -15,8 +15,6 @@ from onnxsmith.types.dtypes import DType
 COPIES = (
     "aten.clone.default",
     "aten.contiguous.default",
-    "aten.detach.default",
-    "aten.detach_.default",
     "aten.alias.default",
     "aten.lift_fresh.default",
     "aten.lift_fresh_copy.default",

@@ -9,6 +9,7 @@ from onnxsmith.algorithms.values import Size, counted, dtype_of, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
+from onnxsmith.torch.library.marks import constant_where, is_training, with_formula
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
@@ -23,7 +24,27 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Translated:
-    return op.Gather(weight, indices, axis=0)
+    rows = op.Gather(weight, indices, axis=0)
+    if padding_idx >= 0:
+        is_padding = op.Equal(cast(indices, DType.INT64), np.int64(padding_idx))
+        rows = constant_where(op.Unsqueeze(is_padding, [-1]), rows)
+    return _scaled_by_frequency(call, rows, indices, weight) if scale_grad_by_freq else rows
+
+
+def _scaled_by_frequency(
+    call: Call, rows: TensorValue, indices: TensorValue, weight: TensorValue
+) -> TensorValue:
+    """Rows whose cotangents are divided by how often each row is asked for."""
+
+    def formula(g: TensorValue) -> list[TensorValue]:
+        flat = op.Reshape(cast(indices, DType.INT64), [-1])
+        ones = op.Expand(np.float32(1), op.Shape(flat))
+        zeros = filled([call.size(weight, 0)], 0, DType.FLOAT)
+        counts = op.ScatterElements(zeros, flat, ones, axis=0, reduction="add")
+        of_rows = op.Unsqueeze(op.Gather(counts, cast(indices, DType.INT64), axis=0), [-1])
+        return [op.Div(g, cast(of_rows, dtype_of(g)))]
+
+    return with_formula([rows], [rows], formula)[0]
 
 
 @translates("aten.embedding_renorm.default")
@@ -87,6 +108,9 @@ def embedding_bag(
     begun = op.LessOrEqual(op.Unsqueeze(offsets, [0]), op.Unsqueeze(counted(call.size(indices, 0)), [1]))
     bags = op.Sub(op.ReduceSum(cast(begun, DType.INT64), np.array([1]), keepdims=1), np.int64(1))
     rows = cast(op.Gather(weight, indices, axis=0), dtype)
+    if scale_grad_by_freq and is_training():
+        # torch (2.13) divides by the count of another row than that of the gradient.
+        raise call.refuse("scale_grad_by_freq, whose gradient in torch is not that of its documentation")
     if per_sample_weights is not None:
         rows = op.Mul(rows, op.Unsqueeze(cast(per_sample_weights, dtype), [1]))
     start, reduction = (-np.inf, "max") if mode == 2 else (0, "add")

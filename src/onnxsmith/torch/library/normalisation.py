@@ -111,7 +111,7 @@ def native_batch_norm(
     if "functional" in call.overload:
         assert running_mean is not None  # torch's schema has no None there
         assert running_var is not None
-        results += normalisation.running_statistics(x, running_mean, running_var, made, float(momentum))
+        results += normalisation.running_statistics(x, running_mean, running_var, made, momentum)
     return results
 
 
@@ -142,7 +142,7 @@ def batch_norm_with_update(
 ) -> Translated:
     made = normalisation.batch_norm(x, weight, bias, float(eps))
     reserve = filled(call.output_shape(3), 0, DType.UINT8)
-    after = normalisation.running_statistics(x, running_mean, running_var, made, float(momentum))
+    after = normalisation.running_statistics(x, running_mean, running_var, made, momentum)
     return [made.result, made.mean, made.inverse, reserve, *after]
 
 
@@ -190,6 +190,43 @@ def group_norm(
     if _is_empty(call, x):
         return x
     return normalisation.group_norm(x, num_groups, weight, bias, float(eps))
+
+
+@translates("onnxsmith_norm.batch_norm.default")
+def batch_norm_with_momentum(
+    call: Call,
+    x: TensorValue,
+    weight: TensorValue | None,
+    bias: TensorValue | None,
+    running_mean: TensorValue,
+    running_var: TensorValue,
+    momentum: TensorValue,
+    eps: float,
+) -> Translated:
+    """The result, and the running statistics after it, by a part that is computed."""
+    made = normalisation.batch_norm(x, weight, bias, float(eps))
+    return [
+        made.result,
+        *normalisation.running_statistics(x, running_mean, running_var, made, momentum),
+    ]
+
+
+@translates("onnxsmith_norm.instance_norm.default")
+def instance_norm_with_update(
+    call: Call,
+    x: TensorValue,
+    weight: TensorValue | None,
+    bias: TensorValue | None,
+    running_mean: TensorValue,
+    running_var: TensorValue,
+    momentum: float,
+    eps: float,
+) -> Translated:
+    """The result, and the running statistics after it: of each instance, and then the mean over the batch."""
+    result = instance_norm(call, x, weight, bias, running_mean, running_var, True, momentum, eps)
+    if _is_empty(call, x):
+        return [result, running_mean, running_var]
+    return [result, *normalisation.running_statistics_of_instances(x, running_mean, running_var, momentum)]
 
 
 @translates("aten.instance_norm.default")

@@ -10,6 +10,7 @@ from onnxsmith.algorithms.values import (
     Numeric,
     as_tensor,
     axis_of,
+    cast,
     dtype_of,
     flat,
     has_zero,
@@ -19,6 +20,7 @@ from onnxsmith.algorithms.values import (
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Results
+from onnxsmith.torch.library.marks import with_formula
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.sorting import alone
 
@@ -33,7 +35,16 @@ def median(call: Call, x: TensorValue) -> TensorValue | float:
     ignores_nan = call.overload == "aten.nanmedian.default"
     if has_zero(sizes_of(x)):
         return np.nan if dtype_of(x).is_float else int(np.iinfo(dtype_of(x).numpy).min)
-    return op.Squeeze(order_statistics.median(flat(x), 0, ignores_nan=ignores_nan)[0], [0])
+    result = op.Squeeze(order_statistics.median(flat(x), 0, ignores_nan=ignores_nan)[0], [0])
+    if not dtype_of(x).is_float:
+        return result
+
+    def formula(g: TensorValue) -> list[TensorValue]:
+        """Equal elements share the cotangent."""
+        is_middle = cast(op.Equal(x, result), dtype_of(g))
+        return [op.Mul(is_middle, op.Div(g, op.ReduceSum(is_middle, keepdims=0)))]
+
+    return with_formula([result], [x], formula)[0]
 
 
 @translates("aten.median.dim", "aten.nanmedian.dim")

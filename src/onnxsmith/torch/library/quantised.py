@@ -13,6 +13,7 @@ from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Argument, Translated
+from onnxsmith.torch.library.marks import is_training, with_formula
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
@@ -141,13 +142,32 @@ def _fake(
     return cast(_restored(q, scale, zero, axis), given)
 
 
+def _faked(
+    x: TensorValue, scale: TensorValue, zero: TensorValue, low: int, high: int, axis: int | None
+) -> TensorValue:
+    """The same with torch's gradient: that of the identity in the range, 0 outside of it."""
+    result = _fake(x, scale, zero, low, high, axis)
+    if not is_training():
+        return result
+
+    def formula(g: TensorValue) -> list[TensorValue]:
+        steps, offset = (_beside(each, x, axis) for each in (scale, zero))
+        q = op.Add(op.Round(op.Div(cast(x, DType.FLOAT), steps)), cast(offset, DType.FLOAT))
+        is_inside = op.And(op.GreaterOrEqual(q, np.float32(low)), op.LessOrEqual(q, np.float32(high)))
+        return [op.Where(is_inside, g, cast(0, dtype_of(g)))]
+
+    return with_formula([result], [x], formula)[0]
+
+
 @translates(
     "aten.fake_quantize_per_tensor_affine.default", "aten.fake_quantize_per_tensor_affine.tensor_qparams"
 )
 def fake_quantize_per_tensor(
     call: Call, x: TensorValue, scale: Parameter, zero_point: Parameter, quant_min: int, quant_max: int
 ) -> Translated:
-    return _fake(x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), quant_min, quant_max, None)
+    return _faked(
+        x, _scalar(scale, DType.FLOAT), _scalar(zero_point, DType.INT64), quant_min, quant_max, None
+    )
 
 
 @translates("aten.fake_quantize_per_channel_affine.default")
@@ -161,7 +181,7 @@ def fake_quantize_per_channel(
     quant_max: int,
 ) -> Translated:
     zero = op.Round(zero_point) if dtype_of(zero_point).is_float else zero_point
-    return _fake(
+    return _faked(
         x, cast(scale, DType.FLOAT), cast(zero, DType.INT64), quant_min, quant_max, axis_of(axis, rank_of(x))
     )
 

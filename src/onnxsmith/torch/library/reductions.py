@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 
 from onnxsmith.algorithms import elementary, extremes, reductions
@@ -14,18 +13,17 @@ from onnxsmith.algorithms.values import (
     as_tensor,
     axes_of,
     axis_of,
+    cast,
     converted,
     dtype_of,
-    filled,
     flat,
-    has_zero,
     rank_of,
-    size_of,
 )
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.marks import is_training
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import tensors
 from onnxsmith.types.dtypes import DType
@@ -85,10 +83,7 @@ def mean(
 
 
 def _mean(call: Call, x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
-    x = converted(x, call.dtype)
-    if rank_of(x) and has_zero([size_of(x, axis) for axis in axes_of(dims, rank_of(x))]):
-        return filled(call.output_shape(), np.nan, call.dtype)  # ONNX Runtime says 0
-    return reduce("ReduceMean", x, dims, keepdim)
+    return reductions.mean_of(converted(x, call.dtype), dims, keepdim)
 
 
 @translates("aten.prod.default")
@@ -205,6 +200,14 @@ def variance_and_mean(
     return reductions.variance_and_mean(converted(x, dtype), dims, by, keepdim)
 
 
+def _root(variance: TensorValue) -> TensorValue:
+    """The deviation. That of equal values has the gradient 0 in torch, where the root has none."""
+    if not is_training():
+        return op.Sqrt(variance)
+    is_zero, dtype = op.Equal(variance, cast(0, dtype_of(variance))), dtype_of(variance)
+    return op.Where(is_zero, cast(0, dtype), op.Sqrt(op.Where(is_zero, cast(1, dtype), variance)))
+
+
 @translates("aten.var.correction")
 def variance(
     call: Call,
@@ -238,19 +241,19 @@ def deviation(
     correction: float | Tensor | None = None,
     keepdim: bool = False,
 ) -> TensorValue:
-    return op.Sqrt(variance(call, x, dim, correction=correction, keepdim=keepdim))
+    return _root(variance(call, x, dim, correction=correction, keepdim=keepdim))
 
 
 @translates("aten.std.dim")
 def deviation_dim(
     call: Call, x: TensorValue, dim: Dims, unbiased: bool = True, keepdim: bool = False
 ) -> TensorValue:
-    return op.Sqrt(variance_dim(call, x, dim, unbiased, keepdim))
+    return _root(variance_dim(call, x, dim, unbiased, keepdim))
 
 
 @translates("aten.std.default")
 def deviation_all(call: Call, x: TensorValue, unbiased: bool = True) -> TensorValue:
-    return op.Sqrt(variance_all(call, x, unbiased))
+    return _root(variance_all(call, x, unbiased))
 
 
 @translates("aten.var_mean.correction")
@@ -302,4 +305,4 @@ def std_mean_all(call: Call, x: TensorValue, unbiased: bool = True) -> list[Tens
 
 
 def _with_root(variance: TensorValue, mean: TensorValue) -> list[TensorValue]:
-    return [op.Sqrt(variance), mean]
+    return [_root(variance), mean]

@@ -26,7 +26,7 @@ from onnxsmith.torch.library.kinds import Argument, Translated
 from onnxsmith.torch.library.padding import padded
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
-from onnxsmith.torch.size_arithmetic import as_number
+from onnxsmith.torch.size_arithmetic import as_number, greatest
 from onnxsmith.types.dtypes import DType
 
 #: The end of a slice that has none.
@@ -123,9 +123,15 @@ def unsqueeze(call: Call, x: TensorValue, dim: int) -> Translated:
 )
 def squeeze(call: Call, x: TensorValue, dim: int | Sequence[int] | None = None) -> Translated:
     shape = dimensions_of(x)
+    if dim is None and not all(isinstance(each, int) for each in shape):
+        return op.Squeeze(x)  # without axes it takes away what is 1 when the model runs
     dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
     axes = sorted({axis_of(each, len(shape)) for each in dims}) if shape else []
     ones = [each for each in axes if shape[each] == 1]
+    # Torch knows more of some sizes, such as those of `x[:1]`: the rank of its result says whether they are 1.
+    perhaps = [each for each in axes if not isinstance(shape[each], int)]
+    if len(ones) + len(perhaps) == len(shape) - len(call.output_shape()):
+        ones = sorted([*ones, *perhaps])
     return op.Squeeze(x, ones) if ones else x
 
 
@@ -246,7 +252,9 @@ def _rolled(call: Call, x: TensorValue, shift: Size, axis: int) -> TensorValue:
     size = call.size(x, axis)
     if isinstance(size, int) and size < 2:
         return x
-    start = -shift % size
+    whole = size if isinstance(size, int) else greatest(size, 1)
+    assert not isinstance(whole, float)  # of whole numbers
+    start = -shift % whole
     if isinstance(start, int) and start == 0:
         return x
     cut, axes = int64s([start]), np.array([axis])

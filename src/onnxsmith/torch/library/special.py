@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxsmith.algorithms.special import error_functions
+from onnxsmith.algorithms.special import error_functions, logarithms
+from onnxsmith.algorithms.values import Numeric
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.elementwise import computed
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast
 from onnxsmith.types.dtypes import DType
@@ -31,3 +33,20 @@ FUNCTIONS: dict[str, Callable[[TensorValue], TensorValue]] = {
 @translates(*FUNCTIONS)
 def special(call: Call, x: TensorValue) -> TensorValue:
     return FUNCTIONS[call.overload](cast(x, DType.DOUBLE))
+
+
+@translates("aten.special_entr.default")
+def entropy(call: Call, x: TensorValue) -> TensorValue:
+    return logarithms.entropy(computed(call, x))
+
+
+@translates("aten.xlogy.Tensor", "aten.xlogy.Scalar_Self", "aten.xlogy.Scalar_Other")
+def xlogy(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+    return logarithms.xlogy(computed(call, x), computed(call, y))
+
+
+@translates(
+    "aten.special_xlog1py.default", "aten.special_xlog1py.self_scalar", "aten.special_xlog1py.other_scalar"
+)
+def xlog1py(call: Call, x: Numeric, y: Numeric) -> TensorValue:
+    return logarithms.xlog1py(computed(call, x), computed(call, y))

@@ -1,0 +1,94 @@
+"""Where gradients end or change: calls of `stop_gradient` and `custom_gradient` in a model that is to be trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+from onnxsmith.algorithms.complex_numbers.pair import Complex
+from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
+from onnxsmith.grad import custom_gradient, stop_gradient
+from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.kinds import Given, Translated
+from onnxsmith.torch.library.registry import translates, translates_complex
+from onnxsmith.torch.target import TorchTarget, active_target
+
+_T = TypeVar("_T")
+
+
+def _training() -> TorchTarget | None:
+    """The graph that is translated into, if it is one that gradients are asked of."""
+    active = active_target()
+    return active if isinstance(active, TorchTarget) and active.keeps_weights else None
+
+
+def is_training() -> bool:
+    """True if the model that is being made is to be trained."""
+    return _training() is not None
+
+
+def stopped(value: _T) -> _T:
+    """A value, or each of several, as a constant for gradients."""
+    if _training() is None:
+        return value
+    if isinstance(value, Complex):
+        return cast(_T, Complex(stopped(value.real), stopped(value.imag)))
+    if isinstance(value, list | tuple):
+        return cast(_T, [stopped(each) for each in cast("Sequence[object]", value)])
+    if (
+        isinstance(value, TensorValue)
+        and value.dtype is not None
+        and value.dtype.kind in ("float", "complex")
+    ):
+        return cast(_T, stop_gradient(value))
+    return value
+
+
+def constant_where(condition: TensorValue, x: TensorValue) -> TensorValue:
+    """A value whose elements are constants for gradients where a condition is true."""
+    return x if _training() is None else op.Where(condition, stopped(x), x)
+
+
+def with_gradient_of(old: Given, new: Given) -> Given:
+    """A new value that was written over an old one while autograd was off: gradients go to the old one."""
+    if _training() is None or isinstance(new, Complex) or isinstance(old, Complex):
+        return new
+    if new.dtype is None or new.dtype.kind != "float":
+        return new
+    return with_formula([new], [old], _unchanged)[0]
+
+
+def _unchanged(cotangent: TensorValue) -> list[TensorValue]:
+    return [cotangent]
+
+
+def with_formula(
+    results: Sequence[TensorValue],
+    arguments: Sequence[TensorValue],
+    formula: Callable[..., Sequence[TensorValue | None]],
+) -> list[TensorValue]:
+    """Results whose gradients with respect to the arguments are a function of their cotangents."""
+    count = len(arguments)
+
+    def forward(*values: TensorValue) -> tuple[TensorValue, ...]:
+        return values[count:]
+
+    def backward(*values: TensorValue) -> tuple[TensorValue | None, ...]:
+        return (*formula(*values[: len(results)]), *[None] * len(results))
+
+    scope = _training()
+    if scope is None:
+        return list(results)
+    with scope.recording_formulas():
+        return list(custom_gradient(forward)(backward)(*arguments, *results))
+
+
+@translates("aten.detach.default", "aten.detach_.default", "onnxsmith_grad.stop.default")
+def detached(call: Call, x: TensorValue) -> Translated:
+    return x if call.is_inside_decomposition else stopped(x)
+
+
+@translates_complex("aten.detach.default", "aten.detach_.default", "onnxsmith_grad.stop.default")
+def detached_complex(call: Call, x: Given) -> Translated:
+    return x if call.is_inside_decomposition else stopped(x)

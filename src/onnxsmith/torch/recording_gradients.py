@@ -1,0 +1,439 @@
+"""Traces what a module says about its own gradient, while torch.export traces the module.
+
+torch.export keeps what is computed forward: it drops the `backward` of a `torch.autograd.Function`, the formulas of
+custom operators and the hooks of tensors and modules. Here each is traced on stand-ins for the cotangents, into the
+same program (`gradient_operators`). What a program cannot hold is refused at the line that says it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, TypeAlias, cast
+
+import torch
+from torch.nn.modules import module as torch_modules
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+from torch.utils.checkpoint import CheckpointFunction
+
+from onnxsmith.errors import ExportError
+from onnxsmith.torch.formula_context import Context, refused, shaped_like
+from onnxsmith.torch.gradient_operators import COTANGENT, HOOK, REQUIRE, UNHOOK, WITH_GRADIENT
+from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
+from onnxsmith.torch.operator_formulas import (
+    Operator,
+    OperatorFormula,
+    by_tensor,
+    formulas_behind,
+    is_custom,
+    needed_by,
+    registered,
+)
+
+_Class: TypeAlias = "type[torch.autograd.Function]"
+_RANDOM: Any = torch.random
+#: What is replaced while a module is traced.
+_FUNCTION: Any = torch.autograd.Function
+_MODULES: Any = torch_modules
+_SAVING: Any = torch.autograd.graph.saved_tensors_hooks
+
+
+@contextlib.contextmanager
+def recording(module: torch.nn.Module) -> Generator[None]:
+    """Trace backward formulas and hooks along with what is traced here, with autograd switched on."""
+    _check_hooks(module)
+    recorder = _Recorder()
+    held, held_hooks, held_saving = _FUNCTION.__dict__["apply"], _MODULES.BackwardHook, _SAVING.__enter__
+
+    def apply(cls: _Class, *args: ModuleArgument, **kwargs: ModuleArgument) -> ModuleArgument:
+        return recorder.applied(cls, held.__func__, args, kwargs)
+
+    try:
+        _FUNCTION.apply = classmethod(apply)
+        _MODULES.BackwardHook = recorder.module_hooks
+        _SAVING.__enter__ = _saving(held_saving)
+        with torch.enable_grad(), _TensorCalls(recorder), _hooks_of_parameters(module, recorder):
+            yield
+    finally:
+        _FUNCTION.apply, _MODULES.BackwardHook, _SAVING.__enter__ = held, held_hooks, held_saving
+
+
+def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> None:
+    """Refuse a module with formulas or hooks that Dynamo would drop: the module runs once, and is left as it was.
+
+    `torch.export` with `strict=True` reads the module's bytecode, and calls nothing that is replaced here.
+    """
+    _check_hooks(module)
+    watcher = _Watcher()
+    held, held_saving = _FUNCTION.__dict__["apply"], _SAVING.__enter__
+
+    def apply(cls: _Class, *given: ModuleArgument, **named: ModuleArgument) -> ModuleArgument:
+        return watcher.applied(cls, held.__func__, given, named)
+
+    before = {name: each.detach().clone() for name, each in module.named_buffers()}
+    try:
+        _FUNCTION.apply, _SAVING.__enter__ = classmethod(apply), _saving(held_saving)
+        with _RANDOM.fork_rng(devices=[]), torch.enable_grad(), _TensorCalls(watcher):
+            module(*args, **kwargs)
+    except ExportError:
+        raise
+    except Exception:  # torch.export meets it, too, and says more
+        pass
+    finally:
+        _FUNCTION.apply, _SAVING.__enter__ = held, held_saving
+        with torch.no_grad():
+            for name, each in module.named_buffers():
+                each.copy_(before[name])
+    if any(getattr(each, "_backward_hooks", None) for each in (*module.modules(), *module.parameters())):
+        raise refused("hooks with strict=True", "leave out strict=True")
+
+
+class _Recorder:
+    """Numbers the formulas of one trace, and traces each."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._is_in_operator = False
+
+    # -- torch.autograd.Function -----------------------------------------------------------------------
+
+    def applied(
+        self, cls: _Class, apply: Callable[..., ModuleArgument], args: Positional, kwargs: Named
+    ) -> ModuleArgument:
+        """The result of a function with a formula for its gradient."""
+        function: Any = cls
+        if cls is CheckpointFunction:  # the function to run, a setting, and its arguments
+            return cast(Any, args[0])(*args[2:])
+        is_torchs = str(cls.__module__).partition(".")[0] == "torch"
+        needed = [isinstance(each, torch.Tensor) and each.requires_grad for each in args]
+        is_plain = self._is_in_operator or not torch.is_grad_enabled()
+        if is_torchs or is_plain or kwargs or not any(needed):
+            return apply(cls, *args, **kwargs)
+        context = Context(tuple(needed))
+        plain = [each.detach() if isinstance(each, torch.Tensor) else each for each in args]
+        if function.setup_context is _FUNCTION.setup_context:
+            made: ModuleArgument = function.forward(context, *plain)
+        else:
+            made = function.forward(*plain)
+            function.setup_context(context, tuple(plain), made)
+        backward = function.backward if function.backward is not _FUNCTION.backward else function.vjp
+
+        def gradients(cotangents: Sequence[torch.Tensor | None]) -> list[tuple[Any, Any]]:
+            return list(zip(args, _many(backward(context, *cotangents)), strict=False))
+
+        return _like(made, self._marked(_many(made), context, gradients))
+
+    def _marked(
+        self,
+        results: list[Any],
+        context: Context,
+        backward: Callable[[Sequence[torch.Tensor | None]], Sequence[tuple[Any, Any]]],
+    ) -> list[Any]:
+        """Results with a formula, which gives pairs of an argument and its gradient for their cotangents."""
+        number = next(self._numbers)
+        places = [k for k, each in enumerate(results) if context.has_gradient(each)]
+        if not places:
+            return results
+        cotangents = [
+            COTANGENT(each, number, places.index(k))
+            if k in places
+            else torch.zeros_like(each)
+            if isinstance(each, torch.Tensor) and context.fills
+            else None
+            for k, each in enumerate(results)
+        ]
+        pairs = backward(cotangents)
+        wanted = [(x, g) for x, g in pairs if isinstance(x, torch.Tensor) and x.requires_grad]
+        marked = WITH_GRADIENT(
+            [results[k] for k in places],
+            [x for x, _ in wanted],
+            [None if g is None else shaped_like(g, x) for x, g in wanted],
+            number,
+        )
+        for k, each in zip(places, marked, strict=True):
+            results[k] = each
+        return results
+
+    # -- custom operators ------------------------------------------------------------------------------
+
+    def called(self, operator: Operator, args: Positional, kwargs: Named) -> ModuleArgument:
+        """The result of a custom operator, with the formula that is registered for its gradient."""
+        made, formula = self._found(operator, args, kwargs)
+        if (
+            formula is None or formula.backward is None
+        ):  # torch has no gradient; that of the translation is one
+            return made
+        inputs, named = formula.bound(args, kwargs)
+        context = Context(tuple([needed_by(each) for each in inputs]))
+        plain = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, inputs)
+        formula.prepare(context, plain, named, made)
+        backward = formula.backward
+        flat, form = pytree.tree_flatten(made if isinstance(made, tuple) else (made,))
+
+        def gradients(cotangents: Sequence[torch.Tensor | None]) -> list[tuple[Any, Any]]:
+            given = pytree.tree_unflatten(list(cotangents), form)
+            return by_tensor(inputs, backward(context, *given))
+
+        results = pytree.tree_unflatten(self._marked(flat, context, gradients), form)
+        return results if isinstance(made, tuple) else results[0]
+
+    def _found(
+        self, operator: Operator, args: Positional, kwargs: Named
+    ) -> tuple[ModuleArgument, OperatorFormula | None]:
+        """The result of an operator, and its formula if it has one."""
+        before, self._is_in_operator = self._is_in_operator, True
+        try:
+            made = operator(*args, **kwargs)
+        finally:
+            self._is_in_operator = before
+        classes = formulas_behind(made, (args, kwargs))
+        if not classes:
+            return made, None
+        formula = registered(classes[0])
+        if len(classes) > 1 or formula is None or not formula.is_of(operator):
+            raise refused(
+                f"the operator {operator}, in which autograd goes through {classes[0].__name__}",
+                "give the operator a formula with torch.library.register_autograd",
+            )
+        return made, formula
+
+    # -- hooks -----------------------------------------------------------------------------------------
+
+    def hooked(self, x: torch.Tensor, hook: Callable[[torch.Tensor], torch.Tensor | None]) -> _Handle:
+        """Have the whole cotangent of a tensor go through a function."""
+        if not x.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        number = next(self._numbers)
+        gradient = hook(COTANGENT(x, number, 0))
+        if gradient is not None:
+            HOOK(x, gradient, number)
+        return _Handle(x, number)
+
+    def required(self, leaf: torch.Tensor, is_required: bool) -> None:
+        """From here on gradients go to a leaf, or go no longer."""
+        REQUIRE(leaf, is_required)
+
+    def constant(self, x: torch.Tensor) -> torch.Tensor:
+        """The data of a tensor, of which torch would not see where it comes from."""
+        return x.detach()
+
+    def module_hooks(
+        self,
+        module: torch.nn.Module,
+        hooks: Sequence[Callable[..., Any]],
+        before: Sequence[Callable[..., Any]],
+    ) -> _ModuleHooks:
+        """In the place of torch's `BackwardHook`."""
+        return _ModuleHooks(self, module, hooks, before)
+
+    def cotangents(self, tensors: Sequence[ModuleArgument]) -> tuple[int, tuple[torch.Tensor | None, ...]]:
+        """A new number, and a stand-in for the cotangent of each tensor that has one."""
+        number = next(self._numbers)
+        return number, tuple(
+            [
+                COTANGENT(each, number, k) if isinstance(each, torch.Tensor) and each.requires_grad else None
+                for k, each in enumerate(tensors)
+            ]
+        )
+
+
+class _Watcher(_Recorder):
+    """Refuses what it would trace."""
+
+    def applied(
+        self, cls: _Class, apply: Callable[..., ModuleArgument], args: Positional, kwargs: Named
+    ) -> ModuleArgument:
+        if str(cls.__module__).partition(".")[0] != "torch":
+            raise refused("a torch.autograd.Function with strict=True", "leave out strict=True")
+        return apply(cls, *args, **kwargs)
+
+    def called(self, operator: Operator, args: Positional, kwargs: Named) -> ModuleArgument:
+        made, formula = self._found(operator, args, kwargs)
+        if formula is not None and formula.backward is not None:
+            raise refused(f"the registered formula of {operator} with strict=True", "leave out strict=True")
+        return made
+
+    def hooked(self, x: torch.Tensor, hook: Callable[[torch.Tensor], torch.Tensor | None]) -> _Handle:
+        raise refused("hooks with strict=True", "leave out strict=True")
+
+    def required(self, leaf: torch.Tensor, is_required: bool) -> None:
+        raise refused("a leaf that is frozen in forward with strict=True", "leave out strict=True")
+
+    def constant(self, x: torch.Tensor) -> torch.Tensor:
+        raise refused("the data of a tensor with strict=True", "use x.detach(), or leave out strict=True")
+
+
+class _Handle:
+    """The handle of a hook, by which it can be removed."""
+
+    def __init__(self, x: torch.Tensor, number: int) -> None:
+        self._x, self._number = x, number
+
+    def remove(self) -> None:
+        UNHOOK(self._x, self._number)
+
+
+class _ModuleHooks:
+    """The backward hooks of one call of a module: a copy of its inputs and outputs has them as hooks of tensors."""
+
+    def __init__(
+        self,
+        recorder: _Recorder,
+        module: torch.nn.Module,
+        hooks: Sequence[Callable[..., ModuleArgument]],
+        before: Sequence[Callable[..., ModuleArgument]],
+    ) -> None:
+        self._recorder, self._module, self._hooks, self._before = recorder, module, hooks, before
+        self._inputs: list[ModuleArgument] = []
+
+    def setup_input_hook(self, args: Sequence[ModuleArgument]) -> tuple[ModuleArgument, ...]:
+        self._inputs = [_named(each) for each in args]
+        return tuple(self._inputs)
+
+    def setup_output_hook(self, result: ModuleArgument) -> ModuleArgument:
+        results = [_named(each) for each in _many(result)]
+        after = self._through(results, self._before)
+        for hook in self._hooks:
+            numbers, given = self._stand_ins(self._inputs)
+            found = hook(self._module, given, after)
+            self._note(self._inputs, numbers, found)
+        return _like(result, results)
+
+    def _through(
+        self, results: list[ModuleArgument], hooks: Sequence[Callable[..., ModuleArgument]]
+    ) -> tuple[torch.Tensor | None, ...]:
+        numbers, given = self._stand_ins(results)
+        for hook in hooks:
+            found = hook(self._module, given)
+            if found is not None:
+                self._note(results, numbers, found)
+                numbers, given = self._stand_ins(results)
+        return given
+
+    def _stand_ins(
+        self, tensors: Sequence[ModuleArgument]
+    ) -> tuple[list[int], tuple[torch.Tensor | None, ...]]:
+        made = [self._recorder.cotangents([each]) for each in tensors]
+        return [number for number, _ in made], tuple(each[0] for _, each in made)
+
+    def _note(self, tensors: Sequence[ModuleArgument], numbers: Sequence[int], found: ModuleArgument) -> None:
+        if found is None:
+            return
+        for each, number, gradient in zip(tensors, numbers, _many(found), strict=False):
+            if isinstance(each, torch.Tensor) and each.requires_grad and gradient is not None:
+                HOOK(each, gradient, number)
+
+
+def _many(value: ModuleArgument) -> list[Any]:
+    """Results in a list, of one too."""
+    return list(cast("Sequence[Any]", value)) if isinstance(value, tuple | list) else [value]
+
+
+def _like(value: ModuleArgument, parts: Sequence[ModuleArgument]) -> ModuleArgument:
+    """Other results in the container that results had."""
+    if isinstance(value, tuple):
+        return tuple(parts)
+    return list(parts) if isinstance(value, list) else parts[0]
+
+
+def _named(value: ModuleArgument) -> ModuleArgument:
+    """A tensor under a name of its own: a hook of a module's input is not one of the tensor that is given."""
+    return value.view_as(value) if isinstance(value, torch.Tensor) and value.requires_grad else value
+
+
+# -- calls on tensors ----------------------------------------------------------------------------------------
+
+_TENSOR: Any = torch.Tensor
+_GET_DATA, _SET_DATA = _TENSOR.data.__get__, _TENSOR.data.__set__
+_SET_REQUIRED = _TENSOR.requires_grad.__set__
+
+
+class _TensorCalls(TorchFunctionMode):
+    """Sees methods of tensors that torch.export does not record."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_function__(
+        self,
+        func: Callable[..., ModuleArgument],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> object:
+        kwargs = kwargs or {}
+        if is_custom(func):
+            return self._recorder.called(cast("Operator", func), args, kwargs)
+        if func is _TENSOR.register_hook:
+            return self._recorder.hooked(*args, **kwargs)
+        if func == _GET_DATA:
+            return self._recorder.constant(args[0])
+        if func == _SET_DATA:
+            raise refused("a tensor whose data is replaced", "compute a new tensor: w = w.detach() * 2, say")
+        if func == _SET_REQUIRED or func is _TENSOR.requires_grad_:
+            is_required = bool(args[1] if len(args) > 1 else kwargs.get("requires_grad", True))
+            leaf = cast("Sequence[torch.Tensor]", args)[0]
+            if leaf.is_leaf and leaf.requires_grad is not is_required:
+                self._recorder.required(leaf, is_required)
+        if func is _TENSOR.register_post_accumulate_grad_hook:
+            raise refused(
+                "a hook that runs after gradients are added up", "change what the training step gives"
+            )
+        return func(*args, **kwargs)
+
+
+def _check_hooks(module: torch.nn.Module) -> None:
+    """Refuse hooks that a model has no place for."""
+    modules = cast("Iterator[tuple[str, Any]]", module.named_modules())
+    for name, each in modules:
+        if each._backward_hooks and each._is_full_backward_hook is False:
+            raise ExportError(
+                f"the module {name or type(each).__name__!r} has a backward hook of the kind that torch has deprecated",
+                help="register_full_backward_hook is its successor",
+            )
+    for name, parameter in module.named_parameters():
+        if getattr(parameter, "_post_accumulate_grad_hooks", None):
+            raise ExportError(
+                f"the parameter {name!r} has a hook that runs after gradients are added up, which a model cannot have",
+                help="remove it, and change what the training step gives",
+            )
+
+
+@contextlib.contextmanager
+def _hooks_of_parameters(module: torch.nn.Module, recorder: _Recorder) -> Generator[None]:
+    """Trace the hooks that parameters have, where the forward of the module begins."""
+    given: dict[str, Any] = {
+        name: getattr(each, "_backward_hooks", None) for name, each in module.named_parameters()
+    }
+    hooked = {name: list(each.values()) for name, each in given.items() if each}
+    if not hooked:
+        yield
+        return
+
+    def before(_: torch.nn.Module, args: Positional) -> None:
+        for name, hooks in hooked.items():
+            for hook in hooks:
+                recorder.hooked(module.get_parameter(name), hook)
+
+    handle = module.register_forward_pre_hook(before)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def _saving(held: Callable[..., ModuleArgument]) -> Callable[..., ModuleArgument]:
+    """Refuse hooks for saved tensors, but those of torch, which give back what they were given."""
+
+    def enter(hooks: torch.autograd.graph.saved_tensors_hooks) -> ModuleArgument:
+        if str(type(hooks).__module__).startswith("torch.") and type(hooks).__name__ != "saved_tensors_hooks":
+            return held(hooks)
+        raise refused(
+            "hooks that change what is saved for the backward pass",
+            "leave saved_tensors_hooks out of forward",
+        )
+
+    return enter

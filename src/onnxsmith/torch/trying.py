@@ -1,0 +1,230 @@
+"""Runs a model and its module in sizes that a guard leaves out, so that no size is lost which the model is right for.
+
+torch notes what its own code asks about sizes, and modules ask what makes no difference: whether a sequence is longer
+than one token, before attention is made causal. Which of these matter only a run shows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Generator, Mapping, Sequence
+from enum import Enum
+from typing import Any, cast
+
+import torch
+
+from onnxsmith.errors import VerificationError
+from onnxsmith.graphs import files
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.size_conditions import SizeCondition, spelled
+from onnxsmith.torch.conditions import Narrowing
+from onnxsmith.torch.guards import line_of
+from onnxsmith.torch.refusals import place_of
+from onnxsmith.torch.resizing import Resizing
+from onnxsmith.torch.symbols import Range, Symbol
+from onnxsmith.torch.verifying import Runner, Verification
+
+#: A guard of the module's is tried where it leaves out no more sizes than these.
+_MOST_SIZES = 3
+#: How many sizes of those that one of torch's leaves out are tried, and how many the module may refuse.
+_MOST_TRIES = 8
+_MOST_FAILING = 64
+#: How far results may be apart, as a part of the largest, where torch computes the same in another way: distances by a
+#: product of matrices, say, which is less exact.
+_TOLERANCE = 1e-2
+#: Above this the session that a trial needs costs more than it finds.
+_MOST_BYTES = 1 << 30
+
+
+class Outcome(Enum):
+    """The result of trying the sizes that a guard leaves out."""
+
+    EQUAL = "the model is right there"
+    DIFFERENT = "the model is wrong there"
+    FAILED = "the model raises an error there"
+    REFUSED = "the module refuses them"
+    RAISED = "torch raises an error for them where the guard was made"
+    IMPLIED = "the model refuses them for other reasons"
+    UNTRIED = "there is no module to compare with, or it draws random numbers"
+
+
+class Trial:
+    """A model beside its module."""
+
+    def __init__(self, verification: Verification | None, allowed: Mapping[Symbol, Range]) -> None:
+        self._verification = verification
+        self._is_random = verification is not None and verification.is_random
+        self._allowed = allowed
+
+    def outcome(self, narrowing: Narrowing, enforced: Sequence[SizeCondition]) -> tuple[Outcome, list[str]]:
+        """The outcome in the sizes that a guard leaves out, and which were tried.
+
+        Sizes that the model refuses for other reasons, `enforced`, are not among them. With an error of torch's
+        come the comparisons that keep its sizes out.
+        """
+        if narrowing.is_raised:
+            return Outcome.RAISED, list(narrowing.texts)
+        verification = self._verification
+        resizing = None if verification is None else verification.resizing
+        if verification is None or resizing is None:
+            return Outcome.UNTRIED, []
+        left_out = self._left_out(narrowing, resizing, enforced)
+        if narrowing.is_torch and not left_out:
+            return Outcome.IMPLIED, []
+        if not narrowing.is_torch and not 0 < len(left_out) <= _MOST_SIZES:
+            return Outcome.UNTRIED, []
+        raised = self._raised(narrowing, verification, resizing, left_out) if narrowing.is_torch else []
+        if raised:
+            return Outcome.RAISED, raised
+        if self._is_random:
+            return Outcome.UNTRIED, []
+        tried: list[str] = []
+        for sizes in left_out[:_MOST_TRIES]:
+            outcome = self._at(verification, resizing, sizes, _TOLERANCE if narrowing.is_torch else None)
+            if outcome in (Outcome.DIFFERENT, Outcome.FAILED):
+                return Outcome.DIFFERENT, []
+            if outcome is Outcome.REFUSED and not narrowing.is_torch:
+                return outcome, []
+            if outcome is Outcome.EQUAL:
+                changed = {each: sizes[each] for each in narrowing.symbols if each in sizes}
+                tried.append(", ".join(f"{name} = {size}" for name, size in resizing.named(changed).items()))
+            if len(tried) == _MOST_SIZES:
+                break
+        return (Outcome.EQUAL if tried else Outcome.REFUSED), tried
+
+    def dimensions_that_need_elements(self, enforced: Sequence[SizeCondition]) -> list[str]:
+        """The names of dimensions that may be 0 as far as anybody noted, where the model gives a wrong result then.
+
+        torch takes sizes for positive. So it decides `n == 0` when it traces, with no guard, and simplifies sizes such
+        as that of `x[:-1]` to what they are for all others.
+        """
+        verification = self._verification
+        resizing = None if verification is None or self._is_random else verification.resizing
+        if verification is None or resizing is None:
+            return []
+        example = resizing.symbols()
+        by_name: dict[str, list[Symbol]] = {}
+        for symbol, size in example.items():
+            if size:
+                by_name.setdefault(next(iter(resizing.named({symbol: 0}))), []).append(symbol)
+        found: list[str] = []
+        for name, symbols in by_name.items():
+            sizes = example | dict.fromkeys(symbols, 0)
+            if any(each.holds(resizing.named(sizes)) is False for each in enforced):
+                continue
+            if self._at(verification, resizing, sizes, None) is Outcome.DIFFERENT:
+                found.append(name)
+        return found
+
+    def _raised(
+        self,
+        narrowing: Narrowing,
+        verification: Verification,
+        resizing: Resizing,
+        left_out: Sequence[Mapping[Symbol, int]],
+    ) -> list[str]:
+        """The comparisons that keep out sizes in which torch raises an error; none where it does not in all of them.
+
+        They are those of a guard, unless these would keep out a size of 0 that torch takes.
+        """
+        if not all(_is_raised(narrowing, verification, resizing, each) for each in left_out[:_MOST_TRIES]):
+            return []
+        for none in [resizing.symbols() | {each: 0} for each in narrowing.symbols]:
+            is_kept_out = any(each.holds(resizing.named(none)) is False for each in narrowing.conditions())
+            if is_kept_out and not _is_raised(narrowing, verification, resizing, none):
+                names = [
+                    resizing.named({each: sizes[each]}) for each in narrowing.symbols for sizes in left_out
+                ]
+                is_one = len(narrowing.symbols) == 1 and len(left_out) <= _MOST_SIZES
+                return [
+                    f"{spelled(name)} != {size}" for each in names for name, size in each.items() if is_one
+                ]
+        return list(narrowing.texts) if left_out else []
+
+    def _left_out(
+        self, narrowing: Narrowing, resizing: Resizing, enforced: Sequence[SizeCondition]
+    ) -> list[dict[Symbol, int]]:
+        example = resizing.symbols()
+        found = [
+            example | sizes for sizes in itertools.islice(narrowing.failing(self._allowed), _MOST_FAILING)
+        ]
+        return [
+            each
+            for each in found
+            if not any(condition.holds(resizing.named(each)) is False for condition in enforced)
+        ]
+
+    def _at(
+        self,
+        verification: Verification,
+        resizing: Resizing,
+        sizes: Mapping[Symbol, int],
+        tolerance: float | None,
+    ) -> Outcome:
+        """The outcome for sizes: on the example's elements, and on others near them, without which nothing is found."""
+        found = Outcome.REFUSED
+        for seed in (None, 0, 1):
+            generator = None if seed is None else torch.Generator().manual_seed(seed)
+            inputs = resizing.to(sizes, generator)
+            if inputs is None:
+                return found
+            try:
+                verification.wanted(inputs)
+            except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
+                continue
+            try:
+                rows = verification.compared(as_called(verification.model), inputs)
+            except VerificationError:
+                return Outcome.FAILED
+            if not all(each.is_close or each.relative <= (tolerance or 0.0) for each in rows):
+                return Outcome.DIFFERENT
+            found = found if seed is None else Outcome.EQUAL
+        return found
+
+
+def _is_raised(
+    narrowing: Narrowing, verification: Verification, resizing: Resizing, sizes: Mapping[Symbol, int]
+) -> bool:
+    """True if torch raises an error for sizes, and they are why.
+
+    The data of an example in other sizes may be what the module refuses, on another line. A number that the graph
+    holds is reason enough; so is a size of 1 that torch takes for no size, of which it notes no line.
+    """
+    inputs = resizing.to(sizes)
+    if inputs is None:
+        return False
+    try:
+        with _same_numbers_after():
+            verification.wanted(inputs)
+    except Exception as error:  # torch's code, or the module's, refuses the sizes in whatever way
+        place = place_of(error.__traceback__)
+        # torch shortens the names of files whose code it reads.
+        is_same = place is not None and line_of(place).endswith(narrowing.places)
+        return narrowing.is_exact or is_same or not narrowing.places
+    return False
+
+
+@contextlib.contextmanager
+def _same_numbers_after() -> Generator[None]:
+    """Random numbers after the block are those that would have been drawn in its place."""
+    state = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)
+
+
+def as_called(model: Model) -> Runner:
+    """A model as users call it, with all that is checked then."""
+
+    def run(feeds: Sequence[Any]) -> list[Any]:
+        found: Any = model(*feeds)
+        return list(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else [found]
+
+    return run
+
+
+def is_tried(model: Model) -> bool:
+    """True if a model is small enough to be run beside its module unasked."""
+    return files.weight_bytes(model.ir) <= _MOST_BYTES

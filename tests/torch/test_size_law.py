@@ -1,0 +1,179 @@
+"""Sizes that stay dynamic, guards that are told, and the first draws of the law about both."""
+
+from __future__ import annotations
+
+import math
+import typing
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
+from torch import nn  # noqa: E402  # torch may be missing
+from torch.nn import functional as F  # noqa: E402
+
+import onnxsmith  # noqa: E402
+from onnxsmith.errors import ModelInputError, NarrowedDimensionWarning  # noqa: E402
+from onnxsmith.graphs.size_conditions import read  # noqa: E402
+from tests.torch.size_law import LAW, judge  # noqa: E402
+from tests.torch.size_uses import USES, Use, rows  # noqa: E402
+
+
+def test_the_law_holds_for_its_first_draws():
+    assert LAW.wrong(0, 4) == []
+
+
+@pytest.mark.parametrize("name", ["len", "float", "math.log", "np.sqrt", "divmod", "round", "linspace"])
+def test_uses_that_stay_dynamic(name):
+    verdict, is_dynamic = judge(name, USES[name], 1)
+    assert is_dynamic, verdict.text
+
+
+PIECES = {
+    "split": (lambda x: torch.stack([each.mean(0) for each in x.split(2)]).sum(0), ["n >= 3", "n <= 4"]),
+    "chunk": (lambda x: torch.cat([each.sum(0, keepdim=True) for each in x.chunk(2)]), ["n >= 2"]),
+    "tensor_split": (lambda x: torch.stack([each.sum(0) for each in x.tensor_split(3)]), []),
+    "sections of a size": (
+        lambda x: torch.cat([each.sum(0, keepdim=True) for each in x.tensor_split(x.shape[0] // 2)]),
+        ["n >= 4", "n <= 5"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PIECES)
+def test_the_number_of_pieces_is_a_guard(case):
+    function, conditions = PIECES[case]
+    use = Use(function)
+    module = use.module()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = onnxsmith.torch.export(module, (rows(4),), dynamic_shapes=use.dynamic_shapes())
+    assert [each.text for each in read(model.ir.metadata_props)] == conditions
+    told = [str(each.message) for each in caught if each.category is NarrowedDimensionWarning]
+    assert len(told) == bool(conditions)
+    assert all("test_size_law.py:" in each for each in told)
+    for size in (1, 2, 3, 4, 5, 6):
+        try:
+            got = model(rows(size).numpy())
+        except ModelInputError:
+            assert conditions
+        else:
+            np.testing.assert_allclose(got, module(rows(size)).detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+class Decoder(nn.Module):
+    """Attention as libraries write it: causal where there is more than one token."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(16, 8)
+
+    def forward(self, tokens):
+        x = self.table(tokens)[:, None]
+        is_causal = x.shape[2] > 1
+        return F.scaled_dot_product_attention(x, x, x, is_causal=bool(is_causal))
+
+
+@pytest.mark.parametrize("length", [1, 6])
+def test_a_decoder_takes_one_token(length, recwarn):
+    module = Decoder().eval()
+    example = torch.arange(2 * length).reshape(2, length)
+    shapes = {"tokens": {0: "batch", 1: "time"}}
+    model = onnxsmith.torch.export(module, (example,), dynamic_shapes=shapes)
+    assert not [str(each.message) for each in recwarn if "dynamic" in str(each.message)]
+    assert model.inputs[0].type.shape == ("batch", "time")
+    assert any(
+        "test_size_law.py:" in each and "right for time = 1" in each for each in model.export_report.notes
+    )
+    for count in (1, 2, 5):
+        tokens = torch.arange(3 * count).reshape(3, count) % 16
+        with torch.no_grad():
+            np.testing.assert_allclose(model(tokens.numpy()), module(tokens), rtol=1e-4, atol=1e-5)
+
+
+def test_a_decision_that_matters_for_one_size_is_kept():
+    class Deciding(nn.Module):
+        def forward(self, x):
+            return x.cumsum(0) if x.shape[0] > 1 else x * 2
+
+    with pytest.warns(NarrowedDimensionWarning, match="2 or more"):
+        model = onnxsmith.torch.export(Deciding(), (rows(4),), dynamic_shapes={"x": {0: "n"}})
+    with pytest.raises(ModelInputError, match="n >= 2"):
+        model(rows(1).numpy())
+
+
+@pytest.mark.parametrize("example", [1, 4])
+def test_squeezing_all_that_is_1(example):
+    class Squeezed(nn.Module):
+        def forward(self, x):
+            return torch.relu(x.squeeze()) + x.sum(0)
+
+    model = onnxsmith.torch.export(Squeezed(), (rows(example),), dynamic_shapes={"x": {0: "n"}})
+    for size in (1, 2, 4):
+        np.testing.assert_array_equal(model(rows(size).numpy()), Squeezed()(rows(size)))
+
+
+class Pair(typing.NamedTuple):
+    a: typing.Any
+    b: typing.Any
+
+
+@pytest.mark.parametrize(
+    "form", [Pair({0: "n"}, {0: "n"}), ({0: "n"}, {0: "n"}), {"a": {0: "n"}, "b": {0: "n"}}]
+)
+def test_named_tuples_in_dynamic_shapes(form):
+    class Adding(nn.Module):
+        def forward(self, pair):
+            return pair.a + pair.b
+
+    model = onnxsmith.torch.export(Adding(), (Pair(rows(2), rows(2)),), dynamic_shapes={"pair": form})
+    assert [each.type.shape for each in model.inputs] == [("n", 3), ("n", 3)]
+
+
+def test_a_float_of_the_data_is_read_from_the_code(capfd):
+    class Scaled(nn.Module):
+        def forward(self, x):
+            return x * float(x.max())
+
+    model = onnxsmith.torch.export(Scaled(), (rows(2),), dynamic_shapes={"x": {0: "n"}})
+    np.testing.assert_allclose(model(rows(5).numpy()), Scaled()(rows(5)), rtol=1e-5)
+    captured = capfd.readouterr()
+    assert not captured.err + captured.out
+
+
+def test_names_of_math_are_put_back():
+    before = (math.sqrt, math.log, torch.linspace, F.one_hot)
+    onnxsmith.torch.export(nn.ReLU(), (rows(2),), dynamic_shapes={"input": {0: "n"}})
+    assert (math.sqrt, math.log, torch.linspace, F.one_hot) == before
+    assert not hasattr(torch.SymInt, "__divmod__")
+
+
+#: Modules for whose example of one row a model was made that refused it.
+OF_ONE_ROW = {
+    "decides by one row": lambda x, y: x * (2 if x.shape[0] == 1 else 3) + y,
+    "broadcasts behind an end": lambda x, y: (
+        torch.where(torch.cat([x, torch.zeros(1, 3)]) > 0, 1.0, y) * (2 if x.shape[0] > 3 else 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_ONE_ROW)
+def test_a_model_takes_its_example_of_one_row(case):
+    for names in (("n", "n"), ("n", "m")):
+        use = Use(OF_ONE_ROW[case], lambda n: (rows(n), rows(n) + 1), names)
+        verdict, _ = judge(case, use, 1)
+        assert verdict.kind != "wrong", verdict.text
+
+
+def test_a_size_that_is_looked_up_is_not_dynamic():
+    use = Use(lambda x: torch.cat([x, x[:1]]).amax() * {5: 2.0, 1: 4.0}.get(x.shape[0] + 1, 1.0))
+    verdict, _ = judge("looked up", use, 5)
+    assert verdict.kind == "refused", verdict.text
+
+
+def test_remainders_of_sizes_below_0():
+    use = Use(lambda x: F.avg_pool1d(x.T[None], 2, 1)[0].T.amax(0) * ((x.shape[0] - 1) % 2))
+    verdict, _ = judge("remainder", use, 5)
+    assert verdict.kind != "wrong", verdict.text
