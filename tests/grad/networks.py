@@ -261,20 +261,21 @@ def by_export(given: Network) -> Trained:
         # It shall be trained; and torch warns of its own layers.
         warnings.simplefilter("ignore", TrainingModeWarning)
         warnings.filterwarnings("ignore", "The tensor attributes", UserWarning)
-        model = onnxsmith.torch.export(given.module.train(), (given.x,))
+        model = onnxsmith.torch.export(given.module.train(), (given.x,), keep_mutations=True)
     step = training_step(model, losses.cross_entropy, sgd(lr=RATE))
     state = initial_state(model, step)
     x, target = given.x.numpy(), given.target.numpy()
     inputs = {step.inputs[0].name: x, step.inputs[1].name: target}
     start, first = dict(state), None
+    trained = [name for name, _ in given.module.named_parameters() if name in state]
     for _ in range(STEPS):
         loss, *after = step(**inputs, **state)
         state = dict(zip(state, after, strict=True))
         if first is None:
-            slopes = {name: (start[name] - state[name]) / np.float32(RATE) for name in state}
+            slopes = {name: (start[name] - state[name]) / np.float32(RATE) for name in trained}
             first = float(loss), slopes
     assert first is not None
-    return Trained(*first, state)
+    return Trained(*first, {name: state[name] for name in trained})
 
 
 def differences(found: Trained, wanted: Trained) -> dict[str, float]:

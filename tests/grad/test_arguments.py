@@ -13,6 +13,7 @@ from onnxsmith import DOUBLE, FLOAT, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import CallError, LiteralError, MixedDTypesError, OnnxsmithError
 from onnxsmith.grad import grad, jvp, value_and_grad, vjp
+from tests.grad import structures
 
 X = np.float32([1.0, 2.0])
 SCALARS = [kind(3) for kind in (np.float64, np.float32, np.float16, np.int64, np.int32, np.int8, np.uint8)]
@@ -132,12 +133,11 @@ def test_cotangents_and_tangents_that_are_numbers_take_the_type_of_theirs(
 
 
 @pytest.mark.parametrize("stage", [xp.jit, lambda function: function], ids=["numpy", "tensors"])
-def test_a_dict_of_what_is_trained_is_told_to_be_arguments(stage: Callable[..., Any]) -> None:
+def test_a_gradient_by_a_dict_is_a_dict(stage: Callable[..., Any]) -> None:
     function = stage(lambda weights, x: (weights["w"] * x).sum())
-    with pytest.raises(CallError, match="'weights' of f is given a dict") as caught:
-        grad(function)({"w": X}, X)
-    assert (caught.value.help or "").startswith("one argument each, and wrt=[")
-    assert "partial" not in (caught.value.help or "")
+    found = grad(function)({"w": X}, X)
+    assert list(found) == ["w"]
+    assert found["w"].tolist() == X.tolist()
 
 
 @pytest.mark.parametrize("namespace", [np, xp], ids=["numpy", "onnxsmith.numpy"])
@@ -148,3 +148,32 @@ def test_code_for_numpy_that_is_not_jitted_is_told(namespace: Any) -> None:
     with pytest.raises(OnnxsmithError) as caught:
         grad(curve)(X)
     assert caught.value.help == "grad(onnxsmith.numpy.jit(curve)) differentiates code for numpy"
+
+
+def test_gradients_by_structures_are_those_by_their_arrays() -> None:
+    assert not structures.LAW.wrong(0, 60)
+
+
+def test_parts_of_a_container_do_not_meet_arguments_of_their_name() -> None:
+    x = np.float32([1, 2])
+    found = grad(lambda d_a, d: (d["a"] * d_a).sum(), wrt=1)(x, {"a": x * 5})
+    assert found["a"].tolist() == [1, 2]
+
+
+def test_a_tangent_has_the_form_of_its_argument() -> None:
+    x = np.float32([1, 2])
+    with pytest.raises(CallError, match="the tangent of 'd' has another form"):
+        jvp(lambda d: d["a"] * d["b"])({"a": x, "b": x}, tangent={"a": x})
+
+
+def test_a_structure_without_numbers_has_no_gradient() -> None:
+    with pytest.raises(CallError, match="'o' of f has neither arrays nor numbers in it"):
+        grad(lambda x, o: x.sum() * o["k"], wrt=1)(np.float32([1, 2]), {"k": 3})
+
+
+@pytest.mark.filterwarnings("ignore::onnxsmith.errors.ModelWarning")
+def test_the_second_derivative_of_a_line_along_a_vector_is_zero() -> None:
+    x = np.float32([1, 2])
+    slope, change = jvp(grad(lambda x: (3.0 * x).sum()))(x, tangent=x)
+    assert slope.tolist() == [3, 3]
+    assert change.tolist() == [0, 0]

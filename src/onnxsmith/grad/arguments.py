@@ -28,11 +28,13 @@ from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError
 from onnxsmith.grad.binding import Bound
+from onnxsmith.grad.results import taken_apart
 from onnxsmith.graphs.model import Model, fed_arrays
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
 from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.tracing.model_maker import Known, MakesModels
 from onnxsmith.tracing.trace import traced
 from onnxsmith.types.dtypes import DType
@@ -295,8 +297,9 @@ def traced_function(
     *,
     mixes_dtypes: bool,
     as_array: Callable[[Tensor], object] | None = None,
-) -> tuple[Model, Casts]:
-    """The model of a function on these arguments, and the types that it makes of those that are numbers.
+) -> tuple[Model, Casts, Held]:
+    """The model of a function on these arguments, the types that it makes of those that are numbers, and the form of
+    its result.
 
     `as_array` makes of a tensor what numpy code computes with, where the function is called in such code.
     """
@@ -310,8 +313,10 @@ def traced_function(
         args, kwargs = bound.handed(met)
         # Arrays from around the function are those of another graph, which nothing here can write to.
         with contextlib.nullcontext() if as_array is None else Wall():
-            return function(*args, **kwargs)
+            flat, forms[:] = _with_form(function(*args, **kwargs))
+            return flat
 
+    forms: list[Held] = []
     inputs = [each for each in arguments if each.role != "option"]
     model = traced(
         with_options,
@@ -319,7 +324,12 @@ def traced_function(
         input_names=[each.name for each in inputs],
         mixes_dtypes=mixes_dtypes,
     )
-    return model, _casts(model, arguments)
+    return model, _casts(model, arguments), forms[0]
+
+
+def _with_form(result: Any) -> tuple[Any, list[Held]]:
+    flat, form = taken_apart(result)
+    return flat, [form]
 
 
 def _met(argument: Argument, tensor: Tensor, as_array: Callable[[Tensor], object] | None) -> object:

@@ -1,35 +1,77 @@
-"""Arguments of a call by the names of parameters, as Python binds them: of functions, scripts and models alike."""
+"""Arguments of a call by the names of parameters, as Python binds them: of functions, scripts and models alike.
+
+Of a list, tuple, dict or dataclass that holds arrays each part is an argument of its own, as `onnxsmith.numpy.jit`
+takes them: the same mechanism takes containers apart and puts them together.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
+
+from onnxsmith.core.numpys_arrays import has_numpys_meaning
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import Value
 from onnxsmith.errors import CallError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.definition import ScriptDefinition
+from onnxsmith.scripting.staging.script_values import Held
+from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt, unflatten
+from onnxsmith.tracing.model_maker import MakesModels
+from onnxsmith.types.value_types import TensorType
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The arguments of a call, one by one: those of `*args` and `**kwargs` have a name each."""
+    """The arguments of a call, one by one: parts of `*args`, `**kwargs` and of containers have a name each."""
 
     names: list[str]
     values: list[UserValue]
     #: The parameters that they belong to; None where all go by position.
     signature: inspect.Signature | None = None
     counts: tuple[tuple[str, int], ...] = ()
+    #: The arguments as they were given: the name of each, and its form with a `Slot` for each of the values.
+    forms: tuple[tuple[str, Held], ...] = ()
+
+    @property
+    def has_containers(self) -> bool:
+        """True if an argument has parts."""
+        return any(not isinstance(form, Slot) for _, form in self.forms)
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the arguments as they were given."""
+        return [name for name, _ in self.forms] if self.forms else self.names
+
+    def form(self, name: str) -> Held:
+        """The form of a given argument."""
+        forms = dict(self.forms)
+        return forms[name] if forms else Slot(self.names.index(name))
+
+    def leaves(self, name: str) -> list[str]:
+        """The names of the parts of a given argument by which there can be a gradient."""
+        form = self.form(name)
+        positions = list(_slots(form))
+        if isinstance(form, Slot):
+            return [self.names[form.position]]
+        return [self.names[each] for each in positions if _is_number(self.values[each])]
 
     def handed(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Other values, one for each, as the function is called with them."""
+        names: Sequence[str] = self.names
+        if self.forms:
+            names = [name for name, _ in self.forms]
+            values = [unflatten(form, values) for _, form in self.forms]
         if self.signature is None:
             return tuple(values), {}
-        left = iter(zip(self.names, values, strict=True))
+        left = iter(zip(names, values, strict=True))
         arguments: dict[str, Any] = {}
         for name, count in self.counts:
             part = [next(left) for _ in range(count)]
@@ -62,7 +104,7 @@ def bind(
             raise CallError(
                 f"there is no argument {next(iter(kwargs))!r} to give", help="give it by position"
             )
-        return Bound([f"input_{k}" for k in range(len(args))], list(args))
+        return _taken_apart(function, Bound([f"input_{k}" for k in range(len(args))], list(args)))
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -80,7 +122,64 @@ def bind(
         names += (each for each, _ in found)
         values += (each for _, each in found)
         counts.append((name, len(found)))
-    return Bound(names, values, signature, tuple(counts))
+    return _taken_apart(function, Bound(names, values, signature, tuple(counts)))
+
+
+def _taken_apart(function: Callable[..., Any], bound: Bound) -> Bound:
+    """The same arguments with the parts of containers one by one."""
+    # Code for numpy has lists of numbers; elsewhere these are an array, or an option.
+    is_leaf = _is_number if isinstance(function, MakesModels) else _is_array
+    if not any(_is_container(each, is_leaf) for each in bound.values):
+        return bound
+    names: list[str] = []
+    values: list[UserValue] = []
+    taken = set(bound.names)
+
+    def apart(value: Held, name: str, *, is_part: bool) -> Held:
+        inner = parts(value) if _is_container(value, is_leaf) else None
+        if inner is not None:
+            return rebuilt(value, [apart(each, f"{name}_{key}", is_part=True) for key, each in inner])
+        while is_part and name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(name)
+        values.append(cast(UserValue, value))
+        return Slot(len(values) - 1)
+
+    pairs = zip(bound.names, bound.values, strict=True)
+    forms = tuple((name, apart(value, name, is_part=False)) for name, value in pairs)
+    return Bound(names, values, bound.signature, bound.counts, forms)
+
+
+def _is_container(value: object, is_leaf: Callable[[object], bool]) -> bool:
+    """True for what is taken apart: a dict or dataclass, and a list or tuple with something in it that is a leaf."""
+    if isinstance(value, type | Value | TensorType) or hasattr(value, "__array__"):
+        return False
+    inner = parts(cast(Held, value))
+    if inner is None:
+        return False
+    if not isinstance(value, list | tuple):
+        return True
+    return any(is_leaf(each) or _is_container(each, is_leaf) for _, each in inner)
+
+
+def _is_array(value: object) -> bool:
+    if isinstance(value, type):
+        return False
+    return isinstance(value, np.ndarray | Value | TensorType) or has_numpys_meaning(value)
+
+
+def _is_number(value: object) -> bool:
+    """True for what there can be a gradient by."""
+    return _is_array(value) or isinstance(value, float | np.generic | Number)
+
+
+def _slots(form: Held) -> Iterator[int]:
+    if isinstance(form, Slot):
+        yield form.position
+        return
+    for _, each in parts(form) or ():
+        yield from _slots(each)
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:

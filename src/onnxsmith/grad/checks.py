@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 import onnx
 
-from onnxsmith.diagnostics import described_type
+from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, LossError
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.definition import ScriptDefinition
@@ -58,16 +58,32 @@ def refuse_twice(names: Sequence[str]) -> None:
             raise AttributeValueError(f"wrt names '{name}' twice", culprit=("attribute", "wrt"))
 
 
-def check_loss(loss: object) -> None:
-    """Refuse what cannot be called with a prediction and a target."""
+def check_loss(loss: object, outputs: Sequence[str]) -> None:
+    """Refuse what is neither the name of an output nor can be called with all of them and a target."""
+    if isinstance(loss, str):
+        if loss not in outputs:
+            raise LossError(
+                f"the model has no output '{loss}' that could be the loss",
+                help=did_you_mean(loss, list(outputs)) or f"its outputs are {', '.join(outputs)}",
+            )
+        return
     if not callable(loss):
         raise LossError(
             f"a loss is a function of a prediction and a target, not {described_type(type(loss))}",
-            help="training_step(model, losses.squared, sgd(lr=0.1))",
+            help="training_step(model, losses.squared, sgd(lr=0.1)); a loss that the model computes itself is the name "
+            "of that output",
         )
-    if takes(loss, 2):
+    if takes(loss, len(outputs) + 1):
         return
     name = getattr(loss, "__name__", "it")
+    if len(outputs) != 1:
+        raise LossError(
+            f"the model has {len(outputs)} outputs, and {name} does not take these and a target",
+            help=f"def loss({', '.join(outputs)}, target): …, or cut the model: "
+            f"model.extract(outputs=[{outputs[0]!r}]); the name of an output is for one that is the loss already"
+            if outputs
+            else None,
+        )
     raise LossError(
         f"a loss is a function of a prediction and a target, and {name} does not take two arguments",
         help=f"losses.{name}() makes one" if name == "huber" else "def loss(prediction, target): …",

@@ -107,7 +107,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[[Callable[..., Any
             if scope is None or not any(map(holds_open, (*args, *kwargs.values()))):
                 return function(*args, **kwargs)
             bound = bind(function, args, kwargs)
-            for each in bound.values:
+            for each in (*args, *kwargs.values()):
                 if holds_open(each) and not is_open(each):
                     raise CallError(
                         f"a function with a gradient of its own is given a {type(each).__name__} of values",

@@ -7,7 +7,7 @@ where a graph is being made, it becomes a part of that.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
@@ -44,6 +44,7 @@ from onnxsmith.grad.binding import Bound, bind, signature_of
 from onnxsmith.grad.checks import check_flags, refuse_twice
 from onnxsmith.grad.kept import LIMIT, Kept, KeptCall
 from onnxsmith.grad.models import differentiated, in_new_opset
+from onnxsmith.grad.results import check_form, cotangents_of, put_together
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
 from onnxsmith.graphs.model import Model, fed_arrays
@@ -51,6 +52,9 @@ from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
 from onnxsmith.scripting.staging.outside import Outside
+from onnxsmith.scripting.staging.plain_outside import HoldsFunction
+from onnxsmith.scripting.staging.script_values import Held
+from onnxsmith.scripting.staging.structure import Slot, parts, unflatten
 from onnxsmith.tracing.model_maker import MakesModels
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -67,8 +71,8 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool 
     """The gradient of a function that gives one number, as a function of the same arguments.
 
     `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
-    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients. `keep_nested_loops` is
-    as for `gradient`.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients. The gradient by a dict,
+    list, tuple or dataclass of arrays has its form. `keep_nested_loops` is as for `gradient`.
 
     >>> from onnxsmith.grad import grad
     >>> import numpy as np
@@ -128,7 +132,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 
 @shown_as("gradient")
-class Gradient:
+class Gradient(HoldsFunction):
     """A function that gives the gradient of another one; `grad` and the like make it."""
 
     def __init__(
@@ -170,12 +174,14 @@ class Gradient:
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
-        extra = self._extra(kwargs)
+        cotangent = kwargs.get("cotangent")
+        given = self._extra(kwargs)
         bound = bind(self._function, args, kwargs, self._signature)
-        wrt = self._chosen(bound.names)
+        wrt = self._chosen(bound)
+        extra = self._flat_extra(bound, given)
         active = ACTIVE.get()
         if active is not None and active.recording is not None:
-            return self._in_graph(active.recording, bound, wrt, extra)
+            return self._in_graph(active.recording, bound, wrt, extra, cotangent)
         arguments = arguments_of(self._function, bound, wrt, self._numbers, self._mode)
         try:
             made = self._on_arrays(bound, arguments, extra)
@@ -193,6 +199,8 @@ class Gradient:
                 self._numbers.needed = before  # they were not why
                 raise error from None
         call, arrays = made
+        if self._mode == "vjp":
+            check_form(call.form, cotangent)
         refuse_lost(arguments, call.casts, self._shown)
         open_place = Place(self._shown, "a cotangent or tangent")
         for port, each in zip(call.model.inputs[len(arrays) :], extra, strict=True):
@@ -206,7 +214,7 @@ class Gradient:
             results = call.run(arrays)
         except OnnxsmithError as error:
             raise self._of_the_call(bound, call.model, arrays, error) from None
-        return self._result(call, self._as_numbers(call, wrt, arguments, results))
+        return self._result(call, bound, self._as_numbers(call, wrt, arguments, results))
 
     def _of_the_call(
         self, bound: Bound, model: Model, arrays: Sequence[Array], error: OnnxsmithError
@@ -235,7 +243,12 @@ class Gradient:
         return self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=mixes), arrays
 
     def _in_graph(
-        self, graph: RecordingTarget, bound: Bound, wrt: Sequence[str], extra: Sequence[UserValue]
+        self,
+        graph: RecordingTarget,
+        bound: Bound,
+        wrt: Sequence[str],
+        extra: Sequence[UserValue],
+        cotangent: UserValue,
     ) -> Any:
         """The gradient as a part of a graph that is being made: what is known now is known to the function."""
         arguments = in_graph(self._function, bound, wrt, self._mode)
@@ -260,13 +273,15 @@ class Gradient:
             AROUND.reset(token)
         if captures.values:  # they are of this very graph
             kept.calls.clear()
+        if self._mode == "vjp":
+            check_form(call.form, cotangent)
         # What the function has read from around it stands behind its arguments, and before cotangents.
         own = len(given) - len(extra)
         results = call.model(*given[:own], *captures.values, *given[own:])
         if as_array is None:
-            return self._result(call, results)
+            return self._result(call, bound, results)
         found = cast("Sequence[Tensor]", results if isinstance(results, tuple) else (results,))
-        return self._result(call, tuple(map(as_array, found)))
+        return self._result(call, bound, tuple(map(as_array, found)))
 
     def _is_of_number(self, port: str, arguments: Sequence[Argument]) -> bool:
         """True if an input is the tangent of a number of Python's, which has no element type of its own."""
@@ -293,21 +308,20 @@ class Gradient:
         >>> grad(lambda x: op.ReduceSum(x * x, keepdims=0)).to_model(FLOAT["N"])
         Model(x: FLOAT['N']) -> reduce_sum: FLOAT, x_grad: FLOAT['N'], 6 nodes, opset 21
         """
-        extra = 0
-        if self._mode == "jvp":
-            extra = len(self._wrt)
-        elif self._mode == "vjp":
+        if self._mode == "vjp":
             raise CallError("the model of a vjp is made by a call", help="call it on arrays")
-        own = types[: len(types) - extra]
+        count = len(self._wrt) if self._mode == "jvp" else 0
+        own = types[: len(types) - count]
         bound = bind(self._function, own, {})
-        arguments = of_types(self._function, bound, self._chosen(bound.names), self._mode)
+        arguments = of_types(self._function, bound, self._chosen(bound), self._mode)
+        extra = self._flat_extra(bound, types[len(own) :])
         inputs = [each.value for each in arguments if each.role != "option"]
         kinds = [
             each if isinstance(each, TensorType) else type_of_example(cast(Any, each))
-            for each in (*inputs, *types[len(own) :])
+            for each in (*inputs, *extra)
         ]
         kept = self._kept_for(arguments)
-        return self._made(kept, bound, arguments, kinds, extra, mixes_dtypes=False).model
+        return self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=False).model
 
     def _kept_for(self, arguments: Sequence[Argument]) -> Kept:
         """The models for the options among the arguments."""
@@ -326,9 +340,65 @@ class Gradient:
         if word not in kwargs:
             raise CallError(f"{self._mode} needs {word}=", help=f"f(x, {word}=v)")
         given = kwargs.pop(word)
+        if self._mode == "jvp" and self._is_single:
+            return [given]  # it has the form of the argument
+        if self._mode == "vjp":
+            return cotangents_of(given)
         return list(cast("Sequence[UserValue]", given)) if isinstance(given, tuple | list) else [given]
 
-    def _chosen(self, names: Sequence[str]) -> list[str]:
+    def _flat_extra(self, bound: Bound, given: Sequence[UserValue]) -> list[UserValue]:
+        """Tangents one by one: that of a container has its form."""
+        if self._mode != "jvp":
+            return list(given)
+        chosen = self._arguments(bound)
+        forms = [bound.form(name) for name in chosen]
+        if self._is_single and isinstance(forms[0], Slot) and isinstance(given[0], tuple | list):
+            given = list(
+                cast("Sequence[UserValue]", given[0])
+            )  # tangents of all arguments, of which there is one
+        if len(given) != len(forms) or not bound.has_containers:
+            return list(given)
+        found: list[UserValue] = []
+        for name, form, each in zip(chosen, forms, given, strict=True):
+            wanted = set(bound.leaves(name))
+            if isinstance(form, Slot):
+                found.append(each)
+                continue
+            parts_of_it = dict(self._matched(name, form, each))
+            found += [parts_of_it[k] for k in parts_of_it if bound.names[k] in wanted]
+        return found
+
+    def _matched(self, name: str, form: Held, given: UserValue) -> Iterator[tuple[int, UserValue]]:
+        """The parts of a tangent, each with the position of the argument that it belongs to."""
+        if isinstance(form, Slot):
+            yield form.position, given
+            return
+        inner, theirs = parts(form), parts(given)
+        if inner is None:
+            return
+        if theirs is None or [key for key, _ in inner] != [key for key, _ in theirs]:
+            raise CallError(
+                f"the tangent of '{name}' has another form than '{name}'", help="give it the same containers"
+            )
+        for (_, one), (_, other) in zip(inner, theirs, strict=True):
+            yield from self._matched(name, one, cast(UserValue, other))
+
+    def _chosen(self, bound: Bound) -> list[str]:
+        """The arguments that the gradient is by, with the parts of containers one by one."""
+        found: list[str] = []
+        for name in self._arguments(bound):
+            leaves = bound.leaves(name)
+            if not leaves:
+                raise CallError(
+                    f"'{name}' of {self._shown} has neither arrays nor numbers in it, and a gradient is by these",
+                    help="wrt= names another argument",
+                )
+            found += leaves
+        return found
+
+    def _arguments(self, bound: Bound) -> list[str]:
+        """The arguments that `wrt` names, as they were given."""
+        names = bound.given
         chosen: list[str] = []
         for each in self._wrt:
             if isinstance(each, int) and -len(names) <= each < len(names):
@@ -362,15 +432,15 @@ class Gradient:
         if found is None:
             if len(kept.calls) >= LIMIT:
                 kept.calls.clear()
-            model, casts = self._model(
+            model, casts, form = self._model(
                 bound,
                 arguments,
                 kinds[: len(kinds) - extra],
                 mixes_dtypes=mixes_dtypes,
                 as_array=as_array,
             )
-            found = self._differentiated(model, self._chosen(bound.names), extra)
-            found.casts = casts
+            found = self._differentiated(model, self._chosen(bound), extra)
+            found.casts, found.form = casts, form
             kept.calls[key] = found
             # What tracing itself has changed, such as a list that the function appends to, makes nothing old.
             options = [(each.name, each.value) for each in arguments if callable(each.value)]
@@ -385,21 +455,21 @@ class Gradient:
         *,
         mixes_dtypes: bool,
         as_array: Callable[[Tensor], object] | None,
-    ) -> tuple[Model, Casts]:
-        """The model of the function, and the types that it makes of numbers."""
+    ) -> tuple[Model, Casts, Held]:
+        """The model of the function, the types that it makes of numbers, and the form of its result."""
         function = self._function
         if isinstance(function, Model):
-            return in_new_opset(function), {}
+            return in_new_opset(function), {}, None
         if isinstance(function, ScriptDefinition):
             types = dict(zip(bound.names, kinds, strict=True))
-            return in_new_opset(make_model(function, {"input_types": types})), {}
+            return in_new_opset(make_model(function, {"input_types": types})), {}, None
         if isinstance(function, MakesModels):
-            return in_new_opset(_of_numpys(function, bound, arguments, kinds)), {}
+            return in_new_opset(_of_numpys(function, bound, arguments, kinds)), {}, None
         try:
-            model, casts = traced_function(
+            model, casts, form = traced_function(
                 function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes, as_array=as_array
             )
-            return in_new_opset(model), casts
+            return in_new_opset(model), casts, form
         except OnnxsmithError as error:
             # A function of numpy, or one of onnxsmith.numpy, has met a tensor.
             is_numpys = error.message.startswith(
@@ -437,15 +507,23 @@ class Gradient:
             raise CallError(f"wrt names {len(wrt)} arguments, and {extra} tangents were given")
         return KeptCall(forward_model(model, outputs, wrt), len(outputs))
 
-    def _result(self, call: KeptCall, results: Any) -> Any:
+    def _result(self, call: KeptCall, bound: Bound, results: Any) -> Any:
         found = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
         values, gradients = found[: call.value_count], found[call.value_count :]
+        if self._mode != "jvp" and bound.has_containers:
+            gradients = self._in_form(bound, gradients)
         if self._mode == "grad":
             return gradients[0] if self._is_single else gradients
-        value = values[0] if len(values) == 1 else values
+        value = put_together(call.form, values)
         if self._mode == "jvp":
-            return value, gradients[0] if len(gradients) == 1 else gradients
+            return value, put_together(call.form, gradients)
         return value, gradients[0] if self._is_single else gradients
+
+    def _in_form(self, bound: Bound, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """Gradients in the form of the arguments that they are by; None for a part that is no number."""
+        by_name = dict(zip(self._chosen(bound), gradients, strict=True))
+        flat = [by_name.get(name) for name in bound.names]
+        return tuple(unflatten(bound.form(name), flat) for name in self._arguments(bound))
 
 
 def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> Model:

@@ -10,6 +10,7 @@ from onnxsmith.core.value import Array
 from onnxsmith.grad.arguments import Casts
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -27,6 +28,8 @@ class KeptCall:
     #: What the function's model makes of arguments that are numbers, by position.
     casts: Casts = field(default_factory=dict[int, tuple[DType, ...]])
     run: Callable[[Sequence[Any]], Any] | None = None
+    #: The containers that the function gives its results in; None for a tensor, or a tuple of them.
+    form: Held = None
 
 
 @dataclass(slots=True)

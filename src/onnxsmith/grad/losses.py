@@ -148,3 +148,19 @@ def zeros_of(kind: TensorType) -> np.ndarray[Any, np.dtype[Any]]:
     sizes = [each for each in kind.shape or () if isinstance(each, int)]
     dtype = DType.FLOAT if kind.dtype is None else kind.dtype
     return np.zeros(sizes, dtype.numpy)
+
+
+__all__ = [
+    "absolute",
+    "binary_cross_entropy",
+    "cross_entropy",
+    "elastic_penalty",
+    "hinge",
+    "huber",
+    "negative_log_likelihood",
+    "squared",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -26,6 +26,7 @@ from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.checks import check_flags, check_model, read_names, refuse_twice
 from onnxsmith.grad.containers import zeros_like
 from onnxsmith.grad.frames import Frame
+from onnxsmith.grad.operators import op
 from onnxsmith.grad.paths import ancestors, cut_at, described, span_of
 from onnxsmith.grad.replaying import Replay
 from onnxsmith.grad.reverse import Reverse
@@ -214,8 +215,9 @@ class _Recorder:
         )
         target.program.node_names.reserve(node.name for node in self._graph if node.name)
         outputs = replay.graph(self._graph, frame)[:kept]
+        # What nothing reads is not made on the way.
         made = {
-            name: frame.values[self._named(name)] if value is None else value
+            name: frame.values.get(self._named(name)) if value is None else value
             for name, value in sources.items()
         }
         losses = [self._value(name) for name in of]
@@ -231,15 +233,28 @@ class _Recorder:
         target.origin.set(None, is_backward=True)
         found: dict[str, Value] = {}
         for name, value in made.items():
+            if value is None:
+                found[name] = zeros_like(self._value(late[name]))
+                continue
             cotangent = self._found(name, value, reverse, losses, skips, fills=fills)
             if cotangent is not None:
                 found[name] = cotangent
         results = target.outputs_of([*outputs, *found.values()])
+        for value, result in zip(self._graph.outputs, results[: len(outputs)], strict=False):
+            self._call_as(value.name, result)
         for name, result in zip(found, results[len(outputs) :], strict=True):
             record = made_value(result).record
             target.program.names.release(record.name)
             record.name = target.program.names.unique(f"{name}_grad")
         return self._finished(results), list(found)
+
+    def _call_as(self, name: str | None, output: Value) -> None:
+        """Give an output the name that it has in the model: what a function gives has that of its body."""
+        record, names = made_value(output).record, self._target.program.names
+        if name and record.name != name:
+            names.release(record.name)
+            names.release(name)
+            record.name = names.unique(name)
 
     def _sources(self, wrt: Sequence[str], late: dict[str, str]) -> dict[str, Value | None]:
         """The values that the gradient is taken with respect to; None for those that are made on the way."""
@@ -268,7 +283,8 @@ class _Recorder:
         return sources
 
     def _ones_like(self, name: str) -> Callable[[], Value]:
-        return lambda: filled_like(_tensor(self._value(name)), 1.0)
+        # A graph has each constant once: the cotangents of two numbers would be one value, with one gradient.
+        return lambda: op.Identity(filled_like(_tensor(self._value(name)), 1.0))
 
     def _named(self, name: str) -> ir.Value:
         found = self._graph.initializers.get(name)

@@ -115,3 +115,14 @@ def adam(
         return weight - mean * scale / corrected, [mean, square]
 
     return Optimizer(_number(lr), ("mean", "square"), True, update)
+
+
+__all__ = [
+    "Optimizer",
+    "adam",
+    "sgd",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

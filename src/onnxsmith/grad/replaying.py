@@ -20,7 +20,7 @@ from onnxsmith.core.call import call, has_open_outputs
 from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Value
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.bit_tracking import Bits
 from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
@@ -35,6 +35,7 @@ from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.graphs.raising_nodes import RAISED
 from onnxsmith.graphs.records import ValueRecord
+from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.value import SymbolicTensor, made_value
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.schema import registry
@@ -52,9 +53,18 @@ _PLAIN_CONSTANTS = {
 
 
 class Replay:
-    """Records the nodes of a model in a target, and the steps that it consists of."""
+    """Records the nodes of a model in a target, and the steps that it consists of.
+
+    Raises NotDifferentiableError for a model whose functions call others without measure: a gradient keeps the values
+    of every call, also where the functions stay functions.
+    """
 
     def __init__(self, model: ir.Model, *, is_backward: bool = False, keeps_nested: bool = False) -> None:
+        if is_past_measure(model):
+            raise NotDifferentiableError(
+                f"the functions of the model call others so often that they make more than {MOST_NODES:,} nodes",
+                help="a gradient keeps the values of every call; put a Loop in the place of repeated calls",
+            )
         #: Whether loops inside loops keep their states on the way forward.
         self.keeps_nested = keeps_nested
         #: What loops of this graph keep for the one around it, or have kept.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -12,10 +13,18 @@ import onnx_ir as ir
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Array
 from onnxsmith.diagnostics import described_type, did_you_mean
-from onnxsmith.errors import AttributeTypeError, CallError, LossError, UnknownNameError, boundary
+from onnxsmith.errors import (
+    AttributeTypeError,
+    CallError,
+    LossError,
+    UnknownNameError,
+    UnreachedError,
+    boundary,
+)
+from onnxsmith.errors.telling import tell
 from onnxsmith.grad.checks import check_flags, check_loss, check_model, read_names, takes
 from onnxsmith.grad.losses import Loss, target_type, zeros_of
-from onnxsmith.grad.models import differentiated, in_new_opset
+from onnxsmith.grad.models import Differentiated, differentiated, in_new_opset
 from onnxsmith.grad.operators import op, several
 from onnxsmith.grad.optimizers import Optimizer
 from onnxsmith.graphs import trained_parameters
@@ -24,6 +33,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import WEIGHT_KEY
 from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
 from onnxsmith.passes import optimize
+from onnxsmith.source import caller_span
 from onnxsmith.tracing.trace import trace
 from onnxsmith.types.annotations import Annotation
 from onnxsmith.types.dtypes import DType
@@ -36,7 +46,7 @@ TARGET, RATE, COUNT = "target", "lr", "step"
 @boundary
 def training_step(
     model: Model,
-    loss: Loss,
+    loss: Loss | str,
     optimizer: Optimizer,
     *,
     weights: str | Sequence[str] | None = None,
@@ -47,10 +57,12 @@ def training_step(
     """One step of training as a model of standard operators.
 
     Its inputs are those of `model`, then `target`, `lr` where the optimiser leaves it open, the weights by their names,
-    and what the optimiser keeps. Its outputs are the loss, then the weights and what is kept, in the same order:
-    `NAME_next`. `initial_state` gives the first of those inputs by name.
+    what the optimiser keeps, and state of the model such as running statistics. Its outputs are the loss, then the
+    weights, what is kept and the state, in the same order: `NAME_next`. `initial_state` gives the first of those inputs
+    by name.
 
-    `loss` is a function of the model's output and a target; `onnxsmith.grad.losses` has the usual ones. `weights` are
+    `loss` is a function of the model's outputs and a target; `onnxsmith.grad.losses` has the usual ones. Where the
+    model computes the loss itself, it is the name of that output, and the step has no `target`. `weights` are
     names or patterns. By default they are those that the metadata of the model names, under `onnxsmith.parameters`, as
     that of a PyTorch module exported in training does: parameters that ask for gradients, and no buffers. For other
     models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them
@@ -77,7 +89,9 @@ def training_step(
     """
     check_model(model, "training_step")
     check_flags(keep_nested_loops=keep_nested_loops)
-    check_loss(loss)
+    state = trained_parameters.read_state(model.ir.metadata_props)
+    predictions = [each.name for each in model.outputs if each.name not in state.values()]
+    check_loss(loss, predictions)
     if not isinstance(optimizer, Optimizer):  # pyright: ignore[reportUnnecessaryIsInstance]  # user input
         raise AttributeTypeError(
             f"the optimizer is one that sgd or adam makes, not {described_type(type(optimizer))}",
@@ -90,34 +104,89 @@ def training_step(
             culprit=("attribute", "penalty"),
         )
     given = in_new_opset(model)
-    if len(given.outputs) != 1:
-        raise LossError(
-            f"the model has {len(given.outputs)} outputs, and the loss is of one",
-            help="cut it: model.extract(outputs=['prediction'])",
-        )
     if weights is None:
         names = _parameters(given.ir) or _weights(given.ir.graph, None)
     else:
         names = _weights(given.ir.graph, read_names(weights, "weights", "weights=['head.*']"))
-    _refuse_names(given, optimizer)
+    _refuse_names(given, optimizer, has_target=not isinstance(loss, str))
     if penalty is not None and not takes(penalty, len(names)):
         raise LossError(
             f"the penalty is called with {len(names)} weights, and does not take so many",
             help="def penalty(*weights): …",
         )
-    free = _with_inputs(given, names)
+    kept = _kept_state(given, state)
+    whole = _Whole(loss, penalty, predictions, kept)
     opset = given.opset_imports.get("", 18)
-    kind = cast(TensorType, given.outputs[0].type)
-    wanted: Any = target_type(loss, kind) if target is None else target
-    inputs = [each.name for each in given.inputs]
-    of_loss = _loss_model(free, loss, penalty, [*inputs, TARGET, *names], wanted, len(inputs), opset)
-    gradient = differentiated(of_loss, [of_loss.outputs[0].name], names, keeps_nested=keep_nested_loops).model
-    return _with_update(gradient, optimizer, names, opset)
+    data = [(each.name, each.type) for each in given.inputs]
+
+    def slopes_of(names: Sequence[str], skips: frozenset[str]) -> Differentiated:
+        buffers = [each for each in kept if each not in names]
+        free = _with_inputs(given, [*buffers, *names], kept)
+        of_loss = _loss_model(free, whole, data, [*buffers, *names], target, len(names), opset)
+        of = [of_loss.outputs[0].name]
+        return differentiated(of_loss, of, names, skips=skips, keeps_nested=keep_nested_loops)
+
+    made = slopes_of(names, frozenset(names) if weights is None else frozenset())
+    if not made.names:
+        raise UnreachedError(
+            f"the loss depends on none of the weights: {', '.join(names)}",
+            help="what is behind detach() or no_grad() has no gradient; name others: training_step(…, weights=[…])",
+        )
+    if len(made.names) < len(names):  # the others stay what they are, as optimisers of torch leave them
+        names = list(made.names)
+        made = slopes_of(names, frozenset())
+    return _with_update(made.model, optimizer, names, list(kept), opset)
 
 
-def _refuse_names(model: Model, optimizer: Optimizer) -> None:
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A loss with what is added to it, and what the outputs of the model are."""
+
+    loss: Loss | str
+    penalty: Callable[..., Any] | None
+    predictions: Sequence[str]
+    #: Initializers that are state, and the outputs with their new values.
+    state: Mapping[str, str]
+
+    def of(self, results: Mapping[str, Tensor], aim: Tensor | None, weights: Sequence[Tensor]) -> Any:
+        """The whole loss."""
+        loss = self.loss
+        total: Any = (
+            results[loss]
+            if isinstance(loss, str)
+            else cast("Callable[..., Any]", loss)(*(results[each] for each in self.predictions), aim)
+        )
+        if self.penalty is None:
+            return total
+        added: object = self.penalty(*weights)
+        if not isinstance(added, Tensor | int | float):
+            raise LossError(f"the penalty is one number, not {described_type(type(added))}")
+        return total + added
+
+
+def _kept_state(model: Model, state: Mapping[str, str | None]) -> dict[str, str]:
+    """The state that a step hands on; what the model would write to and does not give is told."""
+    lost = [name for name, output in state.items() if output is None]
+    if lost:
+        tell(
+            f"training writes to {', '.join(lost)}, and the model does not give the new values: after training they "
+            "are what they were; export the module with keep_mutations=True",
+            caller_span(),
+        )
+    held, given = model.ir.graph.initializers, {each.name for each in model.outputs}
+    taken = {each.name for each in model.inputs}
+    # What is written to and never read is in no graph.
+    return {
+        name: output
+        for name, output in state.items()
+        if output is not None and output in given and (name in held or name not in taken)
+    }
+
+
+def _refuse_names(model: Model, optimizer: Optimizer, *, has_target: bool) -> None:
     """Refuse inputs that are called as those of a step are."""
-    own = {TARGET, *([RATE] if optimizer.lr is None else []), *([COUNT] if optimizer.counts else [])}
+    own = {*([RATE] if optimizer.lr is None else []), *([COUNT] if optimizer.counts else [])}
+    own |= {TARGET} if has_target else set()
     for port in model.inputs:
         if port.name in own:
             raise CallError(
@@ -220,11 +289,16 @@ def _weights(graph: ir.Graph, patterns: Sequence[str] | None) -> list[str]:
     return list(found)
 
 
-def _with_inputs(model: Model, names: Sequence[str]) -> Model:
-    """The model with weights as its last inputs."""
+def _with_inputs(model: Model, names: Sequence[str], state: Mapping[str, str]) -> Model:
+    """The model with weights and state as its last inputs; of state that it only writes to, the type of the output."""
     changed = model.ir.clone()
     graph = changed.graph
+    written = {each.name: each for each in graph.outputs}
     for name in names:
+        if name not in graph.initializers:
+            after = written[state[name]]
+            graph.inputs.append(ir.Value(name=name, shape=after.shape, type=after.type))
+            continue
         value = graph.initializers.pop(name)
         tensor = value.const_value
         assert tensor is not None  # it was chosen for what it holds
@@ -239,76 +313,85 @@ def _with_inputs(model: Model, names: Sequence[str]) -> Model:
 
 def _loss_model(
     model: Model,
-    loss: Loss,
-    penalty: Callable[..., Any] | None,
+    whole: _Whole,
+    data: Sequence[tuple[str, Any]],
     names: Sequence[str],
     target: Any,
-    count: int,
+    weights: int,
     opset: int,
 ) -> Model:
-    """The loss of the data, a target and the weights."""
-    kinds: list[Any] = [each.type for each in model.inputs]
+    """The loss, and the new state, of the data, a target if there is one, state and weights: the last of `names`."""
+    kinds: list[Any] = [each.type for each in model.inputs][len(data) :]
+    count, has_target = len(data), not isinstance(whole.loss, str)
+    aims: list[Any] = []
+    if not isinstance(whole.loss, str):
+        of_outputs = {each.name: cast(TensorType, each.type) for each in model.outputs}
+        aims = [target_type(whole.loss, of_outputs[whole.predictions[0]]) if target is None else target]
 
     def compute(*tensors: Tensor) -> Any:
-        data, aim, weights = tensors[:count], tensors[count], tensors[count + 1 :]
-        total = loss(model(*data, *weights), aim)
-        if penalty is None:
-            return total
-        added: object = penalty(*weights)
-        if not isinstance(added, Tensor | int | float):
-            raise LossError(f"the penalty is one number, not {described_type(type(added))}")
-        return total + added
+        aim, others = (tensors[count], tensors[count + 1 :]) if has_target else (None, tensors[count:])
+        results = several(model(*tensors[:count], *others))
+        by_name = dict(zip([each.name for each in model.outputs], results, strict=True))
+        total = whole.of(by_name, aim, others[len(others) - weights :])
+        return (total, *(by_name[each] for each in whole.state.values())) if whole.state else total
 
-    compute.__wrapped__ = loss  # pyright: ignore[reportFunctionMemberAccess]  # errors about results point there
+    if has_target:
+        compute.__wrapped__ = whole.loss  # pyright: ignore[reportFunctionMemberAccess]  # errors about results point there
     return trace(
         compute,
-        *kinds[:count],
-        target,
-        *kinds[count:],
-        input_names=list(names),
-        output_names=["loss"],
+        *(kind for _, kind in data),
+        *aims,
+        *kinds,
+        input_names=[*(name for name, _ in data), *([TARGET] if has_target else []), *names],
+        output_names=["loss", *(f"{each}_next" for each in whole.state)],
         opset_version=opset,
         name="training_step",
     )
 
 
-def _with_update(gradient: Model, optimizer: Optimizer, names: Sequence[str], opset: int) -> Model:
+def _with_update(
+    gradient: Model, optimizer: Optimizer, names: Sequence[str], state: Sequence[str], opset: int
+) -> Model:
     """The gradient, and what the optimiser makes of the weights."""
     ports = list(gradient.inputs)
     kinds: dict[str, Any] = {each.name: each.type for each in ports}
-    first = len(ports) - len(names)
-    data, weights = [each.name for each in ports[:first]], list(names)
+    weights, buffers = list(names), [each for each in state if each not in names]
+    data = [each.name for each in ports if each.name not in names and each.name not in buffers]
     rates = [RATE] if optimizer.lr is None else []
     slots = [f"{name}_{slot}" for name in weights for slot in optimizer.slots]
     counted = [COUNT] if optimizer.counts else []
-    inputs = [*data, *rates, *weights, *slots, *counted]
+    inputs = [*data, *rates, *weights, *slots, *counted, *buffers]
     types: list[Any] = [kinds[each] for each in data]
     types += [TensorType(DType.FLOAT, ())] * len(rates)
     types += [kinds[each] for each in weights]
     types += [kinds[name] for name in weights for _ in optimizer.slots]
     types += [TensorType(DType.INT64, ())] * len(counted)
+    types += [kinds[each] for each in buffers]
     width = len(optimizer.slots)
 
     def compute(*tensors: Tensor) -> tuple[Any, ...]:
         by_name = dict(zip(inputs, tensors, strict=True))
-        loss, *slopes = several(gradient(*(by_name[each] for each in (*data, *weights))))
+        loss, *results = several(gradient(*(by_name[each.name] for each in ports)))
+        after_run = dict(zip(state, results, strict=False))
+        slopes = results[len(state) :]
         number = by_name[COUNT] + np.int64(1) if optimizer.counts else None
         moved: list[Tensor] = []
         kept: list[Tensor] = []
         for k, name in enumerate(weights):
-            state = [by_name[each] for each in slots[k * width : (k + 1) * width]]
-            weight = by_name[name]
+            held = [by_name[each] for each in slots[k * width : (k + 1) * width]]
+            weight = after_run.get(name, by_name[name])  # the model may write to a weight, too
             rate = op.Cast(by_name[RATE], to=weight.dtype) if optimizer.lr is None else optimizer.lr
-            weight, after = optimizer.update(weight, slopes[k], rate, number, state)
+            weight, after = optimizer.update(weight, slopes[k], rate, number, held)
             moved.append(weight)
             kept += after
-        return (loss, *moved, *kept, *([] if number is None else [number]))
+        counts = [] if number is None else [number]
+        return (loss, *moved, *kept, *counts, *(after_run[each] for each in buffers))
 
     made = trace(
         compute,
         *types,
         input_names=inputs,
-        output_names=["loss", *(f"{each}_next" for each in (*weights, *slots, *counted))],
+        output_names=["loss", *(f"{each}_next" for each in (*weights, *slots, *counted, *buffers))],
         opset_version=opset,
         name="training_step",
     )

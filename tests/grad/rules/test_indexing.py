@@ -9,6 +9,7 @@ import pytest
 
 from onnxsmith import opset21 as op
 from onnxsmith.grad import grad, jvp
+from tests.grad.differences import agree
 
 RANDOM = np.random.default_rng(0)
 BASE = RANDOM.standard_normal((5, 3)).astype(np.float32)
@@ -71,3 +72,43 @@ def test_places_that_are_known_to_differ_cost_nothing() -> None:
         return len(model.to_model(np.ones((len(places), 3), np.float32)).ir.graph)
 
     assert made([0, 1, 2]) < made([0, 0, 1])
+
+
+MATRIX = np.arange(12.0).reshape(3, 4) % 5 + np.linspace(0, 0.7, 12).reshape(3, 4)
+#: A name, what is computed, and of which arrays.
+MOVED: dict[str, tuple[Any, ...]] = {
+    "Gather of rows, one twice": (lambda x: op.Gather(x, [2, 0, 2, -1]), MATRIX),
+    "Gather of one column": (lambda x: op.Gather(x, np.int64(1), axis=1), MATRIX),
+    "GatherElements": (lambda x: op.GatherElements(x, np.int64([[0, 3], [1, 1], [-1, 2]]), axis=1), MATRIX),
+    "GatherND of elements": (lambda x: op.GatherND(x, np.int64([[0, 1], [2, 3], [0, 1]])), MATRIX),
+    "GatherND in batches": (lambda x: op.GatherND(x, np.int64([[1], [0], [-1]]), batch_dims=1), MATRIX),
+    "ScatterElements that adds": (
+        lambda x, y: op.ScatterElements(x, np.int64([[0, 1, 1, 0]]), y, reduction="add"),
+        MATRIX,
+        MATRIX[:1] + 1,
+    ),
+    "ScatterND that adds": (
+        lambda x, y: op.ScatterND(x, np.int64([[1], [1]]), y, reduction="add"),
+        MATRIX,
+        MATRIX[:2] + 1,
+    ),
+    "Slice": (lambda x: op.Slice(x, [0, 1], [3, 4], [0, 1], [2, 2]), MATRIX),
+    "Slice backwards": (lambda x: op.Slice(x, [-1], [-9], [1], [-2]), MATRIX),
+    "Pad": (lambda x: op.Pad(x, [1, 0, 0, 2]), MATRIX),
+    "Pad by a value": (lambda x, v: op.Pad(x, [0, 2, 1, 0], v), MATRIX, np.array(0.5)),
+    "Pad of one axis": (lambda x: op.Pad(x, [1, 2], None, [-1]), MATRIX),
+    "Pad that cuts off": (lambda x: op.Pad(x, [-1, 0, 0, 1]), MATRIX),
+    "Pad by reflection": (lambda x: op.Pad(x, [0, 2, 1, 1], mode="reflect"), MATRIX),
+    "Pad by the edge": (lambda x: op.Pad(x, [1, 0, 2, 2], mode="edge"), MATRIX),
+    "Pad around": (lambda x: op.Pad(x, [1, 1, 0, 2], mode="wrap"), MATRIX),
+    "Compress of rows": (lambda x: op.Compress(x, np.array([True, False, True]), axis=0), MATRIX),
+    "Compress of elements": (lambda x: op.Compress(x, np.arange(12) % 3 == 1), MATRIX),
+    "TopK": (lambda x: op.TopK(x, [2], axis=1)[0], MATRIX),
+    "TopK, the least": (lambda x: op.TopK(x, [2], axis=0, largest=0)[0], MATRIX),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_moves_elements(name: str) -> None:
+    function, *arrays = MOVED[name]
+    agree(function, *arrays)

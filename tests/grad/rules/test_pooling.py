@@ -15,6 +15,7 @@ import torch.nn.functional as F
 
 from onnxsmith import FLOAT, opset11, opset21, opset22, trace
 from onnxsmith.grad import grad
+from tests.grad.differences import agree
 
 _OPSETS = {11: opset11, 21: opset21, 22: opset22}
 #: The first opset in which an operator has the attributes of the grid.
@@ -210,3 +211,32 @@ def test_norms_of_whole_images(shape: tuple[int, ...], p: int, is_zero: bool) ->
     assert tensor.grad is not None
     found = grad(lambda x: opset21.Sin(opset21.GlobalLpPool(x, p=p)).sum())(x)
     np.testing.assert_allclose(found, tensor.grad.numpy(), rtol=1e-4, atol=1e-5)
+
+
+IMAGE = np.random.default_rng(3).permutation(32).reshape(1, 2, 4, 4) / 7 - 2
+POOLED: dict[str, Any] = {
+    "AveragePool": lambda x: opset21.AveragePool(x, kernel_shape=[2, 2]),
+    "AveragePool, strides and pads": lambda x: opset21.AveragePool(
+        x, kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 1]
+    ),
+    "AveragePool that counts its padding": lambda x: opset21.AveragePool(
+        x, kernel_shape=[2, 2], pads=[1, 1, 0, 0], count_include_pad=1
+    ),
+    "MaxPool": lambda x: opset21.MaxPool(x, kernel_shape=[2, 2])[0],
+    "MaxPool, strides and pads": lambda x: opset21.MaxPool(
+        x, kernel_shape=[2, 3], strides=[2, 1], pads=[0, 1, 1, 1]
+    )[0],
+    "MaxPool, dilations": lambda x: opset21.MaxPool(x, kernel_shape=[2, 2], dilations=[2, 1])[0],
+    "LpPool": lambda x: opset21.LpPool(x, kernel_shape=[2, 2], strides=[2, 2]),
+    "LpPool by absolutes": lambda x: opset21.LpPool(x, kernel_shape=[2, 2], p=1),
+    "GlobalAveragePool": lambda x: opset21.GlobalAveragePool(x),
+    "GlobalMaxPool": lambda x: opset21.GlobalMaxPool(x),
+    "GlobalLpPool": lambda x: opset21.GlobalLpPool(x),
+    "GlobalLpPool of cubes": lambda x: opset21.GlobalLpPool(x, p=3),
+}
+
+
+@pytest.mark.parametrize("name", POOLED)
+def test_gradients_are_those_of_differences(name: str) -> None:
+    # There are kernels for single precision only.
+    agree(POOLED[name], IMAGE.astype(np.float32), is_single=True)

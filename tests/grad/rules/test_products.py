@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import torch
 
 from onnxsmith import DOUBLE, FLOAT, trace
 from onnxsmith import opset21 as op
+from tests.grad.differences import agree
 
 EQUATIONS: list[tuple[str, Sequence[tuple[int, ...]]]] = [
     ("...ij,jk->...ik", [(2, 3, 4, 5), (5, 6)]),
@@ -70,3 +72,30 @@ def test_products_of_nothing(left: tuple[int, ...], right: tuple[int, ...], is_o
     assert of_b.shape == right
     assert not of_a.any()
     assert not of_b.any()
+
+
+MATRIX, OTHER = np.arange(6.0).reshape(2, 3) / 4 - 0.5, np.arange(12.0).reshape(3, 4) / 5 - 1
+BATCH = np.arange(12.0).reshape(2, 2, 3) / 6 - 0.8
+PRODUCTS: dict[str, tuple[Any, ...]] = {
+    "matrices": (op.MatMul, MATRIX, OTHER),
+    "a batch and a matrix": (op.MatMul, BATCH, OTHER),
+    "a matrix and a batch": (op.MatMul, MATRIX, np.arange(24.0).reshape(2, 3, 4) / 9),
+    "batches that broadcast": (op.MatMul, BATCH[:1], np.arange(24.0).reshape(2, 3, 4) / 9),
+    "a vector and a matrix": (op.MatMul, OTHER[:, 0], OTHER),
+    "a matrix and a vector": (op.MatMul, MATRIX, OTHER[:, 0]),
+    "a vector and a batch": (op.MatMul, OTHER[:, 0], np.arange(12.0).reshape(2, 3, 2)),
+    "vectors": (op.MatMul, OTHER[:, 0], OTHER[:, 1]),
+    "Gemm": (lambda a, b, c: op.Gemm(a, b, c, alpha=0.5, beta=2.0), MATRIX, OTHER, OTHER[0]),
+    "Gemm, the first transposed": (lambda a, b: op.Gemm(a, b, transA=1), MATRIX.T, OTHER),
+    "Gemm, the second transposed": (lambda a, b: op.Gemm(a, b, transB=1, alpha=3.0), MATRIX, OTHER.T),
+    "Gemm, both transposed": (
+        lambda a, b, c: op.Gemm(a, b, c, transA=1, transB=1),
+        *(MATRIX.T, OTHER.T, np.array([[1.0], [2.0]])),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_gradients_are_those_of_differences(name: str) -> None:
+    function, *arrays = PRODUCTS[name]
+    agree(lambda *args: function(*args), *arrays)

@@ -15,7 +15,7 @@ from onnxsmith import DOUBLE, Model, algorithms, load, trace
 from onnxsmith import opset21 as op
 from onnxsmith.algorithms import angles
 from onnxsmith.algorithms.named import DOMAIN
-from onnxsmith.algorithms.special import bessel, circular, double, error_functions, gamma
+from onnxsmith.algorithms.special import bessel, circular, double, error_functions, gamma, logarithms
 from onnxsmith.grad.table import operators_with_rules
 
 LINE = np.array([-30.0, -7.5, -2.2, -1.0, -0.3, -1e-9, 1e-9, 0.25, 0.5, 1.0, 1.7, 3.75, 8.0, 26.0])
@@ -106,6 +106,42 @@ def test_functions_of_two_numbers(ours: Callable[..., Any], theirs: Callable[...
     _, found = slopes(ours, one, other)
     for mine, other_slope in zip(found, wanted, strict=True):
         np.testing.assert_allclose(mine, other_slope.numpy(), rtol=1e-13)
+
+
+FACTORS, ARGUMENTS = (
+    each.ravel() for each in np.meshgrid([0.0, -0.0, 1.5], [0.0, 0.5, 1.0, 2.0, np.inf, np.nan, -1.0, -0.5])
+)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(logarithms.xlogy, torch.xlogy), (logarithms.xlog1py, torch.special.xlog1py)],
+    ids=["xlogy", "xlog1py"],
+)
+def test_a_number_times_a_logarithm(ours: Callable[..., Any], theirs: Callable[..., Any]) -> None:
+    given = [torch.tensor(each, requires_grad=True) for each in (FACTORS, ARGUMENTS)]
+    made, found = slopes(ours, FACTORS, ARGUMENTS)
+    first = torch.autograd.grad(theirs(*given).sum(), given, create_graph=True)
+    for mine, wanted in zip(found, first, strict=True):
+        np.testing.assert_allclose(mine, wanted.detach().numpy(), rtol=1e-13)
+    # Where nothing is infinite, the slopes of slopes.
+    inside = ARGUMENTS[(ARGUMENTS > 0) & (ARGUMENTS < np.inf)]
+    factors = np.zeros_like(inside)
+    given = [torch.tensor(each, requires_grad=True) for each in (factors, inside)]
+    one, other = torch.autograd.grad(theirs(*given).sum(), given, create_graph=True)
+    wanted = torch.autograd.grad((one + 2 * other).sum(), given)
+    total = trace(
+        lambda x, y: op.ReduceSum(made(x, y)[1] + made(x, y)[2] * 2.0, keepdims=0), DOUBLE["N"], DOUBLE["N"]
+    )
+    for mine, each in zip(total.gradient(wrt=["x", "y"])(factors, inside)[1:], wanted, strict=True):
+        np.testing.assert_allclose(mine, each.numpy(), rtol=1e-13)
+
+
+def test_the_entropy_of_a_number() -> None:
+    given = torch.tensor(ARGUMENTS, requires_grad=True)
+    (wanted,) = torch.autograd.grad(torch.special.entr(given).sum(), given)
+    _, (found,) = slopes(logarithms.entropy, ARGUMENTS)
+    np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-13)
 
 
 def test_a_rule_is_found_by_name_after_saving(tmp_path) -> None:

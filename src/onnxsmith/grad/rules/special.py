@@ -12,7 +12,15 @@ from typing import cast
 
 from onnxsmith.algorithms import division
 from onnxsmith.algorithms.named import DOMAIN as ALGORITHMS
-from onnxsmith.algorithms.special import bessel, circular, error_functions, float_parts, gamma, zeta
+from onnxsmith.algorithms.special import (
+    bessel,
+    circular,
+    error_functions,
+    float_parts,
+    gamma,
+    logarithms,
+    zeta,
+)
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
 from onnxsmith.grad.operators import op
@@ -223,6 +231,32 @@ def _by_share(step: Step, g: Tensor, unit: float) -> Cotangents:
 @rule("entropy", domain=ALGORITHMS)
 def entropy(step: Step, g: Tensor) -> Cotangents:
     return (scaled(step, g, -op.Log(step.input()) - 1.0),)
+
+
+@rule("xlogy", domain=ALGORITHMS, broadcasts=True)
+def number_times_logarithm(step: Step, g: Tensor) -> Cotangents:
+    y = step.input(1)
+    return (
+        lambda: _by_factor(step, g, cast(Tensor, logarithms.xlogy(g, y)), y),
+        lambda: scaled(step, g, step.input() / y),
+    )
+
+
+@rule("xlog1py", domain=ALGORITHMS, broadcasts=True)
+def number_times_logarithm_of_one_more(step: Step, g: Tensor) -> Cotangents:
+    y = step.input(1)
+    return (
+        lambda: _by_factor(step, g, cast(Tensor, logarithms.xlog1py(g, y)), y + 1.0),
+        lambda: scaled(step, g, step.input() / (y + 1.0)),
+    )
+
+
+def _by_factor(step: Step, g: Tensor, product: Tensor, argument: Tensor) -> Tensor:
+    """The cotangent times the logarithm; 0 at a factor of 0 where there is no logarithm, as torch has it."""
+    is_edge = op.And(op.Equal(step.input(), 0.0), argument <= 0.0)
+    if step.is_masked:
+        is_edge = op.Or(is_edge, op.And(op.Equal(g, 0.0), op.IsNaN(argument)))
+    return op.Where(is_edge, 0.0, product)
 
 
 @rule("expm1", domain=ALGORITHMS)
