@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import CallError
 from onnxsmith.runtime.settings import Runtime, chosen, current, using
 
 
@@ -70,7 +72,7 @@ def set_default(evaluator: Evaluator) -> None:
     >>> evaluator.default().runtime
     'onnxruntime'
     """
-    chosen.set(using(runtime=evaluator.runtime).settings)
+    chosen.set(using(runtime=_runtime_of(evaluator)).settings)
 
 
 @contextmanager
@@ -82,5 +84,29 @@ def default_as(temp_default: Evaluator) -> Generator[Evaluator]:
     ...     chosen.runtime
     'reference'
     """
-    with using(runtime=temp_default.runtime):
+    with using(runtime=_runtime_of(temp_default)):
         yield temp_default
+
+
+def _runtime_of(evaluator: Evaluator) -> Runtime:
+    if not isinstance(evaluator, Evaluator):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise CallError(
+            f"an evaluator is one of this module, not {described_type(type(evaluator))}",
+            help="evaluator.ORTEvaluator() or evaluator.OnnxReferenceRuntimeEvaluator()",
+        ).locate_at_caller()
+    return evaluator.runtime
+
+
+__all__ = [
+    "Evaluator",
+    "ORTEvaluator",
+    "ORTMixedEvaluator",
+    "OnnxReferenceRuntimeEvaluator",
+    "default",
+    "default_as",
+    "set_default",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -82,9 +82,16 @@ OWN_CASES = [
     OwnCase("Clip", (1,), [X], [floats([2, 2], [3, 3])], {"min": 2.0, "max": 3.0}),
     OwnCase("ConcatFromSequence", (11,), [SEQUENCE], [floats(1, 2, 3, 4)], {"axis": 0}),
     OwnCase("Dropout", (1, 6), [X], [X], {"is_test": 1}),
-    OwnCase("Gemm", (1,), [X, X, floats(1, 1)], [X @ X + 1], {"broadcast": 1}),
+    OwnCase("Gemm", (1, 6), [X, X, floats(1, 1)], [X @ X + 1], {"broadcast": 1}),
     OwnCase("GlobalLpPool", (1,), [IMAGE], [floats([[[np.sqrt((IMAGE**2).sum())]]])], {"p": 2.0}),
     OwnCase("GlobalLpPool", (2, 22), [IMAGE], [floats([[[np.sqrt((IMAGE**2).sum())]]])], {"p": 2}),
+    OwnCase(
+        "LpPool",
+        (1,),
+        [IMAGE],
+        [np.sqrt((IMAGE**2).reshape(1, 1, 2, 2, 2, 2).sum(axis=(3, 5)))],
+        {"kernel_shape": (2, 2), "strides": (2, 2), "p": 2.0},
+    ),
     OwnCase(
         "MaxRoiPool",
         (1, 22),

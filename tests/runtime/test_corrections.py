@@ -173,3 +173,41 @@ def test_rows_before_opset_13(runtime, name, axis) -> None:
         given = call(name, x, version=1, axis=axis)
         expected = call(name, flat, version=13, axis=1).reshape(x.shape)
     np.testing.assert_allclose(given, expected, rtol=1e-6)
+
+
+def test_a_linear_regressor_of_integers_gives_fractions() -> None:
+    runner = engine.prepare(
+        find("LinearRegressor", 1, "ai.onnx.ml"),
+        [INT],
+        {"coefficients": (1.0, 0.5), "intercepts": (0.25,)},
+        1,
+    )
+    assert runner([np.array([[1, 2], [3, 5]])])[0].tolist() == [[2.25], [5.75]]
+
+
+@BOTH
+def test_a_string_tensor_is_padded_with_empty_texts(runtime) -> None:
+    with using(runtime=runtime):
+        assert call("Trilu", np.full((2, 2), "a", object), version=14).tolist() == [["a", "a"], ["", "a"]]
+
+
+@BOTH
+def test_averages_of_the_first_opset_leave_out_the_padding(runtime) -> None:
+    with using(runtime=runtime):
+        found = call(
+            "AveragePool",
+            np.ones((1, 1, 2, 2), np.float32),
+            version=1,
+            kernel_shape=(2, 2),
+            pads=(1, 1, 1, 1),
+        )
+    assert found.reshape(-1).tolist() == [1.0] * 9
+
+
+@BOTH
+def test_the_zero_point_of_float4_counts(runtime) -> None:
+    kind = np.dtype(DType.FLOAT4E2M1.numpy)
+    given = [np.array([0, 3, -2], np.float32).astype(kind), floats(2)[0:1].reshape(()), np.array(3, kind)]
+    with using(runtime=runtime):
+        runner = engine.prepare(find("DequantizeLinear", 25), [DType.FLOAT4E2M1, F, DType.FLOAT4E2M1], {}, 1)
+        assert runner(given)[0].tolist() == [-6, 0, -10]

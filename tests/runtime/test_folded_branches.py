@@ -120,3 +120,26 @@ def test_checks_of_a_script_with_known_sizes() -> None:
     for i in range(4):
         v = np.sin(np.cumsum(np.concatenate([np.tanh(m @ v), m[i % 3]])))[:3] + m[i % 3]
     np.testing.assert_allclose(of_known_sizes.to_model()(x, m, np.int64(4)), v, rtol=1e-12)
+
+
+_LOOP = """w = Loop (trips, yes, v) <body: graph = l (int64 i, bool c, float s) => (bool co, float so) {
+    co = Identity(c) so = Add(s, x)
+}>"""
+
+
+@pytest.mark.parametrize("inner", ["yes", "b"])
+def test_a_loop_in_chosen_branches_that_reads_what_they_read(inner: str) -> None:
+    """A bare session ends the process on it where both conditions are constant (ONNX Runtime 1.31)."""
+    model = Model.from_proto(
+        onnx.parser.parse_model(f"""{_HEAD} g (float x, float y, bool b) => (float r)
+        <int64 trips = {{2}}, bool yes = {{1}}> {{ r = If (yes) <
+            then_branch: graph = h () => (float p) {{ p = If ({inner}) <
+                then_branch: graph = j () => (float o1) {{ v = Max(x, x) {_LOOP} o1 = Max(w, w) }},
+                else_branch: graph = k () => (float o2) {{ o2 = Min(x, y) }}
+            > }},
+            else_branch: graph = m () => (float o3) {{ o3 = Max(y, y) }}
+        > }}""")
+    )
+    changed = keep_from_folding(model.proto).edits
+    assert bool(changed) == (inner == "yes")
+    assert model(np.float32(2), np.float32(1), np.bool_(True)) == 6.0

@@ -25,6 +25,7 @@ from onnxsmith.errors import (
     RunTimeoutError,
     TensorIndexError,
 )
+from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.runtime import isolated, using
 
 X = np.float32([1, 2])
@@ -342,3 +343,29 @@ def test_an_interrupt_while_a_thread_is_started_ends_the_child(number, has_begun
     with pytest.raises(KeyboardInterrupt):
         model.run(np.int64(1 << 40), isolated=True)
     assert len(started) == number + 1  # and the fixture looks for what is left
+
+
+@linux
+def test_runs_that_share_a_process() -> None:
+    model = trace(lambda x: x + 1.0, FLOAT["N"])
+    limits = Isolation(timeout=60, is_shared=True)
+    while isolated._waiting:  # of a test before this one
+        isolated._waiting.pop()[1].close()
+    before = children()
+    try:
+        np.testing.assert_array_equal(model.run_within(limits, X), X + 1)
+        (first,) = children() - before
+        np.testing.assert_array_equal(model.run_within(limits, x=X), X + 1)
+        with pytest.raises(OnnxsmithError):
+            trace(lambda x, y: x + y, FLOAT["N"], FLOAT["M"]).run_within(limits, X, np.float32([1, 2, 3]))
+        assert children() - before == {first}  # an error is an answer, too
+        os.kill(first, signal.SIGKILL)
+        np.testing.assert_array_equal(model.run_within(limits, X), X + 1)
+        (second,) = children() - before
+        assert second != first
+        with pytest.raises(RunTimeoutError):
+            total.to_model().run_within(Isolation(timeout=0.5, is_shared=True), np.int64(2**40))
+        assert children() == before
+    finally:
+        while isolated._waiting:
+            isolated._waiting.pop()[1].close()

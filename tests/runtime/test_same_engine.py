@@ -85,3 +85,33 @@ def test_function_bodies_serve_where_there_is_no_kernel(name: str) -> None:
     runner = prepare(find(name, 22), [DType.DOUBLE], {}, 1)
     assert runner.source == "onnxruntime"
     assert runner([np.array([-1.0, 2.0])])[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("version", [9, 12, 13, 18, 26])
+def test_mean_variance_normalization_on_double(version: int) -> None:
+    x = np.random.default_rng(7).normal(3.0, 2.0, (2, 3, 4, 5))
+    x[:, 1] = 0.1  # without deviation: nothing may come out below zero under the root
+    mean = x.mean((0, 2, 3), keepdims=True)
+    expected = (x - mean) / (x.std((0, 2, 3), keepdims=True) + 1e-9)
+    call = Call(find("MeanVarianceNormalization", version), (DType.DOUBLE,), {}, 1)
+    runner = prepare(call.op, call.input_types, call.attributes, 1)
+    loaded = load_session(make_model(call))
+    assert runner.source == loaded.source == "onnxruntime"
+    for run in (runner, loaded):
+        (given,) = run([x])
+        assert given.dtype == np.float64
+        np.testing.assert_allclose(given, expected, rtol=1e-12, atol=1e-6)
+
+
+@pytest.mark.parametrize("version", [10, 11, 13, 18, 19, 26])
+def test_resize_of_booleans(version: int) -> None:
+    x = np.array([[[[True, False, True], [False, True, True]]]])
+    scales = np.array([1, 1, 2, 2], np.float32)
+    op = find("Resize", version)
+    inputs = [x, scales] if version == 10 else [x, np.zeros(0, np.float32), scales]
+    types = [DType.BOOL, *[DType.FLOAT] * (len(inputs) - 1)]
+    runner = prepare(op, types, {"mode": "nearest"}, 1)
+    assert runner.source == "onnxruntime"
+    (given,) = runner(inputs)
+    assert given.dtype == np.bool_
+    assert np.array_equal(given, x.repeat(2, 2).repeat(2, 3))

@@ -207,3 +207,12 @@ def test_the_order_of_uint64_stays_in_a_model_for_the_runtime() -> None:
     assert values.tolist() == [2**64 - 1, 2**63, 2**63 - 1]
     assert places.tolist() == [2, 1, 3]
     assert least.tolist() == [5]
+
+
+def test_what_is_no_operator_of_its_version_is_left_alone() -> None:
+    """`Gelu` came with opset 20. The runtime says so; widening has no definition to go by."""
+    proto = parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 13]> g (int16[2] x) => (int16[2] y) { y = Gelu(x) }"""
+    )
+    assert not widened(proto).edits
+    assert [each.op_type for each in widened(proto).model.graph.node] == ["Gelu"]

@@ -112,7 +112,7 @@ def rules_for(
     for operator, facts in facts_for("onnxruntime", version, provider).items():
         met = [each for each in facts if not _is_left_out(each, checks)]
         if met:
-            rules[operator] = _rule(met, is_kept=is_kept)
+            rules[operator] = rule_of(met, is_kept=is_kept)
     return rules
 
 
@@ -131,7 +131,9 @@ def checks_at_once(
     return [each.at_once for each in remedies if each.at_once is not None]
 
 
-def _rule(facts: Sequence[Fact], *, is_kept: bool) -> Rule:
+def rule_of(facts: Sequence[Fact], *, is_kept: bool) -> Rule:
+    """The rule that meets these facts at a node."""
+
     def apply(site: Site) -> list[tuple[str, str]]:
         for fact in facts:
             if isinstance(fact.remedy, Refusal) and fact.concerns(site):

@@ -21,9 +21,12 @@ import onnx
 from onnx import helper
 
 from onnxsmith.errors.kinds import BY_ZERO
+from onnxsmith.runtime.estimator_corrections import estimator_operators
+from onnxsmith.runtime.text_corrections import text_operators
 from onnxsmith.runtime.window_corrections import window_operators
 
 Array: TypeAlias = np.ndarray[Any, Any]
+_FLOAT4 = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.FLOAT4E2M1)
 #: Values by name: what a body sees of the graphs around it.
 Names: TypeAlias = Mapping[str, Any] | None
 
@@ -282,15 +285,47 @@ def operators() -> tuple[type[Any], ...]:
 
         op_domain = ""
 
-        def _run(self, x, y_scale, zero_point=None, axis=1, block_size=0, **attributes) -> tuple[Any, ...]:
-            most = np.abs(_spread(y_scale, x.shape, axis, block_size)).astype(np.float32) * 2**30
-            limited = np.clip(x.astype(np.float32), -most, most).astype(x.dtype)
-            return super()._run(limited, y_scale, zero_point, axis=axis, block_size=block_size, **attributes)
+        def _run(
+            self, x, y_scale, zero_point=None, axis=1, block_size=0, precision=None, **attributes
+        ) -> tuple[Any, ...]:
+            scale = _spread(y_scale, x.shape, axis, block_size)
+            if precision:
+                kind = helper.tensor_dtype_to_np_dtype(precision)
+                x, scale = x.astype(kind), scale.astype(kind)
+            quotient = x / scale
+            if quotient.dtype.itemsize < 4:  # half a float cannot hold the limit
+                quotient = quotient.astype(np.float32)
+            limited = np.clip(quotient, -(2**30), 2**30)
+            one = np.ones((), limited.dtype)
+            return super()._run(limited, one, zero_point, axis=axis, block_size=block_size, **attributes)
+
+    dequantize: Any = importlib.import_module("onnx.reference.ops.op_dequantize_linear")
+
+    class DequantizeLinear(dequantize._CommonDequantizeLinear):
+        """Its own leaves out the zero point of FLOAT4E2M1."""
+
+        op_domain = ""
+
+        def _run(self, x, x_scale, zero_point=None, axis=1, block_size=0, **attributes) -> tuple[Any, ...]:
+            if zero_point is not None and x.dtype == _FLOAT4:
+                zero = _spread(zero_point.astype(np.float32), x.shape, axis, block_size)
+                x, zero_point = x.astype(np.float32) - zero, None
+            return super()._run(x, x_scale, zero_point, axis=axis, block_size=block_size, **attributes)
 
     plain = Loop, Scan, Scatter, Tile, Optional, OptionalGetElement, OptionalHasElement, Div, Mod
     sequences = SequenceAt, SequenceErase, SequenceInsert
     formerly = (*map(_aligned_as_once, _ALIGNED_ONCE), *map(_of_rows_once, _OF_ROWS_ONCE))
-    return (*plain, *sequences, Cast, CastLike, QuantizeLinear, *formerly, *window_operators())
+    rewritten = (*formerly, *window_operators(), *text_operators())
+    quantized = QuantizeLinear, DequantizeLinear
+    return (
+        *plain,
+        *sequences,
+        Cast,
+        CastLike,
+        *quantized,
+        *estimator_operators(),
+        *rewritten,
+    )
 
 
 @functools.cache

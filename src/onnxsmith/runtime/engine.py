@@ -32,6 +32,7 @@ from onnxsmith.runtime.model_session import ModelSession as ModelSession
 from onnxsmith.runtime.model_session import load_session as load_session
 from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
+from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
 from onnxsmith.runtime.sessions import RunnerCache
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
@@ -243,7 +244,7 @@ def _reference_run(call: Call, settings: Settings, recover: Recover) -> Run:
         except Exception as error:
             return recover(error, inputs)
 
-    return run
+    return run if settings.runtime == "reference" else warned_of_call(call, run)
 
 
 _MAKERS: dict[Source, Callable[[Call, Settings, Recover], Run]] = {

@@ -69,7 +69,7 @@ def plain_reason(error: BaseException) -> str:
     raised = _RAISED_NAME.search(str(error))
     if raised is not None:
         return f"it raises {raised['words']}"
-    text = _STATUS.sub("", str(error).strip())
+    text = _STATUS.sub("", _shortened(str(error).strip()))
     text = _WHILE_RUNNING.sub("", text)
     text = text.partition("\nStacktrace")[0]
     unknown = _UNKNOWN_OPSET.search(text)
@@ -88,6 +88,13 @@ def plain_reason(error: BaseException) -> str:
     return " ".join(text.split())
 
 
+def _shortened(text: str) -> str:
+    """A text that the patterns here are quick on. Names of a stranger's model may have a million letters."""
+    half = _LONGEST_TEXT // 2
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:half]} ... {text[-half:]}"
+
+
+_LONGEST_TEXT = 20_000
 _NO_MEMORY = re.compile(
     r"bad_alloc|Failed to allocate memory|Tensor storage size overflowed|output tensor would require more than"
     r"|^Integer overflow$"
@@ -137,12 +144,16 @@ def failed_node(error: BaseException) -> FailedNode | None:
     return found[-1] if found else None
 
 
-_UNKNOWN_OPERATOR = re.compile(r"(?P<operator>[\w.]*:?\w+)\(-?\d+\) is not a registered function/op")
+_NOT_REGISTERED = " is not a registered function/op"
+_UNKNOWN_OPERATOR = re.compile(r"(?P<operator>[\w.]*:?\w+)\(-?\d+\)$")
+#: No operator that anybody means has a longer name.
+_LONGEST_NAME = 300
 
 
 def unknown_operator(text: str) -> str | None:
     """The operator that ONNX Runtime says it does not know, as `domain:Operator`, or None."""
-    match = _UNKNOWN_OPERATOR.search(text)
+    before, said, _ = text.partition(_NOT_REGISTERED)
+    match = _UNKNOWN_OPERATOR.search(before[-_LONGEST_NAME:]) if said else None
     return None if match is None else match["operator"]
 
 

@@ -2,8 +2,9 @@
 
 Where the condition is constant, or follows from shapes that it knows, its constant folding puts the branch in the place
 of the `If`. In a body it then forgets all readers of the result but one. When that one's shape is folded, too, the
-branch is taken for unread and goes, and the other readers fail with "Missing Input". What concerns an operator by
-itself stands in `facts`.
+branch is taken for unread and goes, and the other readers fail with "Missing Input". A branch in a body with a loop
+that reads a value from outside of the branch ends the process, if the body is that of an `If` which is chosen, too.
+What concerns an operator by itself stands in `facts`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from onnxsmith.graphs.rewriting.scopes import inner_graphs, opset_versions, plai
 from onnxsmith.types.dtypes import DType
 
 RULE = "branch folded in a body"
-_REASON = "a branch in a body that is chosen before a run loses readers of its result"
+_REASON = "a branch in a body that is chosen before a run loses readers of its result, or ends the process"
 #: Operators whose results never follow from constants and shapes: what loops and draws give is known by a run only.
 _NEVER_FIXED = frozenset({"Loop", "Scan", "Bernoulli", "Multinomial", "Dropout"}).union(
     {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike"}
@@ -109,7 +110,9 @@ class _Work:
             fixed.update(dict.fromkeys(node.output, result))
             if is_body and _is_branch(node) and fixed.get(node.input[0], True):
                 chosen.append(place)
-        chosen = _with_lost_readers(nodes, chosen) if chosen else []
+        if chosen:
+            lost = _with_lost_readers(nodes, chosen)
+            chosen = [each for each in chosen if each in lost or _has_bodies_that_reach_out(nodes[each])]
         for place in reversed(chosen):
             node = nodes[place]
             emit = Emitter(version, self._names, node.output[0], node.name)
@@ -130,6 +133,29 @@ def _is_fixed(node: onnx.NodeProto, fixed: ChainMap[str, bool]) -> bool:
     if node.op_type in _NEVER_FIXED:
         return False
     return node.op_type in _OF_SHAPES or all(fixed.get(each, True) for each in node.input)
+
+
+def _has_bodies_that_reach_out(branch: onnx.NodeProto) -> bool:
+    """True if a node in a branch of an `If` has a body that reads a value from outside of the branch."""
+    for graph in inner_graphs(branch):
+        inside = {name for each in graph.node for name in each.output}
+        inside.update(each.name for each in graph.initializer)
+        for node in graph.node:
+            for body in inner_graphs(node):
+                if not _free(body) <= inside:
+                    return True
+    return False
+
+
+def _free(graph: onnx.GraphProto) -> set[str]:
+    """The values that a body reads from around it."""
+    own = {each.name for each in (*graph.input, *graph.initializer)}
+    own.update(name for node in graph.node for name in node.output)
+    read = {name for node in graph.node for name in node.input if name}
+    for node in graph.node:
+        for body in inner_graphs(node):
+            read |= _free(body)
+    return read - own
 
 
 def _with_lost_readers(nodes: Sequence[onnx.NodeProto], places: Iterable[int]) -> list[int]:

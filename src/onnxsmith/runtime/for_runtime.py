@@ -20,14 +20,17 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.origins import hand_down_origins
 from onnxsmith.graphs.report import PassedModel, Report
+from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.runtime import kernel_table, onnxruntime_api
-from onnxsmith.runtime.adapting import Checks, adapt
+from onnxsmith.runtime.adapting import Checks, Refused, adapt
 from onnxsmith.runtime.cast_constants import cast_constants
 from onnxsmith.runtime.failure import plain_reason
+from onnxsmith.runtime.model_session import refuse_newer_opsets
 from onnxsmith.runtime.opening import weight_reader
 from onnxsmith.runtime.retelling import open_as_it_can, opener
 from onnxsmith.runtime.settings import Settings
 from onnxsmith.runtime.widening import widened
+from onnxsmith.schema.default_version import default_opset_version
 
 #: Names of nodes come from strangers, and may be as long as they please.
 _LONGEST_PLACE = 200
@@ -41,10 +44,10 @@ class RuntimeReport(Report):
     runtime: str = ""
 
     def __str__(self) -> str:
-        if not self.edits:
+        count = len(self.edits) + len(self.notes)
+        if not count:
             return f"{self.runtime}: nothing to change"
-        count = len(self.edits)
-        lines = [f"{self.runtime}: {count} change{'s' * (count != 1)}"]
+        lines = [f"{self.runtime}: {count} change{'s' * (count != 1)}", *(f"  {each}" for each in self.notes)]
         for each in self.edits:
             place = clipped(each.before[0].called, _LONGEST_PLACE)
             lines.append(f"  {each.operator} '{place}': {each.reason}")
@@ -54,7 +57,8 @@ class RuntimeReport(Report):
 class RuntimeModel(PassedModel):
     """A model for one runtime: runs there as the one that it was made of is defined.
 
-    `report.edits` say what was changed and why; there are none for a model that ONNX Runtime gets right as it is.
+    `report.edits` say what was changed and why, `report.notes` which opset became another. There are none for a model
+    that ONNX Runtime gets right as it is.
     """
 
     report: RuntimeReport
@@ -82,24 +86,57 @@ def for_runtime(model: Model) -> RuntimeModel:
             "for_runtime needs ONNX Runtime", help='install it: pip install "onnxsmith[ort]"'
         )
     given = model.handed_over()
+    refuse_newer_opsets(given.proto)
 
     def check(refusal: Exception) -> None:
         found = objection(model.ir, str(refusal), None)
         if found is not None:
             raise found
 
+    open_kept = opener(Settings(), is_kept=True)
     try:
-        opened = open_as_it_can(given, opener(Settings(), is_kept=True), check, lossy=True)
+        try:
+            opened = open_as_it_can(given, open_kept, check, lossy=True)
+        except Refused:
+            # A later opset may have operators that the fact can be met with.
+            later = _in_default_opset(model)
+            if later is None:
+                raise
+            opened = open_as_it_can(later.handed_over(), open_kept, lossy=True)
     except OnnxsmithError:
         raise
     except Exception as error:  # ONNX Runtime's own classes, one for each reason
         raise NotRunnableError(f"ONNX Runtime cannot run this model: {plain_reason(error)}") from error
-    version = ".".join(map(str, onnxruntime_api.version()))
     report = RuntimeReport.of(model.ir)
-    report.runtime = f"ONNX Runtime {version}"
+    report.runtime = onnxruntime_api.title()
     result = _read(opened.model.proto, model)
     report.close(result, opened.edits)
+    report.notes += _changed_opsets(model, result, report.runtime)
     return RuntimeModel(result, report)
+
+
+def _in_default_opset(model: Model) -> Model | None:
+    """The model in the newest opset that the runtime loads, if that is a later one, and the model can be converted."""
+    newest = default_opset_version()
+    if model.opset_imports.get("", newest) >= newest:
+        return None
+    try:
+        return Model(version_converter()(model.ir, {"": newest}))
+    except OnnxsmithError:
+        return None
+
+
+def _changed_opsets(model: Model, result: ir.Model, runtime: str) -> list[str]:
+    """A line for each opset that has another version than the model's, with the reason."""
+    newest = default_opset_version()
+    lines: list[str] = []
+    for domain, before in model.opset_imports.items():
+        after = result.opset_imports.get(domain, before)
+        if after != before:
+            is_new = not domain and before > newest
+            reason = f"{runtime} loads opsets up to {newest}" if is_new else "what is changed needs it"
+            lines.append(f"opset {before}{f' of {domain}' * bool(domain)} became {after}: {reason}")
+    return lines
 
 
 def adapted(model: Model, *, checks: bool) -> tuple[ir.Model, tuple[Edit, ...]]:

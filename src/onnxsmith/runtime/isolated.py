@@ -1,7 +1,8 @@
 """Runs a model in a process of its own, so that a model that crashes, hangs or eats memory does so there.
 
-One process for each run, gone when the run is over, whatever happens. What it answers is data, and read as such. It
-keeps mistakes away, not attackers: the process may read and write what its user may.
+One process for each run, gone when the run is over, whatever happens; runs that share a process leave it for the next
+one, unless it died. What it answers is data, and read as such. It keeps mistakes away, not attackers: the process may
+read and write what its user may.
 """
 
 from __future__ import annotations
@@ -84,8 +85,7 @@ def run_isolated(
             culprit=("attribute", "memory"),
         )
     header, buffers = _told(model, inputs, limits, current())
-    with _Child() as child:
-        answer = child.answer(header, buffers, limits.timeout)
+    answer, child = _answered(header, buffers, limits)
     if answer is None:
         raise _ended(child, limits)
     try:
@@ -99,6 +99,52 @@ def run_isolated(
         _raise(answer.header, names, inputs, limits, find_node)
     except (FrameError, RecursionError) as error:
         raise _nonsense(error) from None
+
+
+#: The process that waits for the next run that shares it, of this process alone: a fork has none.
+_waiting: list[tuple[int, _Child]] = []
+_waiting_lock = threading.Lock()
+
+
+def _answered(
+    header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
+) -> tuple[Message | None, _Child]:
+    """The answer of a process, and the process: one that waits, if the run may share it, or a new one."""
+    # Linux ends a process that is left alone; elsewhere a thread in it does, and reads the input where messages come.
+    is_shared = limits.is_shared and limits.memory is None and sys.platform == "linux"
+    header = {**header, "is_last": not is_shared}
+    with _waiting_lock:
+        owner, child = _waiting.pop() if is_shared and _waiting else (0, None)
+    if child is not None and owner == os.getpid():
+        answer = child.answer(header, buffers, limits.timeout)
+        if answer is not None:
+            _leave(child)
+            return answer, child
+        child.close()
+        if child.has_started:
+            return None, child
+        # It was gone before it got the message: the system ends it with the thread that started it.
+    child = _Child()
+    child.start()
+    try:
+        answer = child.answer(header, buffers, limits.timeout)
+    except BaseException:
+        child.close()
+        raise
+    if is_shared and answer is not None:
+        _leave(child)
+    else:
+        child.close()
+    return answer, child
+
+
+def _leave(child: _Child) -> None:
+    """Let a process wait for the next run; one is enough."""
+    with _waiting_lock:
+        if not _waiting:
+            _waiting.append((os.getpid(), child))
+            return
+    child.close()
 
 
 def _told(
@@ -130,9 +176,12 @@ class _Child:
     def __init__(self) -> None:
         self.last_lines: deque[bytes] = deque(maxlen=_LAST_LINES)
         self.timed_out = False
+        #: True once it has the message, and runs the model.
+        self.has_started = False
         self.nonsense: FrameError | None = None
 
-    def __enter__(self) -> _Child:
+    def start(self) -> None:
+        """Start it."""
         # Not the session of a terminal: an interrupt there comes to us, and we end the process.
         self.process = subprocess.Popen(
             _command(),
@@ -147,11 +196,11 @@ class _Child:
         try:
             self.errors.start()
         except BaseException:  # an interrupt that comes now may leave no process behind, either
-            self.__exit__()
+            self.close()
             raise
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End it."""
         process = self.process
         process.kill()  # it has answered, or will not
         process.wait()
@@ -164,10 +213,15 @@ class _Child:
     def answer(
         self, header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
     ) -> Message | None:
-        """The answer of the process; None if it ends without one, or does not end in time."""
+        """The answer of the process; None if it ends without one, or does not end in time.
+
+        A process that answered, and waits for another message, goes on.
+        """
+        self.has_started = False
         answers = cast(BinaryIO, self.process.stdout)
         writer = threading.Thread(target=self._tell, args=[header, buffers], daemon=True)
         timer = None if timeout is None else threading.Timer(timeout, self._time_is_up)
+        found: Message | None = None
         try:
             for expected in ("ready", "started"):
                 message = frames.read(answers)
@@ -177,7 +231,9 @@ class _Child:
                     return message  # it failed before the model's turn
                 if expected == "ready":
                     writer.start()
-                elif timer is not None:
+                    continue
+                self.has_started = True
+                if timer is not None:
                     timer.start()  # the model's time: what it takes to start a process is not its fault
             begun = time.monotonic()
             found = frames.read(answers)
@@ -190,7 +246,8 @@ class _Child:
         finally:
             if timer is not None:
                 timer.cancel()
-            self.process.kill()  # the writer may still wait for it
+            if header["is_last"] or found is None:
+                self.process.kill()  # the writer may still wait for it
             if writer.is_alive():
                 writer.join()
 

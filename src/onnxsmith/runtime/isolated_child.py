@@ -1,12 +1,14 @@
-"""The process that an isolated run is made in: reads one message, runs the model, writes what came of it.
+"""The process that an isolated run is made in: reads a message, runs the model, writes what came of it.
 
-Started by `runtime.isolated`, once for each run. It writes messages to what was its standard output, and lets nobody
-else write there.
+Started by `runtime.isolated`; a message says whether it is the last one. It writes messages to what was its standard
+output, and lets nobody else write there.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import sys
 import threading
 from collections.abc import Mapping
@@ -26,18 +28,32 @@ from onnxsmith.runtime.settings import Settings, chosen, usable_cores
 
 #: What a thread takes before it does anything: its stack. The runtime starts one for each processor.
 _THREAD_BYTES = 10 << 20
+#: The option of Linux's `prctl` for it.
+_SET_PARENT_DEATH_SIGNAL = 1
 
 
 def main() -> None:
-    """Run what is read from the standard input."""
+    """Run what is read from the standard input, until a message says that it is the last."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     _no_core_dumps()
-    _write(answers, {"ready": True})
-    given = frames.read(sys.stdin.buffer)
-    if given is None:
-        return  # whoever started this has changed their mind
-    threading.Thread(target=_end_with_starter, daemon=True).start()
+    _end_with_starters_thread()
+    is_last = False
+    while not is_last:
+        _write(answers, {"ready": True})
+        given = frames.read(sys.stdin.buffer)
+        if given is None:
+            return  # whoever started this has changed their mind, or has ended
+        is_last = bool(given.header["is_last"])
+        if is_last:
+            threading.Thread(target=_end_with_starter, daemon=True).start()
+        _write(answers, *_answer(given, answers))
+    # Nothing that the model left behind, threads or destructors, has a say after the answer.
+    os._exit(0)
+
+
+def _answer(given: frames.Message, answers: BinaryIO) -> tuple[dict[str, Json], list[memoryview]]:
+    """The answer to a message: the outputs of the run, or how it failed."""
     header = given.header
     try:
         settings = _settings(cast("dict[str, Json]", header["settings"]))
@@ -50,20 +66,25 @@ def main() -> None:
         inputs = cast("list[RunValue]", frames.decode(header["inputs"], given.buffers))
         outputs = load_session(model)(inputs)
         buffers: list[memoryview] = []
-        answer: dict[str, Json] = {"outputs": frames.encode(outputs, buffers)}
+        return {"outputs": frames.encode(outputs, buffers)}, buffers
     except OperatorFailedError as error:
-        answer, buffers = _failure(error), []
+        return _failure(error), []
     except NotRunnableError as error:
-        answer, buffers = {"refused": error.help or ""}, []
+        return {"refused": error.help or ""}, []
     except OnnxsmithError as error:
-        answer = {"raised": type(error).__name__, "message": error.message, "help": error.help}
-        buffers = []
+        return {"raised": type(error).__name__, "message": error.message, "help": error.help}, []
     except MemoryError:
-        answer, buffers = {"reason": "std::bad_alloc"}, []
-    _write(answers, answer, buffers)
-    answers.flush()
-    # Nothing that the model left behind, threads or destructors, has a say after the answer.
-    os._exit(0)
+        return {"reason": "std::bad_alloc"}, []
+
+
+def _end_with_starters_thread() -> None:
+    """Let the system end this process with the thread that started it, which waits for the answer.
+
+    The thread below does the same on every system, but not while code of Python's own, such as a regular expression,
+    lets no other thread run.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _end_with_starter() -> None:

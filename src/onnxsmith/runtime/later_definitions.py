@@ -126,6 +126,7 @@ def _four_scales(node: OldNode) -> Mapping[str, Any] | None:
 
 
 _LATER: dict[tuple[str, int], tuple[int, tuple[str, ...], Adaptation]] = {
+    ("AveragePool", 1): (7, (), _as_it_is),
     ("BatchNormalization", 1): (7, ("is_test", "consumed_inputs"), _while_testing),
     ("BatchNormalization", 6): (7, ("is_test",), _while_testing),
     ("Cast", 1): (6, ("to",), _cast_by_name),

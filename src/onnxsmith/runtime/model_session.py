@@ -12,9 +12,12 @@ from typing import TypeAlias
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.graphs import files
 from onnxsmith.graphs.model_runtime import FindNode, Objection
+from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.graphs.soundness import newer_opset_of
 from onnxsmith.runtime import onnxruntime_api
 from onnxsmith.runtime.blocked import Chain, elementwise_chain
 from onnxsmith.runtime.failure import (
@@ -29,6 +32,7 @@ from onnxsmith.runtime.feeds import in_own_byte_order, runner_over
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
+from onnxsmith.runtime.reference_trust import warned_of_model
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import caller_span
@@ -88,6 +92,7 @@ def load_session(
     settings = current()
     tried: list[tuple[str, str]] = []
     given = _apart(model)
+    refuse_newer_opsets(given.proto)
     if settings.runtime == "onnxruntime":
         try:
             # Blocks fit the cache of a CPU; other devices take the arrays whole.
@@ -109,6 +114,13 @@ def load_session(
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
+
+
+def refuse_newer_opsets(model: onnx.ModelProto) -> None:
+    """Raise NotRunnableError for an opset that the installed onnx does not have: its operators may mean anything."""
+    newer = newer_opset_of(model)
+    if newer is not None:
+        raise NotRunnableError(f"nothing installed can run this model: {newer}", help=OPSET_REMEDY)
 
 
 def _raise(objection: Objection | None, said: str, feeds: Sequence[RunValue] | None) -> None:
@@ -138,7 +150,10 @@ def load_on_onnxruntime(model: LoadableModel, *, find_node: FindNode | None = No
 def _apart(model: LoadableModel) -> SessionModel:
     if isinstance(model, SessionModel):
         return model
-    return SessionModel(onnx.load_model_from_string(model) if isinstance(model, bytes) else model)
+    if isinstance(model, bytes):
+        with files.reading("what the bytes hold"):
+            model = onnx.load_model_from_string(model)
+    return SessionModel(model)
 
 
 def _run_on(
@@ -173,7 +188,8 @@ def _run_on(
 def _on_reference(
     model: SessionModel, find_node: FindNode | None, objection: Objection | None
 ) -> ModelSession:
-    session = ReferenceSession(model.whole())
+    whole = model.whole()
+    session = ReferenceSession(whole)
     names = session.input_names
 
     def run(inputs: Sequence[RunValue]) -> list[RunValue]:
@@ -185,7 +201,8 @@ def _on_reference(
                 raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
             raise _failed(names, inputs, error, find_node) from error
 
-    return ModelSession(run, names, session.output_names, "reference")
+    told = run if current().runtime == "reference" else warned_of_model(whole, run)
+    return ModelSession(told, names, session.output_names, "reference")
 
 
 def failed(

@@ -10,6 +10,7 @@ from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.isolated import run_isolated
 from onnxsmith.runtime.model_session import load_session
+from onnxsmith.runtime.plain_files import faults
 
 
 class Sessions:
@@ -27,6 +28,9 @@ class Sessions:
         find_node: FindNode | None,
     ) -> list[RunValue]:
         return run_isolated(model, names, inputs, limits, find_node)
+
+    def faults(self, model: SessionModel) -> list[str]:
+        return faults(model)
 
 
 register_model_runtime(Sessions())

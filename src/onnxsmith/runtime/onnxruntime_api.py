@@ -114,6 +114,11 @@ def version() -> tuple[int, ...]:
     return tuple(int(each) for each in text.split(".")[:2])
 
 
+def title() -> str:
+    """The installed runtime and its version, for people."""
+    return "ONNX Runtime " + ".".join(map(str, version()))
+
+
 def takes_folders() -> bool:
     """True if a model in memory may refer to weights in the files of a folder."""
     return version() >= _FOLDERS_SINCE

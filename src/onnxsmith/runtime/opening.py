@@ -61,6 +61,8 @@ def open_session(
     `is_checked` says that what can be checked on arrays is, before each run; `is_kept` that the model is what is
     wanted, for a file, and not the session. `operators` are all that the model has, where that is known.
     """
+    # First: the facts, too, are met in each call of a function.
+    refuse_past_measure(model.proto)
     if operators is None:
         operators = operators_of(model.proto)
     edits: tuple[Edit, ...] = ()
@@ -78,6 +80,14 @@ def open_session(
     return Opened(session, model, edits)
 
 
+def refuse_past_measure(model: onnx.ModelProto) -> None:
+    """Raise Refused where functions call others so often that the runtime, which inlines them, does not come back."""
+    if is_past_measure(model):
+        raise Refused(
+            "", "", f"its functions call others so often that they make more than {MOST_NODES:,} nodes"
+        )
+
+
 def is_on_cpu(settings: Settings) -> bool:
     """True if the facts about the CPU's kernels apply: no other provider was chosen."""
     return all(name == CPU for name, _ in settings.providers)
@@ -87,6 +97,7 @@ def make_session(
     model: SessionModel, settings: Settings, *, threads: int, optimize: bool
 ) -> onnxruntime_api.Session:
     """A session of a model as it is; raises what ONNX Runtime raises."""
+    refuse_past_measure(model.proto)
     operators = operators_of(model.proto)
     return _make_session(model, operators, settings, threads=threads, optimize=optimize)
 
@@ -100,11 +111,6 @@ def _make_session(
     optimize: bool,
     profiling: onnxruntime_api.Profiling | None = None,
 ) -> onnxruntime_api.Session:
-    if is_past_measure(model.proto):
-        # The runtime puts functions in the place of their calls before anything else, and would not come back.
-        raise Refused(
-            "", "", f"its functions call others so often that they make more than {MOST_NODES:,} nodes"
-        )
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
         return onnxruntime_api.create_session(

@@ -83,6 +83,9 @@ def _plain(value: RunValue) -> RunValue:
     """Arrays as other runners give them: arrays, not numpy scalars; object arrays of str."""
     if isinstance(value, np.ndarray):
         array = value
+        if array.dtype.kind == "O" and any(not isinstance(each, str) for each in array.reshape(-1).tolist()):
+            # Operators that pad fill with 0, and the 0 of texts is the empty one.
+            array = np.where(array == 0, "", array)
         return to_text(array) if array.dtype.kind in "UST" else array
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[RunValue]", value)]

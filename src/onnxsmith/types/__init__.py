@@ -9,3 +9,19 @@ from onnxsmith.types.value_types import OptionalType as OptionalType
 from onnxsmith.types.value_types import SequenceType as SequenceType
 from onnxsmith.types.value_types import Shape as Shape
 from onnxsmith.types.value_types import TensorType as TensorType
+
+__all__ = [
+    "AnyValueType",
+    "DType",
+    "Dim",
+    "Dimension",
+    "MapType",
+    "OptionalType",
+    "SequenceType",
+    "Shape",
+    "TensorType",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

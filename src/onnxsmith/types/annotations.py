@@ -82,9 +82,10 @@ def read_value_type(annotation: Annotation, where: str = "annotation") -> AnyVal
     if isinstance(annotation, typing.TypeVar):
         if annotation.__constraints__:
             return _one_of(annotation.__constraints__, where)
-        return (
-            UNKNOWN_TENSOR if annotation.__bound__ is None else read_value_type(annotation.__bound__, where)
-        )
+        if annotation.__bound__ is None:
+            return UNKNOWN_TENSOR
+        bound = read_value_type(annotation.__bound__, where)
+        return _with_open_shape(bound) if isinstance(bound, TensorType) else bound
     if origin in _UNION_ORIGINS:
         return _read_union(annotation, arguments, where)
     raise AnnotationError(f"{where} is {_shown(annotation)}, which is no tensor type", help=_HELP)
@@ -113,7 +114,10 @@ def _read_union(annotation: Annotation, arguments: tuple[Any, ...], where: str) 
 
 
 def _one_of(annotations: tuple[Any, ...], where: str) -> TensorType:
-    """The type that covers all of these types: a function is made for the one that it is called with."""
+    """The type that covers all of these types: a function is made for the one that it is called with.
+
+    Of types without brackets it has any shape: `Union[FLOAT, DOUBLE]` names element types, as in onnxscript's library.
+    """
     kinds = [read_value_type(each, where) for each in annotations]
     tensors = [each for each in kinds if isinstance(each, TensorType)]
     if len(tensors) != len(kinds):
@@ -121,7 +125,13 @@ def _one_of(annotations: tuple[Any, ...], where: str) -> TensorType:
             f"{where} is a tensor or something else: an ONNX value has one type", help=_HELP
         )
     dtypes, shapes = {each.dtype for each in tensors}, {each.shape for each in tensors}
-    return TensorType(dtypes.pop() if len(dtypes) == 1 else None, shapes.pop() if len(shapes) == 1 else None)
+    dtype, shape = dtypes.pop() if len(dtypes) == 1 else None, shapes.pop() if len(shapes) == 1 else None
+    return _with_open_shape(TensorType(dtype, shape))
+
+
+def _with_open_shape(kind: TensorType) -> TensorType:
+    """The type of a tensor of any shape, where a type without brackets is one of several."""
+    return TensorType(kind.dtype, None) if kind.shape == () else kind
 
 
 def read_attribute_annotation(annotation: Annotation) -> AttributeAnnotation | None:

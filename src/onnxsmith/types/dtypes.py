@@ -12,6 +12,9 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError
+
 Kind = Literal["float", "signed", "unsigned", "bool", "string", "complex"]
 
 
@@ -181,6 +184,11 @@ class DType(enum.IntEnum):
         >>> DType.from_numpy(np.dtype("int8"))
         DType.INT8
         """
+        if not isinstance(dtype, np.dtype):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+            raise AttributeTypeError(
+                f"DType.from_numpy takes a dtype of numpy, not {described_type(type(dtype))}",
+                help='DType.from_numpy(np.dtype("float32"))',
+            )
         found = _BY_NUMPY.get(dtype)
         if found is not None:
             return found
@@ -197,7 +205,7 @@ class DType(enum.IntEnum):
         >>> DType.from_onnx_name("float")
         DType.FLOAT
         """
-        return _BY_ONNX_NAME.get(name)
+        return _BY_ONNX_NAME.get(name) if isinstance(name, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
 class _Facts(NamedTuple):

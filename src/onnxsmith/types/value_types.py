@@ -150,6 +150,9 @@ class TensorType(ValueType):
     dtype: DType | None = None
     shape: Shape | None = None
 
+    #: Brackets give it a shape, and Python would take that for a sequence without end.
+    __iter__ = None
+
     @boundary
     def __getitem__(self, dimensions: object) -> TensorType:
         if self.shape != ():

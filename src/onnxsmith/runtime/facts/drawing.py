@@ -244,6 +244,7 @@ def _word(emit: Emitter, number: int) -> str:
         {"x": np.zeros(8, np.float32)},
         right=[np.zeros(8, np.float32)],
     ),
+    is_ordinary=True,
 )
 def below_the_probability(site: Site) -> bool:
     dtype = site.dtype(0)

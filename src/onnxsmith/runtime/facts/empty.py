@@ -133,6 +133,23 @@ def something_to_convolve(site: Site) -> Iterator[Requirement]:
 
 
 @FAMILY.fact(
+    "InstanceNormalization",
+    met_by=Check,
+    reason="it ends the process where instances have no elements",
+    probe=Probe(
+        "g (float[N, C, L] x, float[C] s) => (float[N, C, L] z)"
+        " { y = Neg(x) z = InstanceNormalization(y, s, s) }",
+        {"x": np.ones((1, 3, 0), np.float32), "s": np.ones(3, np.float32)},
+    ),
+)
+def something_to_normalize(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    nobody = [terms.equal(terms.dimension(0, axis), 0) for axis in (0, 1)]
+    some = terms.any([terms.has_elements(0), *nobody])
+    yield Requirement(some, "there is nothing to normalize: instances of the input have no elements")
+
+
+@FAMILY.fact(
     "GRU",
     "LSTM",
     "RNN",

@@ -102,6 +102,8 @@ class Fact:
     #: The first version of the engine that shows it, and the last; None while every later one is taken to.
     first: str = "1.20"
     last: str | None = None
+    #: True if inputs as users have them show it, and not only those at an edge.
+    is_ordinary: bool = False
 
     def holds_for(self, version: tuple[int, ...]) -> bool:
         """True if a version of the engine is in the range that the fact was seen in."""
@@ -140,6 +142,7 @@ class Family:
         dtypes: Iterable[DType] | None = None,
         first: str = "1.20",
         last: str | None = None,
+        is_ordinary: bool = False,
     ) -> Callable[[F], F]:
         """A decorator: the function is how the fact is met, for each of the operators. The probe is of the first."""
 
@@ -159,6 +162,7 @@ class Family:
                         dtypes=None if dtypes is None else frozenset(dtypes),
                         first=first,
                         last=last,
+                        is_ordinary=is_ordinary,
                     )
                 )
             return function

@@ -29,6 +29,7 @@ _SCALES = ("Mul", "Div")
         {"x": np.array([[1, 2], [3, 4]], np.float32), "v": np.array([1, 10], np.float32)},
         right=[np.array([31, 42], np.float32)],
     ),
+    is_ordinary=True,
 )
 def transposed_times_vector(site: Site) -> bool:
     matrix, vector = site.input(0), site.input(1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
+from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
 
@@ -42,6 +43,33 @@ def statistics_of_its_own(site: Site) -> bool:
 
 
 _DEFAULT_AXES = (0, 2, 3)
+#: Added to the deviation, as ONNX defines the operator.
+_EPSILON = 1e-9
+
+
+@FAMILY.fact(
+    "MeanVarianceNormalization",
+    met_by=Rewrite,
+    reason="there is no kernel for DOUBLE, and the constants of its definition are FLOAT, which do not fit",
+    since=9,
+    dtypes=(DType.DOUBLE,),
+    probe=Probe(
+        "g (double[A, B] x) => (double[A, B] y) { y = MeanVarianceNormalization <axes = [0, 1]> (x) }",
+        {"x": np.array([[1.0, 3.0]])},
+        right=[np.array([[-1.0, 1.0]])],
+    ),
+)
+def defined_in_double(site: Site) -> bool:
+    if site.dtype(0) is not DType.DOUBLE:
+        return False
+    emit, x, axes = site.emit, site.input(0), site.integers("axes", _DEFAULT_AXES)
+    mean = emit.reduce("Mean", x, axes, keepdims=True)
+    centred = emit.op("Sub", x, mean)
+    # E[(x - m)²], which is E[x²] - m² without its cancellation: that may come out below zero.
+    variance = emit.reduce("Mean", emit.op("Mul", centred, centred), axes, keepdims=True)
+    deviation = emit.op("Add", emit.op("Sqrt", variance), emit.constant(_EPSILON, DType.DOUBLE))
+    emit.op("Div", centred, deviation, into=site.output(0))
+    return True
 
 
 @FAMILY.fact(

@@ -29,6 +29,7 @@ _HIDES_SINCE = 11
         {"x": np.arange(5, dtype=np.float32).reshape(1, 1, 5)},
         right=[np.array([[[0, 3]]], np.float32), np.array([1, 1, 2])],
     ),
+    is_ordinary=True,
 )
 def windows_in_the_padding(site: Site) -> bool:
     kernel = site.integers("kernel_shape")

@@ -26,6 +26,7 @@ _SPECTRUM = np.fft.fft(_WAVE.astype(np.float64))
         {"x": _WAVE.reshape(1, -1, 1)},
         right=[np.stack([_SPECTRUM.real, _SPECTRUM.imag], -1)[None].astype(np.float32)],
     ),
+    is_ordinary=True,
 )
 def in_double(site: Site) -> bool:
     dtype = site.dtype(0)

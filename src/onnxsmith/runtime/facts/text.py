@@ -78,7 +78,8 @@ def collects_text(site: Site) -> str | None:
     reason="the text that a loop collects is taken out of its place, and empty there in the next turn",
     since=11,
     first="1.28",
-    probe=None,  # earlier versions show it too, and worse: there such a loop is refused
+    probe=None,  # earlier versions show it too, and worse: there such a loop is refused,
+    is_ordinary=True,
 )
 def collects_copies(site: Site) -> bool:
     # By what the body declares: to infer types would cost every model with a body.

@@ -39,6 +39,7 @@ _LABELS = ("classlabels_int64s", "classlabels_strings")
         right=[np.array([7, 9]), np.array([[1, 0], [0, 1]], np.float32)],
         domains={"ai.onnx.ml": 3},
     ),
+    is_ordinary=True,
 )
 def two_classes(site: Site) -> bool:
     labels = site.integers("classlabels_int64s") or site.texts("classlabels_strings")

@@ -34,6 +34,7 @@ _MOST_SIDES = 4
         {"x": np.array([[[0.0, 1.0, 2.0]]], np.float32), "s": np.array([1, 1, 1.5], np.float32)},
         right=[np.array([[[0.0, 2 / 3.5, 4 / 3.5, 6 / 3.5]]], np.float32)],
     ),
+    is_ordinary=True,
 )
 def aligned_corners(site: Site) -> bool:
     if site.text("coordinate_transformation_mode", "half_pixel") != "align_corners" or not site.has(2):
@@ -178,6 +179,7 @@ def regions_of_pictures_that_are_there(site: Site) -> Iterator[Requirement]:
         {"x": np.arange(32, dtype=np.float32).reshape(1, 2, 2, 2, 2, 2)},
         right=[np.array([7.5, 23.5], np.float32).reshape(1, 2, 1, 1, 1, 1)],
     ),
+    is_ordinary=True,
 )
 def many_dimensions(site: Site) -> bool:
     rank = site.rank(0)
@@ -223,6 +225,7 @@ def many_dimensions(site: Site) -> bool:
             ).reshape(1, 1, 5, 5)
         ],
     ),
+    is_ordinary=True,
 )
 def unpooled_into_a_shape(site: Site) -> bool:
     if not site.has(2):
@@ -247,6 +250,7 @@ def unpooled_into_a_shape(site: Site) -> bool:
         right=[np.zeros((1, 1, 1, 1), np.float32)],
         opset=18,
     ),
+    is_ordinary=True,
 )
 def padding_that_counts(site: Site) -> bool:
     source = site.scope.producer(site.input(0))

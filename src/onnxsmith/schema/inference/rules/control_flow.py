@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.errors import InferenceError
+from onnxsmith.schema.inference import symbolic
 from onnxsmith.schema.inference.broadcasting import meet_dimension
 from onnxsmith.schema.inference.call import Call, Result, UnresolvedAttribute, counted, rule, tensor
 from onnxsmith.schema.inference.known import NOTHING, BodyOutputs, Known
@@ -73,7 +74,7 @@ def loop(call: Call) -> Result:
 
 
 def _turns(call: Call, condition: Known) -> Dimension:
-    """How often a loop runs: the trip count, if the condition is known to stay true."""
+    """How often a loop runs: the trip count, or not at all where that is below 0; if the condition stays true."""
     count = call.entry(0)
     if count is None or (isinstance(count, int) and count < 0):
         return None
@@ -81,7 +82,7 @@ def _turns(call: Call, condition: Known) -> Dimension:
         data = each.data if each is not None else None
         if each is not None and not (isinstance(data, np.ndarray) and data.size == 1 and bool(data.item())):
             return None
-    return count
+    return symbolic.maximum(0, count)
 
 
 def _stacked(known: Known, count: Dimension, axis: int) -> Known:

@@ -1,0 +1,73 @@
+"""Faults of the installed ONNX Runtime on a model as it stands in a file, where nothing of ours corrects it.
+
+Looks at the model; makes no session of it. `for_runtime` is the remedy for all that is found.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import sys
+
+from onnxsmith.diagnostics import clipped
+from onnxsmith.graphs.edits import NodeNote
+from onnxsmith.graphs.rewriting.rewrite import Rules, TooDeep, rewrite
+from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.runtime import onnxruntime_api
+from onnxsmith.runtime.adapting import CPU, FACT_KEY, Refused, rule_of
+from onnxsmith.runtime.facts.table import facts_for
+from onnxsmith.runtime.opening import weight_reader
+
+#: The distributions that the module may be of.
+_DISTRIBUTIONS = ("onnxruntime", "onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-openvino")
+_LONGEST_NAME = 60
+
+
+def faults(model: SessionModel) -> list[str]:
+    """Reasons why the installed runtime gets a model wrong, each with its node; none where there is no runtime."""
+    version = _installed_version()
+    if version is None:
+        return []
+    try:
+        # Declared ranks are believed: nothing runs by them here, and bodies of loops say theirs in no other way.
+        edits = rewrite(
+            model.proto, ordinary_rules(version), weight_reader(model), mark=FACT_KEY, believes_shapes=True
+        ).edits
+    except Refused as refusal:
+        where = f" in '{clipped(refusal.node, _LONGEST_NAME)}'" if refusal.node else ""
+        return [f"{refusal}{where}"]
+    except TooDeep:
+        return []
+    return [f"{_named(each.before[0])}: {each.reason}" for each in edits]
+
+
+def _named(node: NodeNote) -> str:
+    place = f" ({node.source})" if node.source else ""
+    return f"{node.operator} '{clipped(node.called, _LONGEST_NAME)}'{place}"
+
+
+@functools.cache
+def ordinary_rules(version: tuple[int, ...]) -> Rules:
+    """How operators are met that are wrong on inputs as users have them."""
+    by_operator = {
+        operator: [each for each in facts if each.is_ordinary]
+        for operator, facts in facts_for("onnxruntime", version, CPU).items()
+    }
+    return {operator: rule_of(facts, is_kept=True) for operator, facts in by_operator.items() if facts}
+
+
+@functools.cache
+def _installed_version() -> tuple[int, ...] | None:
+    """Major and minor number of the installed runtime, which is not loaded for it; None where there is none."""
+    if "onnxruntime" in sys.modules:
+        return onnxruntime_api.version() if onnxruntime_api.is_available() else None
+    if importlib.util.find_spec("onnxruntime") is None:
+        return None
+    for name in _DISTRIBUTIONS:
+        try:
+            text = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        return tuple(int(each) for each in text.split(".")[:2])
+    return onnxruntime_api.version() if onnxruntime_api.is_available() else None
