@@ -18,8 +18,8 @@ from contextvars import ContextVar
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.errors import AttributeValueError
+from onnxsmith.diagnostics import clipped, described_type, printable
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.source import Span, parse
 
 #: A folder, for programs whose code one cannot change; the same as `source_root` around everything.
@@ -45,6 +45,10 @@ def source_root(folder: str | os.PathLike[str]) -> Generator[None]:
     >>> with source_root("."):
     ...     pass  # load and run the model here
     """
+    if not isinstance(folder, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise AttributeTypeError(
+            f"source_root takes a folder, not {described_type(type(folder))}"
+        ).locate_at_caller()
     if not os.path.isdir(folder):
         raise AttributeValueError(f"source_root: there is no folder {os.fspath(folder)!r}").locate_at_caller()
     token = _root.set(os.path.realpath(folder))

@@ -177,12 +177,18 @@ def is_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
+#: No longer name is taken for one that is misspelt.
+_LONGEST_MISSPELT = 200
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A suggestion for a misspelt name, or None."""
     pool = list(candidates)
     by_lower = {candidate.lower(): candidate for candidate in pool}
     if name.lower() in by_lower:
         return f"did you mean '{by_lower[name.lower()]}'?"
+    if len(name) > _LONGEST_MISSPELT:
+        return None  # comparing takes the product of the lengths, and no one misspells a text
     near = difflib.get_close_matches(name, pool, n=3, cutoff=0.7)
     if not near:
         near = [

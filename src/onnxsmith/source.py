@@ -118,6 +118,26 @@ def is_library(file: str) -> bool:
     return is_installed or file.startswith("<frozen ")
 
 
+@functools.lru_cache(maxsize=4096)
+def _is_python_itself(file: str) -> bool:
+    """True if a file belongs to Python's standard library or to numpy: an error of the user's is never there."""
+    installed = f"{os.sep}site-packages{os.sep}"
+    if installed in file:
+        return f"{installed}numpy{os.sep}" in file
+    return file.startswith(("<frozen ", *_library_folders()))
+
+
+def can_be_shown(code: CodeType) -> bool:
+    """True if code can be pointed at: it is no part of Python itself, and its source can be read."""
+    file = code.co_filename
+    return not _is_python_itself(file) and has_source(file)
+
+
+def has_source(file: str) -> bool:
+    """True if the lines of a file can be read; `<string>` is the name of any text, such as what a dataclass makes."""
+    return not file.startswith("<") or (file != "<string>" and bool(linecache.getlines(file)))
+
+
 def is_ours(frame: FrameType) -> bool:
     """True if a frame runs code of this package."""
     return frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY)
@@ -242,6 +262,18 @@ def traceback_span(traceback: TracebackType | None) -> Span | None:
             found = traceback
         traceback = traceback.tb_next
     return None if found is None else position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
+
+
+def users_span(span: Span, traceback: TracebackType | None) -> Span:
+    """The user's own expression in the place of a span in Python itself that an exception passed through."""
+    if not _is_python_itself(span.file) and has_source(span.file):
+        return span
+    found: TracebackType | None = None
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame) and can_be_shown(traceback.tb_frame.f_code):
+            found = traceback
+        traceback = traceback.tb_next
+    return span if found is None else position_span(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
 
 
 def position_span(code: CodeType, last_instruction: int, line_number: int) -> Span:

@@ -4,3 +4,7 @@ from onnxsmith.opset.custom import Opset as Opset
 from onnxsmith.scripting.functions.function import ScriptFunction as OnnxFunction
 
 __all__ = ["OnnxFunction", "Opset"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

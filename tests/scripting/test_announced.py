@@ -8,7 +8,9 @@ import onnx
 import onnxruntime
 import pytest
 
-from onnxsmith import BOOL, FLOAT, INT64
+from onnxsmith import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, UINT32, script
+from onnxsmith import opset18 as op
+from onnxsmith.errors import MixedDTypesError
 from tests.scripting import announced
 
 X = np.arange(6, dtype=np.float32)
@@ -109,3 +111,62 @@ def test_a_model_sees_what_its_script_refers_to_now() -> None:
     factor = 3.0
     np.testing.assert_array_equal(scaled.to_model()(X), X * 3)
     np.testing.assert_array_equal(scaled.to_model()(X), scaled(X))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, DOUBLE, FLOAT16, INT64, INT32, INT8, UINT8, UINT32, BFLOAT16])
+def test_cumulative_sum_is_called_from_a_typed_script(dtype: Any) -> None:
+    """Its state begins with `0`, which has the element type of what is summed: the caller knows it."""
+
+    @script
+    def caller(x: dtype["N"]):  # type: ignore[valid-type]
+        return announced.CumulativeSum(x)
+
+    x = np.array([1, 2, 3]).astype(dtype.dtype.numpy)
+    wanted = np.cumsum(x, dtype=x.dtype)
+    onnx.checker.check_model(caller.to_model_proto(), full_check=True)
+    for run in (caller, caller.jit, caller.to_model(), caller.to_model(inline=True)):
+        result = run(x)
+        assert result.dtype == x.dtype
+        np.testing.assert_array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("dtype", [FLOAT, DOUBLE, INT32])
+def test_a_state_that_begins_with_a_number_has_the_type_of_what_the_body_reads(dtype: Any) -> None:
+    @script
+    def summed(x):
+        def step(i, go_on, total):
+            return go_on, total + x
+
+        return op.Loop(3, True, 0, body=step)
+
+    @script
+    def counted(x):
+        def step(i, go_on, total):
+            return go_on, total + 1
+
+        return op.Loop(3, True, 0, body=step), x
+
+    @script
+    def caller(x: dtype):  # type: ignore[valid-type]
+        return summed(x), *counted(x)
+
+    x = np.array(2).astype(dtype.dtype.numpy)
+    for run in (caller, caller.jit, caller.to_model(), caller.to_model(inline=True)):
+        first, second, _ = run(x)
+        assert (first, first.dtype, second, second.dtype) == (6, x.dtype, 3, np.int64)
+    counted.to_function_proto()
+    with pytest.raises(MixedDTypesError, match="depends on tensors whose type is not known here"):
+        summed.to_function_proto()
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout_is_called_from_a_typed_script(training: bool) -> None:
+    @script
+    def caller(x: FLOAT["N"], ratio: FLOAT, training_mode: BOOL):
+        return announced.Dropout(x, ratio, training_mode, seed=1.0)
+
+    inputs = [X, RATIO, np.array(training)]
+    wanted = announced.Dropout(*inputs, seed=1.0)
+    for run in (caller, caller.jit, caller.to_model(), caller.to_model(inline=True)):
+        for result, each in zip(run(*inputs), wanted, strict=True):
+            np.testing.assert_array_equal(result, each)

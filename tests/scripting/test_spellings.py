@@ -208,3 +208,39 @@ def test_a_repeated_dimension_is_one_size() -> None:
     for run in (f, f.to_model()):
         with pytest.raises(errors.OnnxsmithError, match="the same name is the same size"):
             run(_X, _X[:2])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        Union[FLOAT, DOUBLE],  # noqa: UP007
+        FLOAT | DOUBLE,
+        TypeVar("AnyFloat", bound=Union[FLOAT, DOUBLE]),  # noqa: UP007
+        TypeVar("AnyFloat", FLOAT, DOUBLE),
+        TypeVar("AnyFloat", bound=Union[FLOAT[...], DOUBLE[...]]),  # noqa: UP007
+    ],
+    ids=["Union", "|", "bound", "constraints", "shapes"],
+)
+def test_types_that_name_several_element_types_leave_the_shape_open(kind: Any) -> None:
+    @script
+    def added(self: kind, other: kind, alpha: float = 1.0):
+        return self + other * alpha
+
+    @script
+    def caller(x: DOUBLE["N", "M"]):
+        return added(x, x, alpha=2.0)
+
+    for x in (np.float32([1, 2]), np.float64([[1], [2]]), np.array(2.0)):
+        np.testing.assert_array_equal(added(x, x), x + x)
+        np.testing.assert_array_equal(added.jit(x, x), x + x)
+        shape = ["N", "M"][: x.ndim]
+        types = [(FLOAT if x.dtype == np.float32 else DOUBLE)[*shape]] * 2
+        for model in (added.to_model(input_types=types), added.to_model(input_types=types, inline=True)):
+            np.testing.assert_array_equal(model(x, x), x + x)
+    matrix = np.ones((2, 3))
+    for run in (caller, caller.jit, caller.to_model(), caller.to_model(inline=True)):
+        np.testing.assert_array_equal(run(matrix), matrix * 3)
+    added.to_function_proto()
+    for run in (added, added.jit, added.to_model(input_types=[DOUBLE["N"]] * 2)):
+        with pytest.raises(errors.OnnxsmithError, match="int64"):
+            run(np.array([1, 2]), np.array([1, 2]))

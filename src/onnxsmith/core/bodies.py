@@ -174,13 +174,44 @@ def _scan_body(
     for each, axis in zip(given[split:], axes, strict=True):
         kind = _without_axis(each.known.type, axis + batch if axis >= 0 else axis)
         scanned.append(_without_axis(kind, 0) if batch else kind)
+    for position, each in enumerate(given[:split]):
+        if isinstance(each, OpenState):
+            like = _like(scope, function, state, scanned, position, title)
+            each.like = None if like is None else given[split + like]
     natural = _natural(given[:split])
     return _until_stable(scope, function, [], state, scanned, title, hidden=0, natural=natural)
 
 
+def _like(
+    scope: RecordingTarget,
+    function: Callable[..., Any],
+    state: Sequence[AnyValueType],
+    scanned: Sequence[AnyValueType],
+    position: int,
+    title: str,
+) -> int | None:
+    """The scanned input of unknown element type whose type a state takes, found by assuming one; None if none is."""
+    for place, kind in enumerate(scanned):
+        if not isinstance(kind, TensorType) or kind.dtype is not None:
+            continue
+        assumed = [*state, *scanned[:place], TensorType(DType.FLOAT, kind.shape), *scanned[place + 1 :]]
+        roll_back = scope.checkpoint()
+        try:
+            body = trace_body(scope, function, assumed, title)
+            given = body.outputs[position].type if position < len(body.outputs) else None
+            body.discard()
+        except OnnxsmithError:
+            continue
+        finally:
+            roll_back()
+        if isinstance(given, TensorType) and given.dtype is DType.FLOAT:
+            return place
+    return None
+
+
 def _natural(initial: Sequence[Any]) -> list[DType | None]:
     """The element types that literals have where the body does not say which."""
-    return [each.natural if isinstance(each, OpenState) else None for each in initial]
+    return [each.natural if isinstance(each, OpenState) and each.like is None else None for each in initial]
 
 
 def _until_stable(
@@ -216,7 +247,9 @@ def _until_stable(
             _merge(kind, known.type, title, position)
             for position, (kind, known) in enumerate(zip(kinds, body.outputs[hidden:], strict=False))
         ]
-        if merged == kinds:
+        if merged == kinds and merged != chosen:
+            if body.reads_open_type:  # which may be what decides the state's
+                raise _needs_types(title)
             merged = chosen
         if merged == kinds or attempt == _ATTEMPTS - 1:
             return body
@@ -224,6 +257,16 @@ def _until_stable(
         body.discard()
         roll_back()
     raise AssertionError("the last attempt returns")
+
+
+def _needs_types(title: str) -> OnnxsmithError:
+    """The error for a state that begins with a number, and whose body computes with tensors of unknown element type."""
+    return MixedDTypesError(
+        f"a number is the state that {title} begins with, and its element type depends on tensors whose type is not "
+        "known here",
+        help="annotate the parameters, so that the element type is known",
+        needs_values=True,
+    )
 
 
 def _with_dtype(kind: AnyValueType, dtype: DType | None) -> AnyValueType:

@@ -92,6 +92,8 @@ def _perform(
         if "outputs" not in kwargs:
             output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
     target = target_of(inputs)
+    if op.name == "OptionalHasElement" and _asks_for_nothing(op, inputs, target):
+        return (False,)
     has_graph = bool(attributes) and _has_graph(op, attributes)
     if has_graph and not target.is_exact:
         inputs = with_open_states(op, inputs, attributes)
@@ -262,6 +264,15 @@ def constant_like(target: Target, array: np.ndarray[Any, Any], like: Operand) ->
     """A literal as an input, with the element type of `like`, which is not known yet."""
     # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
     return portable.cast_like(target.operators, target.constant(array), like)
+
+
+def _asks_for_nothing(op: OperatorDef, inputs: Sequence[Any], target: Target) -> bool:
+    """True if a call in a graph asks for an input that is not there.
+
+    The answer is known now, so that code behind an `if` does not compute with None.
+    """
+    is_left_out = not inputs or inputs[0] is None
+    return op.domain == "" and is_left_out and target.recording is not None and not target.is_exact
 
 
 def _is_lenient(target: Target) -> bool:

@@ -11,7 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.core import portable
 from onnxsmith.core.target import Target
+from onnxsmith.core.value import TensorValue
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.promote import given_array, input_place, is_literal, natural_dtype
@@ -22,7 +24,7 @@ from onnxsmith.types.value_types import TensorType
 class OpenState:
     """A literal whose element type a body decides: an input of a call that is not lifted yet."""
 
-    __slots__ = ("known", "natural", "op", "position", "value")
+    __slots__ = ("known", "like", "natural", "op", "position", "value")
 
     def __init__(self, op: OperatorDef, position: int, value: Any) -> None:
         self.op = op
@@ -31,6 +33,8 @@ class OpenState:
         self.value: bool | int | float | complex = value.item() if isinstance(value, np.generic) else value
         #: Its element type where the body does not say which.
         self.natural = natural_dtype([value])
+        #: The input whose element type the body gives this state, where that is not known yet.
+        self.like: TensorValue | None = None
         #: What a body may know of it before that is settled.
         self.known = Known(TensorType(None, ()))
 
@@ -82,6 +86,11 @@ def settled(op: OperatorDef, inputs: Sequence[Any], body: Any, target: Target) -
             place = position - (first or 0) + hidden
             kind = outputs[place].type if place < len(outputs) else None
             dtype = kind.dtype if isinstance(kind, TensorType) else None
-            value = target.constant(value.array(dtype or value.natural))
+            if dtype is None and value.like is not None:
+                # Python's floats are doubles: rounding them when the type is known gives what an eager run gives.
+                constant = target.constant(np.asarray(value.value))
+                value = portable.cast_like(target.operators, constant, value.like)
+            else:
+                value = target.constant(value.array(dtype or value.natural))
         result.append(value)
     return result

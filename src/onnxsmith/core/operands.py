@@ -5,6 +5,7 @@ Reads facts off tensors, arrays and literals; calls no operator.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeGuard, TypeVar, cast, overload
 
@@ -161,6 +162,10 @@ def read_axes(axis: Axes, value: Operand, purpose: str) -> tuple[int, ...] | Non
 
 
 def _read_integer(axis: SupportsIndex, name: str) -> int:
-    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+    try:
+        number = None if isinstance(axis, bool) else int(operator.index(axis))
+    except TypeError:
+        number = None
+    if number is None:
         raise AttributeTypeError(f"{name} is an int, not {axis!r}")
-    return int(axis.__index__())
+    return number

@@ -25,6 +25,7 @@ AttributeValue: TypeAlias = (
     | Array
     | ValueType
     | RecordedBody
+    | Callable[..., TensorValue | Sequence[TensorValue]]  # the body of an If or a loop
     | AttributeReference
     | None
 )

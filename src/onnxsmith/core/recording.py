@@ -41,12 +41,14 @@ class FormalAttribute:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHead:
-    """The name of a function, and its attributes."""
+    """The name of a function, its attributes, the version of its domain, and its text for people."""
 
     domain: str
     name: str
     overload: str = ""
     attributes: tuple[FormalAttribute, ...] = ()
+    domain_version: int = 1
+    doc_string: str | None = None
 
 
 class RecordedBody(GraphBody):
@@ -56,6 +58,8 @@ class RecordedBody(GraphBody):
 
     #: What is known of its outputs.
     outputs: tuple[Known, ...]
+    #: Whether it reads a tensor from outside whose element type is not known.
+    reads_open_type: bool = False
 
     def add_unused_input(self, kind: AnyValueType) -> None:
         """Add an input at the end that nothing reads: a loop's state goes in as well as out."""

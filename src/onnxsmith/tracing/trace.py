@@ -15,7 +15,7 @@ import numpy as np
 
 from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operator import Operator
-from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Value
@@ -141,8 +141,11 @@ def traced(
 def _called(function: Callable[..., Any], arguments: Sequence[Value]) -> UserValue:
     try:
         return refusing(function, lambda: function(*arguments))
-    except AttributeError as error:
-        raise unknown_method(error) or error from None
+    except Exception as error:
+        refused = refusal_for(error)
+        if refused is None:
+            raise
+        raise refused from None
 
 
 def _input_names(function: Callable[..., Any], count: int, given: GivenNames | None) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from onnxsmith import BOOL, FLOAT, INT64, Tensor, opset21, trace
 from onnxsmith.core.semantics.dimensions import Dimensions
+from onnxsmith.core.shown_text import showing
 from onnxsmith.errors import TracedValueError
 
 NAMED = FLOAT["N", 4, "M"]
@@ -24,6 +25,12 @@ def shape_of(kind: Any, look: Callable[[Any], Any]) -> Any:
     return seen[0]
 
 
+def shown(shape: Any) -> str:
+    """The text that people see; where the program goes on with it, it is refused."""
+    with showing():
+        return repr(shape)
+
+
 @pytest.mark.parametrize(
     ("look", "expected"),
     [
@@ -33,10 +40,10 @@ def shape_of(kind: Any, look: Callable[[Any], Any]) -> Any:
         (lambda s: isinstance(s, tuple), True),
         (lambda s: isinstance(s[0], Tensor), True),
         (lambda s: isinstance(s[1:], Dimensions), True),
-        (repr, "('N', 4, 'M')"),
-        (lambda s: repr(s[:1]), "('N',)"),
-        (lambda s: repr(s[1:] + TWO), "(4, 'M', 2)"),
-        (lambda s: repr(TWO + s[1:]), "(2, 4, 'M')"),
+        (shown, "('N', 4, 'M')"),
+        (lambda s: shown(s[:1]), "('N',)"),
+        (lambda s: shown(s[1:] + TWO), "(4, 'M', 2)"),
+        (lambda s: shown(TWO + s[1:]), "(2, 4, 'M')"),
         (lambda s: repr(s[1:2] * 2), "(4, 4)"),
         (lambda s: s == s[:], True),
         (lambda s: s == (1, 2), False),

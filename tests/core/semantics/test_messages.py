@@ -185,6 +185,18 @@ ALIKE: dict[str, Case] = {
         "argmin() of no elements has no value: float32 of shape (0, 4)",
         None,
     ),
+    "an array for keepdims of argmin": (
+        lambda x: x.argmin(0, np.zeros((2, 3))),
+        AttributeTypeError,
+        "keepdims is True or False, not a ndarray",
+        None,
+    ),
+    "a word for keepdims of a sum": (
+        lambda x: x.sum(0, keepdims="no"),
+        AttributeTypeError,
+        "keepdims is True or False, not a str",
+        None,
+    ),
     "bits of floats": (
         lambda x: x & x,
         DTypeNotAllowedError,

@@ -15,6 +15,7 @@ from onnxsmith.scripting.analysis.effects import appended_name, names_in
 from onnxsmith.scripting.analysis.facts import Facts, FactTable
 from onnxsmith.scripting.analysis.kinds import kind_of
 from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.staging import statements as statements  # each kind enters itself when it is loaded
 from tests.scripting import snippets
 
 FILES = sorted(Path(inspect.getfile(snippets)).parent.glob("*.py"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx import TensorProto, numpy_helper
 
 from onnxsmith import FLOAT, INT64, jit, script
 from onnxsmith import opset21 as op
@@ -48,3 +49,35 @@ def test_wrong_inputs(inputs) -> None:
     with pytest.raises(OnnxsmithError) as found:
         typed.profile(inputs, runs=1)
     assert "inputs" in found.value.message or "'n'" in found.value.message or "'m'" in found.value.message
+
+
+@script
+def shifted(x: FLOAT["N"], w: TensorProto):
+    return x + op.Constant(value=w)
+
+
+@script
+def decided(x: FLOAT["N"], w: TensorProto):
+    return x + (2.0 if np.asarray(w).sum() > 1 else 1.0)
+
+
+def test_the_values_of_a_long_attribute_are_told_apart() -> None:
+    """The text of an array leaves out most of its elements."""
+    x, first = np.zeros(2000, np.float32), np.zeros(2000, np.float32)
+    second = first.copy()
+    second[1000] = 5
+
+    @script
+    def both(x: FLOAT["N"]):
+        return decided(x, first), decided(x, second)
+
+    for function in (shifted, decided):
+        for value in (first, second, numpy_helper.from_array(first), numpy_helper.from_array(second)):
+            np.testing.assert_array_equal(function.jit(x, value), function(x, value))
+        given = first.copy()
+        for _ in range(2):
+            np.testing.assert_array_equal(function.jit(x, given), function(x, given))
+            given[7] = 3
+    for run in (both.jit, both.to_model()):
+        for result, wanted in zip(run(x), both(x), strict=True):
+            np.testing.assert_array_equal(result, wanted)

@@ -278,9 +278,9 @@ def make_other(factor):
 another = make_other(3.0)
 
 
-@refused(FunctionError, "scaled_by")
+@runs(vector(1, 2))
 def two_functions_of_one_name(x: FLOAT["N"]):
-    return twice(x) + another(x)  # here
+    return twice(x) + another(x)
 
 
 @script

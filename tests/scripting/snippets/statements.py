@@ -3,7 +3,9 @@
 import contextlib
 import dataclasses
 
-from onnxsmith import FLOAT, INT64
+import numpy as np
+
+from onnxsmith import FLOAT, INT64, STRING
 from onnxsmith import opset18 as op
 from onnxsmith.errors import MutationError, TracedValueError, UnassignedVariableError, UnsupportedSyntaxError
 from tests.scripting.corpus import integer, refused, runs, scalar, skips, vector
@@ -270,13 +272,51 @@ def f_string_of_tensor(x: FLOAT):
     return x + len(name)
 
 
-@refused(TracedValueError)
+@runs(scalar(1))
+@runs(scalar(-2.5))
+@runs(scalar(4))
 def match_on_tensor(x: FLOAT):
     match x:
-        case 1:  # here
+        case 1:
+            return x * 10
+        case -2.5 | 3:
+            return x * 20
+        case 4 if x > 5:
+            return x * 30
+        case _:
+            return -x
+
+
+@runs(scalar(2), integer(3))
+def match_on_counter(x: FLOAT, n: INT64):
+    for i in range(n):
+        match i:
+            case 0:
+                x = x + 1
+            case 1:
+                continue
+        x = x * 2
+    return x
+
+
+@refused(UnsupportedSyntaxError, "'match'")
+def match_on_computed_tensor(x: FLOAT):
+    match x + 1:  # here
+        case 1:
             return x
         case _:
             return -x
+
+
+@runs(np.array(["a", "b"], object), integer(2))
+@runs(np.array(["a", "b"], object), integer(0))
+def text_that_meets_a_string_tensor(s: STRING["N"], n: INT64):
+    last = "none"
+    for i in range(n):
+        last = s[i]
+    if n > 5:
+        last = "five"
+    return last
 
 
 @refused(UnassignedVariableError, "'y'")

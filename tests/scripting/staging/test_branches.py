@@ -28,3 +28,17 @@ def test_an_if_stands_where_its_statement_does() -> None:
         assert node.source is not None
         assert node.source.line == each.definition.line + 1
         assert node.source.column == 4
+
+
+def test_a_branch_that_does_not_read_an_attribute_has_no_node_for_it() -> None:
+    @script(default_opset=op, exact=True, domain="test")
+    def chosen(x, k: int = 3):
+        number = op.Constant(value_int=k)
+        if x > op.Constant(value_float=1.0):
+            y = op.Neg(x)
+        else:
+            y = op.Abs(x)
+        return y, number
+
+    (branch,) = (node for node in chosen.to_function_proto().node if node.op_type == "If")
+    assert [[node.op_type for node in each.g.node] for each in branch.attribute] == [["Neg"], ["Abs"]]

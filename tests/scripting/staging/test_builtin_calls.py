@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import onnxsmith
+import onnxsmith.numpy
 from onnxsmith import FLOAT, errors, script
 
 
@@ -201,3 +203,30 @@ def test_only_a_run_on_values_tells_people_something(
     assert caplog.text.count("told") == 2
     assert "".join(capsys.readouterr()).count("told") >= 2
     assert [str(each.message) for each in recwarn.list] == ["told"]
+
+
+def _prints_percent(x: Any) -> Any:
+    print("%d of %s" % (x.shape[0], x), "%5.2f%%" % x.shape[0])  # noqa: UP031
+    print("%(n)d" % {"n": x.shape[0]})  # noqa: UP031
+    print(f"{x.shape[0]}", "{}".format(x.shape[0]))  # noqa: UP032
+    return x + 1
+
+
+def _keeps_percent(x: Any) -> Any:
+    text = "%d" % x.shape[0]  # noqa: UP031
+    return x + len(text)
+
+
+def _called(make: Any, function: Any) -> Any:
+    made = make(function)
+    call = made.to_model(input_types=[FLOAT["N"]]) if make is script else made
+    return call(np.float32([1, 2]))
+
+
+@pytest.mark.parametrize("make", [script, onnxsmith.jit, onnxsmith.numpy.jit])
+def test_text_of_a_size_is_printed_and_refused_elsewhere(make: Any) -> None:
+    np.testing.assert_array_equal(_called(make, _prints_percent), [2, 3])
+    with pytest.raises(errors.TracedValueError) as caught:
+        _called(make, _keeps_percent)
+    assert caught.value.span is not None
+    assert caught.value.span.file == __file__

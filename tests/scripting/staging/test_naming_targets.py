@@ -33,8 +33,9 @@ def branches(x: FLOAT["N"], k: INT64, z: FLOAT):
 
 
 def made_anew(function: Any, options: dict[str, Any]) -> ScriptFunction:
-    plain = function.function if isinstance(function, ScriptFunction) else function
-    return cast(Any, script(**options))(plain)
+    if isinstance(function, ScriptFunction):  # its options are those of the class, not of the decorator
+        return ScriptFunction(function.function, **options)
+    return cast(Any, script(**options))(function)
 
 
 def as_hooked(monkeypatch: pytest.MonkeyPatch) -> None:

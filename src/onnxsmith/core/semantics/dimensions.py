@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.core import portable
 from onnxsmith.core.operands import is_static, operators_for, shape_of
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.target import target_of
 from onnxsmith.core.value import NumberValue, Size, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
@@ -80,6 +81,11 @@ class OpenDimension:
         return self.value().__index__()
 
     def __repr__(self) -> str:
+        return shown_text(self.described)
+
+    @property
+    def described(self) -> str:
+        """Its symbolic size as messages name it."""
         return "?" if self.name is None else repr(self.name)
 
 
@@ -175,8 +181,12 @@ class Dimensions(tuple[Any, ...]):
         return tuple(self).count(value)
 
     def __repr__(self) -> str:
-        inner = ", ".join("…" if isinstance(each, Value) else repr(each) for each in self.entries)
-        return f"({inner},)" if len(self) == 1 else f"({inner})"
+        inner = ", ".join(map(_described, self.entries))
+        text = f"({inner},)" if len(self) == 1 else f"({inner})"
+        return text if is_static(self.entries) else shown_text(text)
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
 
 
 def symbolic_size(entry: object) -> Dimension:
@@ -189,6 +199,12 @@ def symbolic_size(entry: object) -> Dimension:
             return int(data.item()) if data.size == 1 else None
         return None if isinstance(data, tuple) else data
     return int(cast(int, entry)) if isinstance(entry, int | np.integer) else None
+
+
+def _described(entry: Entry) -> str:
+    if isinstance(entry, OpenDimension):
+        return entry.described
+    return "…" if isinstance(entry, Value) else repr(entry)
 
 
 def _value(entry: Entry) -> Size:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Protocol, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from onnxsmith.core import portable
 from onnxsmith.core.numpys_arrays import has_numpys_meaning, in_numpy_code
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics import arithmetic, bits, decimal_rounding, number_errors
+from onnxsmith.core.semantics.number_methods import NumberMethods, modular_power
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
 from onnxsmith.diagnostics import shown_as
@@ -61,7 +63,7 @@ class _OfGraph(Protocol):
 
 
 @shown_as("number")
-class Number(Tensor, NumberValue):
+class Number(NumberMethods, Tensor, NumberValue):
     """A scalar tensor that behaves as a Python number: a literal whose value is not known yet."""
 
     __slots__ = ("is_natural", "kind", "tensor")
@@ -160,6 +162,36 @@ class Number(Tensor, NumberValue):
             return Number(rounded.as_dtype(DType.INT64), "int")
         return rounded
 
+    def __pos__(self) -> Number:
+        return Number(*self._working(), is_natural=is_natural(self))
+
+    def __trunc__(self) -> Number:
+        return self._whole_part("Cast")
+
+    def __floor__(self) -> Number:
+        return self._whole_part("Floor")
+
+    def __ceil__(self) -> Number:
+        return self._whole_part("Ceil")
+
+    def _whole_part(self, operator: str) -> Number:
+        value, kind = self._working()
+        if kind == "int":
+            return +self
+        number_errors.demand_whole(value)
+        op = operators_for(value)
+        whole = value if operator == "Cast" else getattr(op, operator)(value)
+        return Number(op.Cast(whole, to=DType.INT64), "int")
+
+    def __copy__(self) -> Number:
+        return self  # as Python's numbers
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TracedValueError(
+            "a number that is known only when the model runs cannot be pickled",
+            help="return it, and pickle what the model gives",
+        ).locate_at_caller()
+
     def __divmod__(self, other: Operand) -> tuple[Tensor, Tensor]:
         return (self // other, self % other)
 
@@ -178,19 +210,32 @@ class Number(Tensor, NumberValue):
         return self  # as Python's numbers
 
     def __repr__(self) -> str:
-        return f"<symbolic {self.kind} {self.name}>"
+        return shown_text(f"<symbolic {self.kind} {self.name}>")
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
 
 
+@shown_as("number")
 class IntegralNumber(Number):
     """One that is an int or a truth value."""
 
     __slots__ = ()
 
+    def __new__(cls, *given: str) -> Self:  # pyright: ignore[reportInconsistentConstructor]  # gives an int
+        """`type(n)(7)` in the user's code, which means Python's own class; ours are made as `Number`."""
+        return cast("Self", int(*given))
 
+
+@shown_as("number")
 class RealNumber(Number):
     """One that is a float."""
 
     __slots__ = ()
+
+    def __new__(cls, *given: str) -> Self:  # pyright: ignore[reportInconsistentConstructor]  # gives a float
+        """As that of `IntegralNumber`."""
+        return cast("Self", float(*given))
 
 
 numbers.Integral.register(IntegralNumber)
@@ -324,27 +369,23 @@ def _beside_array(number: Number, other: Operand, method: str) -> TensorValue | 
 
 def _overload(name: str, meaning: Meaning, result: NumberKind | None) -> None:
     for method, is_reflected, opposite in _methods(name):
-        inherited = getattr(Tensor, method)
+        inherited: _Method = getattr(Tensor, method)
+        setattr(Number, method, _operator(meaning, result, inherited, opposite, is_reflected=is_reflected))
 
-        def operator(
-            self: Number,
-            other: Operand,
-            _inherited: _Method = inherited,
-            _reflected: bool = is_reflected,
-            _opposite: str = opposite,
-        ) -> TensorValue:
-            arrays = _beside_array(self, other, _opposite)
-            if arrays is not None:
-                return arrays
-            if kind_of(other) is None:
-                return _inherited(self, _no_container(other))
-            return (
-                _compute(meaning, result, other, self)
-                if _reflected
-                else _compute(meaning, result, self, other)
-            )
 
-        setattr(Number, method, operator)
+def _operator(
+    meaning: Meaning, result: NumberKind | None, inherited: _Method, opposite: str, *, is_reflected: bool
+) -> Callable[[Number, Operand], TensorValue]:
+    def operator(self: Number, other: Operand) -> TensorValue:
+        arrays = _beside_array(self, other, opposite)
+        if arrays is not None:
+            return arrays
+        if kind_of(other) is None:
+            return inherited(self, _no_container(other))
+        a, b = (other, self) if is_reflected else (self, other)
+        return _compute(meaning, result, a, b)
+
+    return operator
 
 
 #: Operators that give an integer of 0 or more for two such integers.
@@ -382,32 +423,44 @@ for _entry in _ARITHMETIC:
     _overload(*_entry)
 
 
+def _power(self: Number, exponent: Operand, divisor: AnyNumber | None = None) -> AnyNumber | TensorValue:
+    """`self ** exponent`, and `pow(self, exponent, divisor)`."""
+    if divisor is None:
+        return _POWER(self, exponent)
+    if self.kind == "float" or kind_of(exponent) in (None, "float"):
+        return NotImplemented
+    return modular_power(self, cast("AnyNumber", exponent), divisor)
+
+
+_POWER: _Method = cast(Any, Number).__pow__
+cast(Any, Number).__pow__ = _power
+
+
 def _overload_bits(name: str, meaning: Meaning, *, is_shift: bool = False) -> None:
     for method, is_reflected, opposite in _methods(name):
-        inherited = getattr(Tensor, method)
+        inherited: _Method = getattr(Tensor, method)
+        made = _operator_on_bits(meaning, inherited, opposite, is_shift=is_shift, is_reflected=is_reflected)
+        setattr(Number, method, made)
 
-        def operator(
-            self: Number,
-            other: Operand,
-            _inherited: _Method = inherited,
-            _reflected: bool = is_reflected,
-            _opposite: str = opposite,
-        ) -> TensorValue:
-            arrays = _beside_array(self, other, _opposite)
-            if arrays is not None:
-                return arrays
-            kinds = (self.kind, kind_of(other))
-            if None in kinds or "float" in kinds:
-                return _inherited(self, other)
-            kind: NumberKind = "bool" if kinds == ("bool", "bool") and not is_shift else "int"
-            a, b = (
-                _operand(each, _WORKING[kind]) for each in ((other, self) if _reflected else (self, other))
-            )
-            if is_shift and not is_natural(self if _reflected else other):
-                number_errors.demand_shift(b)
-            return Number(meaning(a, b), kind)
 
-        setattr(Number, method, operator)
+def _operator_on_bits(
+    meaning: Meaning, inherited: _Method, opposite: str, *, is_shift: bool, is_reflected: bool
+) -> Callable[[Number, Operand], TensorValue]:
+    def operator(self: Number, other: Operand) -> TensorValue:
+        arrays = _beside_array(self, other, opposite)
+        if arrays is not None:
+            return arrays
+        kinds = (self.kind, kind_of(other))
+        if None in kinds or "float" in kinds:
+            return inherited(self, other)
+        kind: NumberKind = "bool" if kinds == ("bool", "bool") and not is_shift else "int"
+        operands = (other, self) if is_reflected else (self, other)
+        a, b = (_operand(each, _WORKING[kind]) for each in operands)
+        if is_shift and not is_natural(operands[1]):
+            number_errors.demand_shift(b)
+        return Number(meaning(a, b), kind)
+
+    return operator
 
 
 for _name, _meaning in (("and", bits.bitwise_and), ("or", bits.bitwise_or), ("xor", bits.bitwise_xor)):

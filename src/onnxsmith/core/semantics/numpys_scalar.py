@@ -13,6 +13,7 @@ import numpy as np
 
 from onnxsmith.core import portable
 from onnxsmith.core.operands import operators_for
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.value import NumberValue, Operand, TensorValue
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
@@ -68,7 +69,10 @@ class NumpysScalar(NumberValue):
         return hash(self.tensor)
 
     def __repr__(self) -> str:
-        return f"<symbolic scalar {self.tensor!r}>"
+        return shown_text(f"<symbolic scalar of {self.tensor.type!r}>")
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
 
 
 def _handed_on(name: str) -> Callable[..., object]:

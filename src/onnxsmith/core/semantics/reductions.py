@@ -5,6 +5,8 @@ Element types are numpy's: small integers add up in 64 bits, the mean of integer
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from onnxsmith.core import portable
@@ -20,7 +22,8 @@ from onnxsmith.core.operands import (
 )
 from onnxsmith.core.operator_protocols import StandardOperators
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import DTypeNotAllowedError, ShapeError
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError, DTypeNotAllowedError, ShapeError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.dtypes import DType
 
@@ -74,13 +77,19 @@ def var(x: TensorValue, axis: Axes = None, ddof: float = 0, keepdims: bool = Fal
     op, dtype = operators_for(x), dtype_of(x)
     axes = read_axes(axis, x, "var")
     refuse_text("var", dtype)
+    try:
+        freedom = np.array(ddof, np.float64)
+    except (TypeError, ValueError):
+        raise AttributeTypeError(
+            f"ddof is a number, not {described_type(type(ddof))}", culprit=("attribute", "ddof")
+        ) from None
     y = _cast(op, x, DType.DOUBLE) if dtype is not None and (dtype.is_integer or dtype is DType.BOOL) else x
     distance = op.Sub(y, mean(y, axes, keepdims=True))
     squares = op.Mul(distance, distance)
-    if ddof == 0:
+    if freedom.ndim == 0 and freedom == 0:
         return mean(squares, axes, keepdims)
     count = _count(op, y, axes)
-    left = op.Max(op.Sub(count, np.array(ddof, np.float64)), np.array(0.0, np.float64))
+    left = op.Max(op.Sub(count, freedom), np.array(0.0, np.float64))
     total = _reduce(op, "Sum", squares, axes, keepdims)
     return op.Div(total, portable.cast_like(op, left, total))
 
@@ -138,7 +147,7 @@ def argmin(x: TensorValue, axis: int | None = None, keepdims: bool = False) -> T
 
 
 def _position(kind: str, x: TensorValue, axis: int | None, keepdims: bool) -> TensorValue:
-    op, dtype = operators_for(x), dtype_of(x)
+    op, dtype, keepdims = operators_for(x), dtype_of(x), _flag(keepdims)
     refuse_text(kind.lower(), dtype)
     axes = read_axes(axis, x, kind.lower())
     if _is_of_nothing(x, axes):
@@ -188,7 +197,17 @@ def _reduce(
     op: StandardOperators, kind: str, x: TensorValue, axes: tuple[int, ...] | None, keepdims: bool
 ) -> TensorValue:
     """Over no axes at all nothing is reduced, as in numpy; ONNX would reduce over all of them."""
-    return x if axes == () else portable.reduce(op, kind, x, axes, keepdims)
+    keeps = _flag(keepdims)
+    return x if axes == () else portable.reduce(op, kind, x, axes, keeps)
+
+
+def _flag(keepdims: object) -> bool:
+    """True if dimensions are kept; as in numpy, a whole number says so, too."""
+    if isinstance(keepdims, int | np.bool_ | np.integer):
+        return bool(cast(int, keepdims))
+    raise AttributeTypeError(
+        f"keepdims is True or False, not {described_type(type(keepdims))}", culprit=("attribute", "keepdims")
+    )
 
 
 def _allows(op: StandardOperators, dtype: DType) -> bool:

@@ -23,6 +23,7 @@ from onnxsmith.scripting.analysis.facts import FactTable
 from onnxsmith.scripting.analysis.flow import Flow
 from onnxsmith.scripting.analysis.kinds import Root, kind_of
 from onnxsmith.scripting.analysis.names import assigned_from_inside, declared_nonlocal, parameter_names
+from onnxsmith.scripting.analysis.number_matches import with_branches
 from onnxsmith.scripting.analysis.subset import NO_SYNTAX, Syntax, find_unsupported
 from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.function_source import FunctionNode
@@ -99,7 +100,7 @@ def _analysis(
         returned = ast.Return(node.body)
         body: list[ast.stmt] = [ast.copy_location(returned, node.body)]
     else:
-        body = node.body
+        body = with_branches(node.body)
     facts = FactTable(body)
     if facts.may_be_unsupported and shared_around is None:
         _refuse_unsupported(node, file, name, allowed)

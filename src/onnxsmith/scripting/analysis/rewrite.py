@@ -273,6 +273,15 @@ class Rewriter(ast.NodeTransformer):
         made.value = self._hook(node.value, "formatted", [made.value])
         return made
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        made = cast(ast.BinOp, self.generic_visit(node))
+        is_text = isinstance(node.left, ast.JoinedStr) or (
+            isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+        )
+        if not is_text or not isinstance(node.op, ast.Mod):
+            return made
+        return self._hook(node, "percent", [made.left, made.right])
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         return self._hook(node, "bind", [at(node, ast.Constant(node.target.id)), self.rewrite(node.value)])
 

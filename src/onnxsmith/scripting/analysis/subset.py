@@ -146,7 +146,12 @@ def _statement(node: ast.AST) -> ast.stmt:
 def _special(node: ast.AST) -> tuple[ast.AST, str, str] | None:
     match node:
         case ast.Attribute(ctx=ast.Store() | ast.Del()):
-            return node, "a script cannot assign an attribute of an object", "assign a variable and return it"
+            return (
+                node,
+                "a script cannot assign an attribute of an object",
+                "assign a variable and return it; state in a dataclass is given a new value: "
+                "s = State(s.total + v), or s = dataclasses.replace(s, total=…)",
+            )
         case ast.Delete(targets=targets):
             for target in targets:
                 if not isinstance(target, ast.Name | ast.Subscript):

@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.semantics.number import Number, NumberKind
 from onnxsmith.core.stored import Stored
@@ -24,12 +26,14 @@ from onnxsmith.scripting.functions.eager_call import (
     check_input,
     check_names,
     input_argument,
+    rank_of_one_element,
 )
 from onnxsmith.scripting.functions.stage_script import make_function, stage
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES, may_be_cured
+from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.source import traceback_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, TensorType
@@ -97,7 +101,10 @@ def call_in_graph(
     resolve = _resolve_exactly if script.is_exact else _resolve
     body, result = resolve(script, types, attributes, scope)
     node_attributes = _node_attributes(script, body, attributes)
-    outputs = scope.call_function(body, _trimmed(list(inputs.values())), node_attributes, result.outputs)
+    # An exact function has all of its inputs; any other is made without those that are left out.
+    every = list(inputs.values())
+    passed = _trimmed(every) if script.is_exact else [each for each in every if each is not None]
+    outputs = scope.call_function(body, passed, node_attributes, result.outputs)
     values = tuple(
         each if kind is None else Number(cast(TensorValue, each), kind)
         for each, kind in zip(outputs, result.numbers, strict=True)
@@ -132,6 +139,9 @@ def _lift(
         lifted = value.as_dtype(dtype or cast(DType, DType.from_numpy(sample.dtype)))
     elif isinstance(value, Value):
         lifted = recorded(value) if value.is_symbolic else scope.lift(value)
+        rank = rank_of_one_element(kind)
+        if rank and not script.is_exact and getattr(lifted.known.type, "shape", None) == ():
+            lifted = scope.operators.Reshape(lifted, np.ones(rank, np.int64))
     elif isinstance(value, Stored):
         lifted = cast(Value, scope.stored(value))
     else:
@@ -165,14 +175,15 @@ class Variants:
     def next_name(self, script: ScriptDefinition, shared: dict[Any, Any]) -> str:
         """Functions that are made per type are told apart by number. (ONNX Runtime finds no overload in a function.)
 
-        So are those that one factory made: they have one name and one code.
+        So are different scripts of one name, which nobody gave a domain, and those that one factory made.
         """
         owners: dict[tuple[str, str], ScriptDefinition] = shared.setdefault(_OWNERS, {})
         while True:
             self.names += 1
             name = script.onnx_name if self.names == 1 else f"{script.onnx_name}_{self.names}"
             owner = owners.setdefault((script.domain, name), script)
-            if owner is script or owner.function.__code__ is not script.function.__code__:
+            is_other = owner.function.__code__ is not script.function.__code__
+            if owner is script or (is_other and not script.is_main):
                 return name
 
 
@@ -203,7 +214,7 @@ def _resolve(
     body = generic_body(script, absent, scope)
     variants = variants_of(script, scope.shared)
     by_type = tuple(sorted((name, repr(kind)) for name, kind in types.items()))
-    key = (variants.opset_in(scope), by_type, repr(sorted(by_value.items())))
+    key = (variants.opset_in(scope), by_type, attributes_key(by_value))
     found = variants.results.get(key)
     if found is None:
         with _in_progress(script):

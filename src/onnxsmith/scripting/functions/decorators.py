@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, cast
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import CallError, OnnxsmithError, boundary
+from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
 from onnxsmith.scripting.functions.debuggers import paused, resume
 from onnxsmith.scripting.functions.definition import Exactness
 from onnxsmith.scripting.functions.function import ScriptFunction
-from onnxsmith.scripting.functions.opset_choice import OpsetLike
+from onnxsmith.scripting.functions.opset_choice import OpsetLike, named_version
 from onnxsmith.scripting.functions.wrapped import plain_function
 from onnxsmith.scripting.staging.script_values import Function
 
@@ -39,15 +40,21 @@ def script(
     inline: bool = False,
     name: str | None = None,
     exact: Exactness = False,
+    opset: OpsetLike | None = None,
+    ir_version: int | None = None,
+    producer_name: str | None = None,
+    producer_version: str | None = None,
 ) -> Made | Callable[[Decorated], Made]:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`.
 
     Called with arrays it runs at once; `to_model_proto()` and `to_function_proto()` are the same program in ONNX.
-    `domain` (or an `Opset` as first argument) and `overload` say where the function lives; `inline=True` puts its
-    body where it is called. Without a named opset, Python's own operators use the one that the code uses, or else
-    the newest that the installed ONNX Runtime runs. `name` is the function's name in ONNX where Python cannot spell it.
-    `exact=True` makes the nodes that are written and no others, with the types that are written: what decompiled
-    code asks for. `exact="unchecked"` does so where they cannot work, too, with a warning: a model is taken as it is.
+    `domain` (or an `Opset` as first argument, or as `opset`) and `overload` say where the function lives;
+    `inline=True` puts its body where it is called. Without a named opset, Python's own operators use the one that the
+    code uses, or else the newest that the installed ONNX Runtime runs. `name` is the function's name in ONNX where
+    Python cannot spell it. `exact=True` makes the nodes that are written and no others, with the types that are
+    written: what decompiled code asks for. `exact="unchecked"` does so where they cannot work, too, with a warning:
+    a model is taken as it is. `ir_version`, `producer_name` and `producer_version` are those of its models, where
+    `to_model` is given no others.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, opset18 as op, script
@@ -58,14 +65,32 @@ def script(
     if exact not in (True, False, "unchecked"):
         raise CallError(f"exact={exact!r} is not known", help='it is True, False or "unchecked"')
     options: dict[str, Any] = {"overload": overload, "inline": inline, "name": name, "exact": exact}
-    if isinstance(function, Opset) and function.domain:
-        domain = function.domain if domain is None else domain
-        return _decorator({**options, "domain": domain, "default_opset": default_opset})
-    is_module = isinstance(function, types.ModuleType) and is_opset_module(function)
-    if function is None or isinstance(function, Opset | int) or is_module:
-        opset = function if default_opset is None else default_opset
-        return _decorator({**options, "domain": domain, "default_opset": opset})
-    return _make(cast(Decorated, function), {**options, "domain": domain, "default_opset": default_opset})
+    of_models = {
+        "ir_version": ir_version,
+        "producer_name": producer_name,
+        "producer_version": producer_version,
+    }
+    options["model_options"] = {name: value for name, value in of_models.items() if value is not None}
+    is_opset = isinstance(function, Opset | int) or (
+        isinstance(function, types.ModuleType) and is_opset_module(function)
+    )
+    if is_opset and opset is not None:
+        raise CallError(
+            "the opset is given twice", help="script(opset) and script(opset=opset) mean the same"
+        )
+    where = cast("OpsetLike | None", function if is_opset else opset)
+    if isinstance(where, Opset) and where.domain:
+        domain = where.domain if domain is None else domain
+        options["domain_version"] = where.version
+    elif default_opset is None:
+        default_opset = where
+    # Modules are there. What is rebuilt exactly names each of its operators itself.
+    if isinstance(default_opset, Opset | int) and exact is False:
+        check_opset_version(
+            named_version(default_opset), "opset" if default_opset is where else "default_opset"
+        )
+    options |= {"domain": domain, "default_opset": default_opset}
+    return _decorator(options) if function is None or is_opset else _make(cast(Decorated, function), options)
 
 
 def _decorator(options: Mapping[str, Any]) -> Callable[[Decorated], Made]:
@@ -172,8 +197,8 @@ def _itself(function: F) -> F:
 def jit(function: Function) -> Jit:
     """A script that runs as one model: `fast = jit(f)`, then `fast(x)`.
 
-    The model is made at the first call for inputs of the same element types and ranks, from what the function refers
-    to then; arrays and helpers that change afterwards are not seen.
+    The model is made at the first call for inputs of the same element types and ranks, and again when something that
+    the function reads around it has changed.
 
     >>> from onnxsmith import jit
     >>> import numpy as np

@@ -45,11 +45,13 @@ class ScriptDefinition(Script):
         function: types.FunctionType,
         *,
         domain: str | None = None,
+        domain_version: int = 1,
         overload: str = "",
         default_opset: OpsetLike | None = None,
         inline: bool = False,
         name: str | None = None,
         exact: Exactness = False,
+        model_options: Mapping[str, Any] | None = None,
         instance: UserValue = None,
     ) -> None:
         functools.update_wrapper(cast(Any, self), function)
@@ -66,17 +68,23 @@ class ScriptDefinition(Script):
         #: Whether it is meant as a model, not as a function that others call: nobody said where it lives.
         self.is_main = domain is None
         self.domain = domain if domain is not None else _domain_of(function)
+        #: The version of its domain that models import.
+        self.domain_version = domain_version
         self.overload = overload
         self.is_inline = inline
         self._default_opset = default_opset
+        #: Options of `to_model` that hold where it is given no others.
+        self.model_options: Mapping[str, Any] = model_options or {}
         self.instance = instance
         self.options = {
             "domain": domain,
+            "domain_version": domain_version,
             "overload": overload,
             "default_opset": default_opset,
             "inline": inline,
             "name": name,
             "exact": exact,
+            "model_options": model_options,
         }
         self.places = Places(function, self.name)
         self._straight: StraightCode | None = read_straight(function)

@@ -24,7 +24,7 @@ from onnxsmith.errors import (
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
-from onnxsmith.scripting.functions.number_errors import division_of
+from onnxsmith.scripting.functions.number_errors import division_of, method_of_tensors
 from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
@@ -63,6 +63,8 @@ def run_eagerly(
         result = script.function(*bound.args, **bound.kwargs)
     except ZeroDivisionError as error:
         raise division_of(script.name, error) from None
+    except AttributeError as error:
+        raise method_of_tensors(error) or error from None
     finally:
         ACTIVE.reset(token)
     return given_results(script, result, gives_tensors=gives_tensors, is_inside=active is not None)
@@ -183,6 +185,8 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
         )
         raise _at_argument(error, script, parameter)
     if isinstance(given, np.ndarray):
+        if isinstance(value, EagerTensor) and given.ndim == 0 and (rank := rank_of_one_element(kind)):
+            given = given.reshape((1,) * rank)  # as a literal: in a graph a number is a tensor, too
         check_input(script, parameter, type_of_example(given), kind)
     return given
 
@@ -196,14 +200,15 @@ def _given(value: UserValue, kind: AnyValueType, place: Place) -> Array | list[I
         if kind == UNKNOWN_TENSOR and isinstance(value, list) and holds_tensors(elements):
             return [_element(each, kind, place) for each in elements]
     array = given_array(value, kind.dtype if isinstance(kind, TensorType) else None, place)
-    if (
-        isinstance(value, int | float)
-        and isinstance(kind, TensorType)
-        and kind.shape
-        and set(kind.shape) == {1}
-    ):
-        return array.reshape((1,) * len(kind.shape))  # a literal for a tensor of one element
+    if isinstance(value, int | float) and (rank := rank_of_one_element(kind)):
+        return array.reshape((1,) * rank)  # a literal for a tensor of one element
     return array
+
+
+def rank_of_one_element(kind: AnyValueType) -> int:
+    """The number of dimensions of a tensor that has exactly one element; 0 for all other types."""
+    shape = kind.shape if isinstance(kind, TensorType) else None
+    return len(shape) if shape and set(shape) == {1} else 0
 
 
 def _element(value: UserValue, kind: AnyValueType, place: Place) -> Input:

@@ -115,6 +115,7 @@ def _arguments(
 
 def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
     """The model of a script."""
+    options = cast("ModelOptions", {**script.model_options, **options})
     types, values = _arguments(script, options)
     opset_version, ir_version = options.get("opset_version"), options.get("ir_version")
     is_as_checked = options.get("input_types") is None and opset_version is None
@@ -141,6 +142,10 @@ def make_model(script: ScriptDefinition, options: ModelOptions) -> Model:
     carry(staged.scope.shared, conditions_of(sizes, staged.ranges), {each.name: each.name for each in sizes})
     put_into(model, staged.scope.shared)
     describe(model, options.get("doc_string"), options.get("metadata"), CallError)
+    for each in options.get("functions", ()):
+        if isinstance(each, Script):
+            carried = cast("ScriptDefinition", each)
+            model.opset_imports.setdefault(carried.domain, carried.domain_version)
     for function in held.values():
         model.opset_imports.setdefault(function.domain, 1)
     if value_infos := options.get("value_infos"):

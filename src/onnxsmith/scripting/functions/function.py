@@ -96,6 +96,7 @@ class ScriptFunction(ScriptDefinition):
     Model(x: FLOAT['N']) -> add: FLOAT['N'], 1 node, opset 26
     """
 
+    @boundary
     def __init__(self, function: types.FunctionType, **options: Any) -> None:
         super().__init__(function, **options)
         self.__dict__.update(exports_of(self))

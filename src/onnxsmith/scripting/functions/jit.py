@@ -14,7 +14,9 @@ from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
-from onnxsmith.scripting.functions.names_around import NamesAround
+from onnxsmith.scripting.staging.option_keys import attributes_key
+from onnxsmith.scripting.staging.outside import Outside
+from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.types.annotations import ExampleValue, type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
 
 _LIMIT = 256
+#: Arrays of more bytes are compared by some of their elements: a call may not take longer for it.
+_COMPARED_BYTES = 1 << 14
 #: A model's session, of its inputs in order.
 Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 
@@ -36,14 +40,14 @@ class _JitCall(NamedTuple):
 
 
 @shown_as("jitted script")
-class Jit:
+class Jit(HoldsFunction):
     """Runs a script as a model; `jit(f)` makes one."""
 
     def __init__(self, script: ScriptDefinition) -> None:
         self.script = script
         self._runs: dict[Hashable, Run] = {}
-        #: What the sessions were made with, of what stands around the script.
-        self._around: NamesAround | None = None
+        #: What the script takes from around it, as it was when the sessions were made.
+        self._outside: Outside | None = None
         self._input_names = [each.name for each in script.parameters.inputs]
         self._input_count = len(self._input_names)
         self._equal_sizes = equal_sizes(each.type for each in script.parameters.inputs)
@@ -53,10 +57,10 @@ class Jit:
 
     def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
         try:
-            around = self._around
-            if around is not None and around.changed():
+            outside = self._outside
+            if outside is not None and outside.changed():
                 self._runs.clear()
-                self._around = None
+                self._outside = None
             if not kwargs and len(args) == self._input_count:
                 key: list[Hashable] = []
                 for value in args:
@@ -140,12 +144,12 @@ class Jit:
     def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
         call = self._read(args, kwargs)
         arrays = call.arrays
-        attribute_key = repr(sorted(call.attributes.items()))
+        attribute_key = attributes_key(call.attributes)
         key = (tuple((name, repr(kind)) for name, kind in call.types.items()), attribute_key)
         run = self._runs.get(key)
         if run is None:
-            if self._around is None:
-                self._around = NamesAround(self.script.function, self.script.instance)
+            if self._outside is None:
+                self._outside = _outside(self.script)
             run = self._model(call).runner()
             if len(self._runs) >= _LIMIT:
                 self._runs.clear()
@@ -159,6 +163,12 @@ class Jit:
     def _model(self, call: _JitCall) -> Model:
         given = {name: value for name, value in call.attributes.items() if value is not None}
         return make_model(self.script, {"input_types": call.types, "attributes": given})
+
+
+def _outside(script: ScriptDefinition) -> Outside:
+    """The objects that a script takes from around it now; data that nobody can compare counts as unchanging."""
+    given = script.fixed_arguments.items()
+    return Outside(script.function, list(given), is_lenient=True, most=_COMPARED_BYTES)
 
 
 def _arguments(inputs: object) -> tuple[tuple[UserValue, ...], dict[str, UserValue]]:

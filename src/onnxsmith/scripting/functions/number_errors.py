@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from onnxsmith.errors import DivisionByZeroError, OnnxsmithError
+import numpy as np
+
+from onnxsmith.errors import DivisionByZeroError, OnnxsmithError, UnknownMethodError
 from onnxsmith.errors.kinds import BY_ZERO
 from onnxsmith.source import is_library, traceback_span
 
@@ -18,6 +20,16 @@ def division_of(script: str, error: ZeroDivisionError) -> ZeroDivisionError:
         return error
     made = DivisionByZeroError(f"{script} cannot run: {BY_ZERO}")
     return made.locate(traceback_span(error.__traceback__))
+
+
+def method_of_tensors(error: AttributeError) -> UnknownMethodError | None:
+    """The error for `array.at`: tensors alone have it, and a loop of the model makes a tensor of an array."""
+    if not isinstance(error.obj, np.ndarray) or error.name != "at" or not _is_users(error.__traceback__):
+        return None
+    return UnknownMethodError(
+        "an array of numpy has no attribute 'at', which tensors have",
+        help="begin with a tensor, as in out = onnxsmith.tensor(np.zeros(3, np.float32))",
+    ).locate(traceback_span(error.__traceback__))
 
 
 def _is_users(traceback: TracebackType | None) -> bool:

@@ -333,5 +333,7 @@ def make_function(
         )
         for each in formal
     )
-    head = FunctionHead(script.domain, name, script.overload, attributes)
+    head = FunctionHead(
+        script.domain, name, script.overload, attributes, script.domain_version, script.__doc__ or None
+    )
     return staged.scope.finish_function(staged.outputs, head)

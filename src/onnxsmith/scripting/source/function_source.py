@@ -8,6 +8,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import functools
 import inspect
 import linecache
 import sys
@@ -100,11 +101,16 @@ def _executed_text(code: types.CodeType) -> str | None:
 def _defines(text: str, code: types.CodeType) -> bool:
     if code.co_name not in text and code.co_name != "<lambda>":
         return False
+    module = _compiled_cache(text, code.co_filename, future_flags(code))
+    return module is not None and any(is_same_code(each, code) for each in inner_code(module))
+
+
+@functools.lru_cache(maxsize=2)  # every function of a text asks for it, one after the other
+def _compiled_cache(text: str, file: str, flags: int) -> types.CodeType | None:
     try:
-        module = compile(text, code.co_filename, "exec", future_flags(code), dont_inherit=True)
+        return compile(text, file, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError):
-        return False
-    return any(is_same_code(each, code) for each in inner_code(module))
+        return None
 
 
 def future_flags(code: types.CodeType) -> int:

@@ -22,7 +22,7 @@ from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging.caught import SPEAKING, as_raised, is_caught
-from onnxsmith.scripting.staging.items import Place, place_of
+from onnxsmith.scripting.staging.items import Place, Rows, place_of, rows_written
 from onnxsmith.scripting.staging.raised import open_raises
 from onnxsmith.scripting.staging.truth import truth
 from onnxsmith.scripting.staging.watch import refuse_change
@@ -75,6 +75,13 @@ def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
             if place is not None:
                 with located(frame.span(target)):
                     place.put(value)
+                return
+            rows = rows_written(stager, target)
+            if rows is not None:
+                inner = cast(ast.Subscript, container)
+                position, key = frame.evaluate(inner.slice), frame.evaluate(index)
+                with located(frame.span(target)):
+                    rows.write(position, key, value)
                 return
             _assign_element(stager, target, frame.evaluate(container), frame.evaluate(index), value)
         case ast.Attribute(value=owner, attr=name):
@@ -176,7 +183,8 @@ def _assign_element(
 ) -> None:
     _refuse_tensor(stager, target, container)
     with located(stager.frame.span(target)):
-        refuse_change(container)
+        if not isinstance(container, Rows):  # its columns keep a journal
+            refuse_change(container)
         cast(Elements, container)[index] = value
 
 
@@ -214,12 +222,13 @@ def _assign_attribute(
 def _lasting_attribute(stager: Stager, target: ast.expr) -> UnsupportedSyntaxError:
     return UnsupportedSyntaxError(
         "an attribute of an object is assigned, and a model has no memory from one call to the next",
-        help="assign a variable and return it",
+        help="assign a variable and return it; state in a dataclass is given a new value: "
+        "s = State(s.total + v), or s = dataclasses.replace(s, total=…)",
     ).locate(stager.frame.span(target))
 
 
 def _refuse_tensor(stager: Stager, target: ast.Subscript, container: UserValue) -> None:
-    if isinstance(container, Value):
+    if isinstance(container, Value) and not isinstance(container, Carrier):
         with located(stager.frame.span(target)):
             if isinstance(container, TensorSequence):
                 written, index = ast.unparse(target.value), ast.unparse(target.slice)
@@ -249,6 +258,10 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
             if place is not None:
                 _augment_item(stager, statement, place)
                 return
+            rows = rows_written(stager, statement.target)
+            if rows is not None:
+                _augment_row(stager, statement, rows)
+                return
             owner, key = frame.evaluate(container), frame.evaluate(index)
             _refuse_tensor(stager, statement.target, owner)
             elements = cast(Elements, owner)
@@ -265,15 +278,27 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
                 elements[key] = result
         case ast.Attribute(value=holder, attr=name):
             owner = frame.evaluate(holder)
-            if not frame.run.dialect.is_open(owner):
+            current = _array_attribute(owner, name)
+            if current is None and not frame.run.dialect.is_open(owner):
                 raise _lasting_attribute(stager, statement.target)
             right = frame.evaluate(statement.value)
             result = _at(stager, statement, compute, getattr(owner, name), right)
+            if result is current:
+                return  # an array that was changed in place: the attribute holds what it held
             _assign_attribute(stager, statement.target, owner, name, result)
         case _:
             raise UnsupportedSyntaxError("this cannot be assigned to in a script").locate(
                 frame.span(statement.target)
             )
+
+
+def _array_attribute(owner: UserValue, name: str) -> Carrier | None:
+    """The array that an attribute of an object holds, where assigning it again would change nothing."""
+    held = getattr(owner, "__dict__", {}).get(name)
+    is_simple = getattr(type(owner), "__setattr__", None) is object.__setattr__ and not hasattr(
+        type(owner), name
+    )
+    return held if isinstance(held, Carrier) and is_simple else None
 
 
 def _augment_item(stager: Stager, statement: ast.AugAssign, place: Place) -> None:
@@ -287,6 +312,18 @@ def _augment_item(stager: Stager, statement: ast.AugAssign, place: Place) -> Non
     result = _at(stager, statement, _IN_PLACE_OPERATORS[type(statement.op)], current, right)
     if result is not current:
         place.put(result)
+
+
+def _augment_row(stager: Stager, statement: ast.AugAssign, rows: Rows) -> None:
+    """`rows[i][k] += v` of a list that only the model knows the length of."""
+    frame, target = stager.frame, cast(ast.Subscript, statement.target)
+    position, key = frame.evaluate(cast(ast.Subscript, target.value).slice), frame.evaluate(target.slice)
+    with located(frame.span(target)):
+        current = cast(Any, rows)[position][key]
+    right = frame.evaluate(statement.value)
+    result = _at(stager, statement, _IN_PLACE_OPERATORS[type(statement.op)], current, right)
+    with located(frame.span(target)):
+        rows.write(position, key, result)
 
 
 def _is_seen_by(owner: UserValue, current: Carrier) -> bool:

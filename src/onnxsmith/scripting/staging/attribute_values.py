@@ -11,6 +11,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, NumberKind, number
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import shown_as
@@ -101,7 +102,7 @@ class AttributeNumber(Number):
         return current_graph()
 
     def __repr__(self) -> str:
-        return f"<attribute {self.reference.name}>"
+        return shown_text(f"<attribute {self.reference.name}>")
 
 
 @shown_as("Tensor")

@@ -18,6 +18,7 @@ from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import NestingError
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.source.location import located
+from onnxsmith.scripting.staging.array_aliases import track_arrays
 from onnxsmith.scripting.staging.call_stack import is_recursive, recursion_error
 from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
@@ -58,6 +59,7 @@ def branch(
     follow: Leaf,
 ) -> Side:
     """Stage two blocks of a statement as the branches of an `If`, and what follows."""
+    track_arrays(stager, statement)
     flow = stager.flow
     if not flow.block_jumps(then) and not flow.block_jumps(otherwise):
         _merge_blocks(stager, condition, then, otherwise, statement, reason)
@@ -282,8 +284,10 @@ def dynamic_if(
         for scope in scopes:
             scope.discard()
     elif outputs is None:
+        # No model that was decompiled has a jump: where one was added, outputs need not be as they were written.
+        has_jump = outer.is_exact and sides[0].value is not None
         bodies = [
-            scope.finish_body(each, title)
+            scope.finish_body(_each_once(scope, each) if has_jump else each, title)
             for scope, each, title in zip(
                 scopes, (merger.then_outputs, merger.else_outputs), ("then", "else"), strict=True
             )
@@ -306,6 +310,16 @@ def dynamic_if(
     if all(ended):
         raise PathEnded
     return filled
+
+
+def _each_once(scope: RecordingTarget, outputs: Sequence[Value]) -> list[Value]:
+    """The outputs of a branch, with a node of its own for one that is given twice: ONNX Runtime mixes those up."""
+    found: list[Value] = []
+    with active(scope):
+        for each in outputs:
+            is_given = any(recorded(each) is recorded(other) for other in found)
+            found.append(scope.operators.Identity(each) if is_given else each)
+    return found
 
 
 def _to_its_end(run: Callable[[], Side]) -> tuple[Side, bool]:

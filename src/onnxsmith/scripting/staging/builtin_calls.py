@@ -10,7 +10,6 @@ import functools
 import math
 import operator
 import sys
-import types
 import warnings
 from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, NoReturn, Protocol, TypeAlias, cast
@@ -29,13 +28,14 @@ from onnxsmith.core.semantics.number import (
     literal,
     number,
 )
+from onnxsmith.core.semantics.number_methods import modular_power
+from onnxsmith.core.shown_text import tells_people
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Operand, Size, TensorValue
 from onnxsmith.errors import (
     ConditionError,
     DTypeNotAllowedError,
-    OnnxsmithError,
     ShapeError,
     TracedValueError,
     UnsupportedSyntaxError,
@@ -52,11 +52,6 @@ from onnxsmith.types.value_types import describe_shape
 
 class Decisions(Protocol):
     """The hooks that these functions need of the function that calls them."""
-
-    @property
-    def is_printing(self) -> bool:
-        """True if what is evaluated now is only to be printed."""
-        ...
 
     def all_true(
         self, bound: tuple[str, ...], first: UserValue, *others: Callable[[], UserValue]
@@ -86,33 +81,8 @@ def replacement(function: Function, hooks: Decisions) -> Function | None:
     except TypeError:  # no hash, so none of them
         return None
     if make is None:
-        return _nothing if _only_tells(function) else None
+        return _nothing if tells_people(function) else None
     return make(hooks)
-
-
-_LOGGING = frozenset(["debug", "info", "warning", "warn", "error", "critical", "exception", "log"])
-_WRITING = frozenset(["write", "writelines", "flush"])
-
-
-def _only_tells(function: Function) -> bool:
-    """True if a function tells people something, as `print` does: of `logging`, or a method of `sys.stdout`."""
-    if isinstance(function, types.FunctionType | types.MethodType):
-        if function.__module__ == "logging" and function.__name__ in _LOGGING:
-            return True
-    elif not isinstance(function, types.BuiltinMethodType):
-        return False
-    owner: object = getattr(function, "__self__", None)
-    return (
-        owner is not None and (owner is sys.stdout or owner is sys.stderr) and function.__name__ in _WRITING
-    )
-
-
-def text_error() -> OnnxsmithError:
-    """A tensor that only the model knows has no text."""
-    return TracedValueError(
-        "Python needs the text of a value that is known only when the model runs",
-        help="print it in an eager run; a loop over static_range(…) has Python ints",
-    )
 
 
 def _always(function: Function) -> Callable[[Decisions], Function]:
@@ -214,7 +184,7 @@ def _extreme_element(name: str, python: Function, values: Tensor) -> TensorValue
     op = operators_for(values)
     demand(
         lambda: (shape is not None and _is_positive(shape[0])) or op.Greater(op.Size(values), np.int64(0)),
-        ValueError(f"{python.__name__}() arg is an empty sequence"),
+        _error_for_nothing(python),
     )
     if values.dtype is None or not values.dtype.is_float:
         return values.max() if name == "Max" else values.min()
@@ -222,6 +192,15 @@ def _extreme_element(name: str, python: Function, values: Tensor) -> TensorValue
     last = np.array(-np.inf if name == "Max" else np.inf, values.dtype.numpy)
     others: Any = op.Where(op.IsNaN(values), last, values)
     return op.Where(op.IsNaN(first), first, others.max() if name == "Max" else others.min())
+
+
+def _error_for_nothing(python: Function) -> ValueError:
+    """The error of `max` or `min` for no elements, in the words of this Python: they differ between versions."""
+    try:
+        python(())
+    except ValueError as error:
+        return ValueError(*error.args)
+    raise AssertionError  # both raise
 
 
 def _is_positive(size: object) -> bool:
@@ -247,6 +226,12 @@ def _total(values: UserValue, start: UserValue = 0) -> UserValue:
     if items and any(is_symbolic(each) for each in items) and starts_at_nothing:
         return functools.reduce(operator.add, items)  # 0 + x is x: no node for it
     return sum(items, cast(Any, start))
+
+
+def _power(*args: UserValue, **kwargs: UserValue) -> UserValue:
+    if len(args) == 3 and any(is_symbolic(each) for each in args) and all(map(is_number, args)):
+        return modular_power(*cast("tuple[AnyNumber, AnyNumber, AnyNumber]", args))
+    return cast(UserValue, pow(*cast(Any, args), **cast(Any, kwargs)))
 
 
 # -- truth -------------------------------------------------------------------------------------------------
@@ -276,23 +261,21 @@ def _itself(value: T) -> T:
     return value
 
 
-# -- text --------------------------------------------------------------------------------------------------
-
-
-def _textual(python: Function) -> Callable[[Decisions], Function]:
-    def make(hooks: Decisions) -> Function:
-        def convert(*args: UserValue, **kwargs: UserValue) -> str:
-            if args and is_symbolic(args[0]) and not hooks.is_printing:
-                raise text_error()
-            return python(*args, **kwargs)
-
-        return convert
-
-    return make
+# -- what no model does ------------------------------------------------------------------------------------
 
 
 def _nothing(*_: UserValue, **__: UserValue) -> None:
     """A model does not print and does not stop; the eager run does."""
+
+
+def _printed(*_: UserValue, **options: UserValue) -> None:
+    """`print`; what it writes to another object than the screen, the program may read."""
+    file: object = options.get("file")
+    if file is not None and file is not sys.stdout and file is not sys.stderr:
+        raise UnsupportedSyntaxError(
+            "a script cannot print to a file or a buffer: a model does not print",
+            help="print to the screen, or return the value",
+        ).locate_at_caller()
 
 
 def _refused(python: Function, instead: str) -> Callable[[Decisions], Function]:
@@ -359,11 +342,48 @@ def _computed(python: Function, compute: Mathematics) -> Function:
     return function
 
 
+def _logarithm(base: float) -> Mathematics:
+    """A logarithm that is exact for powers of its base, as Python's is: its floor is an int that code goes on with."""
+
+    def compute(op: StandardOperators, x: Sequence[Operand]) -> TensorValue:
+        rough = op.Div(op.Log(*x), np.array(math.log(base)))
+        whole = op.Round(rough)
+        is_power = op.Equal(op.Pow(np.array(base), whole), *x)
+        return op.Where(is_power, whole, rough)
+
+    return compute
+
+
+def _with_sign(op: StandardOperators, x: Sequence[Operand]) -> TensorValue:
+    """`math.copysign`. The reciprocal of a zero shows its sign; ONNX Runtime's `Where` keeps it in what stands last."""
+    size, sign = op.Abs(x[0]), x[1]
+    zero = np.array(0.0)
+    is_negative = op.Less(op.Where(op.Equal(sign, zero), op.Reciprocal(sign), sign), zero)
+    return op.Where(op.Not(is_negative), size, op.Neg(size))
+
+
+def _length_of(op: StandardOperators, x: Sequence[Operand]) -> TensorValue:
+    """`math.hypot`, of numbers made small first, so that no square is past the range of floats."""
+    sizes = [op.Abs(each) for each in x]
+    largest = op.Max(*sizes)
+    scale = op.Where(op.Greater(largest, np.array(0.0)), largest, np.array(1.0))
+    parts = [op.Div(each, scale) for each in sizes]
+    return op.Mul(scale, op.Sqrt(op.Sum(*(op.Mul(each, each) for each in parts))))
+
+
 _UNARY = ("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "erf")
 _MATHEMATICS: dict[Function, Mathematics] = {
     **{getattr(math, name): lambda op, x, name=name: getattr(op, name.capitalize())(*x) for name in _UNARY},
     math.fabs: lambda op, x: op.Abs(*x),
     math.pow: lambda op, x: op.Pow(*x),
+    math.log2: _logarithm(2.0),
+    math.log10: _logarithm(10.0),
+    math.hypot: _length_of,
+    math.copysign: _with_sign,
+    math.fmod: lambda op, x: op.Mod(*x, fmod=1),
+    math.degrees: lambda op, x: op.Mul(*x, np.array(180 / math.pi)),
+    math.radians: lambda op, x: op.Mul(*x, np.array(math.pi / 180)),
+    math.isfinite: lambda op, x: op.Not(op.Or(op.IsNaN(*x), op.IsInf(*x))),
     math.floor: lambda op, x: op.Cast(op.Floor(*x), to=DType.INT64),
     math.ceil: lambda op, x: op.Cast(op.Ceil(*x), to=DType.INT64),
     math.trunc: lambda op, x: op.Cast(*x, to=DType.INT64),
@@ -380,12 +400,10 @@ _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.min: _always(_extreme("Min", min)),
     builtins.max: _always(_extreme("Max", max)),
     builtins.sum: _always(_total),
+    builtins.pow: _always(_power),
     builtins.any: _any,
     builtins.all: _all,
-    builtins.str: _textual(str),
-    builtins.repr: _textual(repr),
-    builtins.format: _textual(format),
-    builtins.print: _always(_nothing),
+    builtins.print: _always(_printed),
     builtins.breakpoint: _always(_nothing),
     warnings.warn: _always(_nothing),
     builtins.locals: _refused(locals, "name the variables"),

@@ -56,6 +56,11 @@ def is_caught(*kinds: type[BaseException]) -> bool:
     return any(each.handler_of(kind) is not None for each in _OPEN.get() for kind in kinds)
 
 
+def is_in_try() -> bool:
+    """True if a `try` is around what is staged now."""
+    return bool(_OPEN.get())
+
+
 def as_raised(error: BaseException, span: Span | None) -> BaseException:
     """The error that leaves the `try` statements around, where an error is raised that only the model knows of.
 

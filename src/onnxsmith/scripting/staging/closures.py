@@ -167,6 +167,8 @@ def run_staged(
     frame.depth = current_graph().depth
     frame.mistakes = mistakes
     frame.run = run
+    if mistakes is None:
+        frame.given = arguments
     with staging(analysis.node, analysis.name):
         if mistakes is None:
             return run(frame)

@@ -25,6 +25,7 @@ from onnxsmith.errors import LoopTypeError, NestingError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
+from onnxsmith.scripting.staging.array_aliases import refuse_shared, track_arrays
 from onnxsmith.scripting.staging.asking import Asked, inner_loops_ask
 from onnxsmith.scripting.staging.assignment import assign
 from onnxsmith.scripting.staging.branches import DEEPEST, name_of
@@ -58,7 +59,14 @@ from onnxsmith.scripting.staging.merge import (
 from onnxsmith.scripting.staging.ownership import live_after
 from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
-from onnxsmith.scripting.staging.structure import Shell, all_as_carried, containers_in, flatten, unflatten
+from onnxsmith.scripting.staging.structure import (
+    Shell,
+    all_as_carried,
+    arrays_in,
+    containers_in,
+    flatten,
+    unflatten,
+)
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
 from onnxsmith.source import Span
@@ -120,6 +128,7 @@ def stage_loop(
     place = frame.span(statement)
     if outer.depth >= DEEPEST:
         raise NestingError(f"loops and conditions are nested more than {DEEPEST} deep").locate(place)
+    track_arrays(stager, statement)
     if not at_least_once or isinstance(
         statement, ast.While
     ):  # else Python can append, one turn after the other
@@ -127,6 +136,8 @@ def stage_loop(
             stager, statement, lambda: _try_body(stager, statement, source, leaf, test, at_least_once)
         )
     states = carried_states(stager, statement, at_least_once=at_least_once)
+    for each in states:
+        refuse_shared(stager, statement, each.name, each.start)
     before, cells = frame.variables, CellValues()
     only_inside: dict[Hashable, Cell] = {}
     tangles = Tangles(stager, statement)
@@ -528,7 +539,8 @@ def _assign_variables(
         home[state.name] = unflatten(state.form, values)
         if state.is_open:
             tangles.after(state, home[state.name])
-        keep_unchanged(containers_in((before, home[state.name])))  # if it runs zero times, they are the same
+        # If it runs zero times, they are the same.
+        keep_unchanged((*containers_in((before, home[state.name])), *arrays_in(before)))
     for name in stager.flow.loop_names(statement):
         if name in carried:
             continue

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
 from onnxsmith.core.carried import MOMENTS
-from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.semantics.python_errors import refusal_for
+from onnxsmith.core.shown_text import showing
 from onnxsmith.core.target import ACTIVE, current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import did_you_mean, undefined_name_help
@@ -98,6 +99,8 @@ class Frame:
         self.depth = 0
         #: Where the mistakes of a script's own statements are collected; None in helpers, whose callers collect.
         self.mistakes: Mistakes | None = None
+        #: The arguments of a helper: its caller may hold them, too.
+        self.given: Mapping[str, object] = {}
         #: How a frame is staged; set by whoever makes one, and handed on to the frames of what it calls.
         self.run: Run = _not_run
         self._functions = analysis.expressions.instantiate(global_names)
@@ -143,8 +146,11 @@ class Frame:
             values.append(value)
         try:
             return function(self.hooks, *values)
-        except AttributeError as error:
-            raise unknown_method(error) or error from None
+        except Exception as error:
+            refused = refusal_for(error)
+            if refused is None:
+                raise
+            raise refused from None
 
     def _has(self, name: str) -> bool:
         """True if a name is a variable, or stands for something outside."""
@@ -342,5 +348,6 @@ def _run_calls(function: Evaluate, variables: Sequence[str], arguments: tuple[An
 
 
 def _shown(value: Held) -> str:
-    text = repr(value)
+    with showing():
+        text = repr(value)
     return text if len(text) <= 40 else f"a {type(value).__name__}"

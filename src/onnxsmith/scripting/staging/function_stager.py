@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import cast
 
-from onnxsmith.core.semantics.unknown_method import unknown_method
+from onnxsmith.core.semantics.python_errors import refusal_for
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
@@ -49,8 +48,7 @@ class FunctionStager:
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.flow = frame.analysis.flow
-        self._hooks = Hooks(frame, self)
-        frame.hooks = self._hooks
+        frame.hooks = Hooks(frame, self)
 
     def call(self) -> UserValue:
         """The result of the function."""
@@ -101,7 +99,7 @@ class FunctionStager:
             if frame.run_block(block):
                 return
         except Exception as raised:
-            error = (unknown_method(raised) or raised) if isinstance(raised, AttributeError) else raised
+            error = refusal_for(raised) or raised
             mistakes = frame.mistakes
             if not notes or mistakes is None or current_graph().depth > frame.depth:
                 raise error from None
@@ -158,10 +156,6 @@ class FunctionStager:
                 self.frame.span(statement)
             )
         return kind.stage(self, statement, follow)
-
-    def telling(self) -> AbstractContextManager[None]:
-        """Marks values in the block as text for people: values that the model alone knows have a text there."""
-        return self._hooks.telling()
 
     def assign_name(self, name: str, value: UserValue) -> None:
         """Bind a variable; a new value of the graph takes its name."""

@@ -17,12 +17,12 @@ from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
-from onnxsmith.scripting.staging.items import appended_places, item_names
+from onnxsmith.scripting.staging.items import Rows, appended_places, item_names
 from onnxsmith.scripting.staging.merge import active
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
@@ -42,7 +42,9 @@ class _Probe(Marker):
     """Stands for a list while a loop's body is tried, to learn what is appended to it."""
 
     def __init__(self, items: Sequence[UserValue] = ()) -> None:
-        self._items = items
+        # Rows are copied: what the trial writes to them is not to stay.
+        copied = [list(cast("list[UserValue]", each)) if type(each) is list else each for each in items]
+        self._items = cast("Sequence[UserValue]", copied)
         self.taken: list[UserValue] = []
 
     def append(self, item: UserValue) -> None:
@@ -82,7 +84,10 @@ def _appended(frame: Frame, statements: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def _is_sequence(value: Held) -> TypeGuard[Value]:
-    return isinstance(value, Value) and value.is_symbolic and isinstance(value.known.type, SequenceType)
+    # Asking a number for its type may add the node that reads it: an attribute of a function is one.
+    if not isinstance(value, Value) or isinstance(value, NumberValue) or not value.is_symbolic:
+        return False
+    return isinstance(value.known.type, SequenceType)
 
 
 def append(stager: Stager, call: ast.expr) -> bool:
@@ -90,6 +95,8 @@ def append(stager: Stager, call: ast.expr) -> bool:
     name = appended_name(call)
     frame = stager.frame
     sequence: Held = None if name is None else frame.variables.get(name)
+    if _append_new(stager, cast(ast.Call, call), sequence):
+        return True
     if name is None or not _is_sequence(sequence):
         return False
     item = frame.evaluate(cast(ast.Call, call).args[0])
@@ -106,6 +113,16 @@ def append(stager: Stager, call: ast.expr) -> bool:
             )
         longer = cast(Any, operators_for(sequence)).SequenceInsert(sequence, item)
     stager.assign_name(name, longer)
+    return True
+
+
+def _append_new(stager: Stager, call: ast.Call, rows: object) -> bool:
+    """Carry out `rows.append([a, b])`, where what is appended is written out: no variable holds it."""
+    if not isinstance(rows, Rows) or len(call.args) != 1 or not isinstance(call.args[0], ast.List):
+        return False
+    item = stager.frame.evaluate(call.args[0])
+    with located(stager.frame.span(call)):
+        rows.append_new(item)
     return True
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections.abc import Callable, Container, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -18,6 +17,7 @@ from onnxsmith.core.carried import Carrier, Journal
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, kind_of, number
+from onnxsmith.core.shown_text import SHOWING, showing, shown_percent, shown_text
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
@@ -27,7 +27,7 @@ from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, Unsupport
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
-from onnxsmith.scripting.staging.builtin_calls import replacement, text_error
+from onnxsmith.scripting.staging.builtin_calls import replacement
 from onnxsmith.scripting.staging.caught import SPEAKING
 from onnxsmith.scripting.staging.closures import has_symbolic, in_place
 from onnxsmith.scripting.staging.comprehensions import Position, comprehended
@@ -78,7 +78,6 @@ class Hooks:
     def __init__(self, frame: Frame, stager: Stager) -> None:
         self._frame = frame
         self._stager = stager
-        self._is_printing = False
 
     # -- truth -----------------------------------------------------------------------------------------
 
@@ -279,7 +278,8 @@ class Hooks:
             options = list(cast("Iterable[UserValue]", container))
             if has_symbolic((item, *options), 0):
                 if isinstance(container, set | frozenset):
-                    options.sort(key=repr)  # the order of a set is not the same in every run
+                    with showing():  # the order of a set is not the same in every run
+                        options.sort(key=repr)
                 equal = [functools.partial(_is_or_equals, item, each) for each in options]
                 found = self._truth_of((), False, tuple(equal), stops_at=True)
                 return number(truth(found)) if is_symbolic(found) else found
@@ -329,32 +329,27 @@ class Hooks:
 
     # -- text ------------------------------------------------------------------------------------------
 
-    def formatted(self, value: T) -> T | _Shown:
-        """A value in an f-string."""
-        if not (isinstance(value, Value | Carrier) and value.is_symbolic):
-            return value
-        if not self._is_printing:
-            raise text_error()
-        return _Shown()
+    def formatted(self, value: T) -> T:
+        """A value in an f-string, which is refused where it stands: Python itself knows the whole f-string alone."""
+        if isinstance(value, Value | Carrier) and value.is_symbolic:
+            shown_text("")
+        return value
 
-    @contextmanager
-    def telling(self) -> Generator[None]:
-        """Marks values that the block evaluates as text for people."""
-        was_printing, self._is_printing = self._is_printing, True
-        try:
-            yield
-        finally:
-            self._is_printing = was_printing
+    def percent(self, text: str, values: UserValue) -> str:
+        """`text % values`; for people, `%d` shows a number that only the model knows as `%s` does."""
+        given = cast("tuple[UserValue, ...]", values if isinstance(values, tuple) else (values,))
+        if any(isinstance(each, Value | Carrier) and each.is_symbolic for each in given):
+            shown_text("")
+        return shown_percent(text, values)
 
     def printed(self, bound: tuple[str, ...], function: Function, call: Thunk) -> UserValue:
         """A call of `print`: the eager run prints. What is computed for it only is not part of the model."""
-        if function is not builtins.print or self._is_printing:
+        if function is not builtins.print or SHOWING.get():
             return call()
-        self._is_printing = True
         graph = current_graph()
         scope, is_kept = graph if bound else graph.draft(), bool(bound)
         try:
-            with active(scope), Journal() as journal:
+            with active(scope), Journal() as journal, showing():
                 call()
                 is_kept = scope is graph or journal.has_written
                 if is_kept:
@@ -362,7 +357,6 @@ class Hooks:
             if is_kept and scope is not graph:
                 scope.keep()
         finally:
-            self._is_printing = False
             if not is_kept:
                 scope.discard()
         return None
@@ -406,11 +400,6 @@ class Hooks:
         """The variables that a lambda of the user's can read through these hooks: any of them."""
         return NO_NAMES, values_of(self._frame, (*self._frame.variables, *self._frame.cells))
 
-    @property
-    def is_printing(self) -> bool:
-        """True if what is evaluated now is only to be printed."""
-        return self._is_printing
-
 
 def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
     """The test of `in` on each element."""
@@ -418,15 +407,6 @@ def _is_or_equals(item: UserValue, other: UserValue) -> UserValue:
 
 
 SPEAKING.add(Hooks.contains.__code__)  # what Python says of a value that holds none is said to the code
-
-
-class _Shown:
-    """A symbolic value in what the eager run would print: any format will do."""
-
-    __slots__ = ()
-
-    def __format__(self, spec: str) -> str:
-        return "…"
 
 
 @shown_as("ndarray")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
 
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
@@ -18,7 +18,7 @@ from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import containers_in
-from onnxsmith.scripting.staging.watch import is_kept_unchanged
+from onnxsmith.scripting.staging.watch import is_kept_unchanged, is_row, kept_rows
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
@@ -112,7 +112,7 @@ def place_of(stager: Stager, target: ast.Subscript) -> Place | None:
         return None
     if current_graph().depth <= frame.depth and not _is_kept(frame.variables[name]):
         return None  # Python itself changes it
-    if not is_own(frame, name) or not all(map(_is_simple, nodes)):
+    if not is_own(frame, name) or _has_rows(frame, name) or not all(map(_is_simple, nodes)):
         return None
     keys = [cast(object, frame.evaluate(each)) for each in nodes]
     inner: Held = frame.variables[name]
@@ -149,7 +149,7 @@ def _appended(statement: ast.stmt) -> Sequence[ast.Subscript]:
 
 def _written_out(stager: Stager, target: ast.Subscript) -> Place | None:
     name, nodes = _path(target)
-    if name is None or not is_own(stager.frame, name):
+    if name is None or not is_own(stager.frame, name) or _has_rows(stager.frame, name):
         return None
     keys: list[object] = []
     inner: Held = stager.frame.variables[name]
@@ -169,6 +169,11 @@ def _is_kept(value: Held) -> bool:
     return type(value) in (list, dict) and any(map(is_kept_unchanged, containers_in(value)))
 
 
+def _has_rows(frame: Frame, name: str) -> bool:
+    """True if a container is a row of a list of the model, or has one in it: another one would not be that row."""
+    return any(map(is_row, containers_in(frame.variables[name])))
+
+
 def _is_simple(key: ast.expr) -> bool:
     """True if a key may be evaluated twice: names and what is written out."""
     return isinstance(key, ast.Constant | ast.Name) or (
@@ -184,11 +189,47 @@ def is_own(frame: Frame, name: str) -> bool:
     inside = list(containers_in(value))
     if len({id(each) for each in inside}) < len(inside):
         return False
+    reach = _held_beside(frame, name)
+    return not any(each in reach for each in inside)
+
+
+def _held_beside(frame: Frame, name: str) -> Reach:
+    """The objects that variables other than one hold, in a function and those around it."""
     others: list[tuple[str, object]] = []
     here: Frame | None = frame
     while here is not None:
         others += [(key, each) for key, each in here.variables.items() if key != name or here is not frame]
         others += (*here.cells.items(), *here.closure.items())
         here = here.outer
-    reach = Reach(others, ("__dict__",))
-    return not any(each in reach for each in inside)
+    return Reach(others, ("__dict__",))
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """A list of a dialect whose rows may be lists: `rows[i][k] = v` writes to the list itself."""
+
+    @property
+    def has_own_rows(self) -> bool:
+        """True if nothing else can hold a row that is a list."""
+        ...
+
+    def append_new(self, item: UserValue) -> None:
+        """Add a row that nothing else holds."""
+        ...
+
+    def write(self, position: UserValue, place: UserValue, value: UserValue) -> None:
+        """Give a place of a row another value."""
+        ...
+
+
+def rows_written(stager: Stager, target: ast.Subscript) -> Rows | None:
+    """The list of rows that `rows[i][k] = v` writes to; None for all else, and where something else holds a row."""
+    inner = target.value
+    if not isinstance(inner, ast.Subscript) or not isinstance(inner.value, ast.Name):
+        return None
+    name = inner.value.id
+    rows = stager.frame.variables.get(name)
+    if not isinstance(rows, Rows) or not rows.has_own_rows:
+        return None
+    held = _held_beside(stager.frame, name)
+    return None if any(each in held for each in kept_rows()) else rows

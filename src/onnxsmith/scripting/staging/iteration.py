@@ -15,6 +15,7 @@ from onnxsmith.core.numpys_arrays import tensors_of_arrays
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.number import AnyNumber, Number, kind_of, literal, number
 from onnxsmith.core.sequence import TensorSequence
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
@@ -38,7 +39,7 @@ Position: TypeAlias = Tensor | int
 
 
 @shown_as("range")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Iteration:
     """The source of a loop in the model: the number of elements (None: a test decides), and the one at a position."""
 
@@ -52,10 +53,11 @@ class Iteration:
             help="write a 'for' statement, or a list of what each turn gives: [… for i in range(n)]",
         ).locate_at_caller()
 
-    __iter__ = __len__ = __reversed__ = __contains__ = __getitem__ = _refused
+    __iter__ = __len__ = __reversed__ = __contains__ = __getitem__ = __bool__ = _refused
+    __eq__ = __ne__ = __hash__ = _refused  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
 
-    def __bool__(self) -> bool:
-        return True  # which `len` would be asked for
+    def __repr__(self) -> str:
+        return shown_text("<range of the model>")
 
     def first(self) -> UserValue:
         """The first element, of one or more."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from onnxsmith.core.carried import Carrier
 from onnxsmith.core.value import Value
+from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.source import is_library
 
 #: Types whose values never change, and hold nothing that does.
@@ -147,18 +148,23 @@ _IS_HEAP_TYPE = 1 << 9
 @functools.lru_cache(maxsize=2048)
 def is_plain(kind: type) -> bool:
     """True if objects of a type can be passed over: they do not change, or are left alone."""
-    if issubclass(kind, _PLAIN):
-        return True
     if Carrier in kind.__mro__:  # not `issubclass`, after which a checker knows less of the type
         return False
+    if issubclass(kind, _PLAIN):
+        return True
     if _home(kind).startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
-    if threading.local in kind.__mro__:
+    if threading.local in kind.__mro__ or is_vectorized(kind):
         return False
     is_of_torch = is_torch_tensor(kind) or is_torch_generator(kind) or is_torch_layer(kind)
-    is_seen = is_staged(kind) or is_script(kind) or is_of_torch
+    is_seen = is_staged(kind) or is_script(kind) or is_of_torch or issubclass(kind, HoldsFunction)
     package = _home(kind).partition(".")[0]
     return package in _LEFT_ALONE and not is_iterator(kind) and not is_seen
+
+
+def is_vectorized(kind: type) -> bool:
+    """True if a type is `np.vectorize` or ours, whose objects hold a function of the user's."""
+    return np.vectorize in kind.__mro__
 
 
 @functools.lru_cache(maxsize=2048)

@@ -34,6 +34,7 @@ from onnxsmith.scripting.staging.structure import (
     Shell,
     Slot,
     as_carried,
+    beside_text,
     flatten,
     is_same_form,
     joined,
@@ -188,6 +189,9 @@ def widened(state: State, result: Held, place: Span) -> State:
     if perhaps.is_one(_sample(state), result):
         state, result = _beside_none(state, result), Perhaps(*perhaps.taken_apart(result, MISSING))
     after = _state(state.name, result)
+    text = beside_text(state.form, result)
+    if text is not state.form:
+        state = replace(_state(state.name, text), cell=state.cell, start=state.start)
     if isinstance(state.form, Missing):
         # It starts from a value that nobody reads, in which open dimensions are empty.
         leaves = tuple(replace(each, initial=MISSING, type=open_shape(each.type)) for each in after.leaves)

@@ -13,7 +13,14 @@ from onnxsmith.core.carried import Journal
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import LoopTypeError, MutationError, OnnxsmithError, UnsupportedSyntaxError
+from onnxsmith.errors import (
+    CallError,
+    LoopTypeError,
+    MutationError,
+    OnnxsmithError,
+    UnsupportedSyntaxError,
+    boundary,
+)
 from onnxsmith.scripting.analysis.flow import is_endless
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.staging import growing
@@ -47,7 +54,10 @@ class static_range:
     [0, 1, 2]
     """
 
+    @boundary
     def __init__(self, *bounds: int) -> None:
+        if not 1 <= len(bounds) <= 3:
+            raise CallError("static_range takes what range takes: one to three ints", help="static_range(3)")
         self._range = range(*bounds)
 
     def __iter__(self) -> Iterator[int]:

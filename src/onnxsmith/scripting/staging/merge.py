@@ -7,6 +7,7 @@ that differ are remembered as differing, and reported where they are used.
 from __future__ import annotations
 
 import collections
+import types
 from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -28,6 +29,8 @@ from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 from onnxsmith.scripting.staging.structure import (
     Shell,
     as_carried,
+    as_rows_of,
+    beside_text,
     is_plain,
     is_tensor_like,
     joined,
@@ -123,6 +126,8 @@ class Merger:
     then_outputs: list[Value] = field(default_factory=list[Value])
     else_outputs: list[Value] = field(default_factory=list[Value])
     names: list[str] = field(default_factory=list[str])
+    #: Arrays of numpy that are tensors on the other side: what a variable holds then does not change with them.
+    _arrays: list[Array] = field(default_factory=list[Array])
     _positions: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
     #: The containers that were merged, by the identity of both: what two variables share, they share afterwards.
     _containers: dict[tuple[int, int], _Merged] = field(default_factory=dict[tuple[int, int], _Merged])
@@ -144,6 +149,7 @@ class Merger:
                 return other if isinstance(other, Missing) else self._with_dummy(value is then, other, name)
         if not strict and perhaps.is_one(then, otherwise):
             return self._perhaps(then, otherwise, name)
+        then, otherwise = beside_text(then, otherwise), beside_text(otherwise, then)
         if is_tensor_like(then) and is_tensor_like(otherwise):
             return self._tensors(then, otherwise, name)
         if isinstance(then, Carrier) or isinstance(otherwise, Carrier):
@@ -158,7 +164,7 @@ class Merger:
                     return known.template
                 pairs = zip(first, second, strict=True)
                 items = [self.merge(a, b, joined(name, key), strict=strict) for (key, a), (_, b) in pairs]
-                return self._template(then, otherwise, rebuilt(then, items))
+                return self._template(then, otherwise, as_rows_of(rebuilt(then, items), otherwise))
         elif is_plain(then) and is_plain(otherwise) and then == otherwise:
             return then
         if not strict:
@@ -174,9 +180,13 @@ class Merger:
                 f"{'false' if then is None else 'true'} and nothing when it is not",
                 help="return a tensor on every path",
             )
+        is_one_class = type(then) is type(otherwise)
         raise BranchTypeError(
-            f"{_called(name)} is {_described(then)} {self.paths[0]} and {_described(otherwise)} {self.paths[1]}",
-            help="give the same kind of value, and as many, in both cases",
+            f"{_called(name)} is {_described(then)} {self.paths[0]} and "
+            f"{'another one' if is_one_class and not callable(then) else _described(otherwise)} {self.paths[1]}",
+            help="call both, and choose between the results: a(x) if condition else b(x)"
+            if callable(then) and callable(otherwise)
+            else "give the same kind of value, and as many, in both cases",
         )
 
     def _shells(self, then: Held, otherwise: Held) -> tuple[Shell, Shell] | None:
@@ -277,7 +287,7 @@ class Merger:
         """
         every = [each for each in self._containers.values() if not isinstance(each.filled, tuple | Carrier)]
         counts = collections.Counter(id(side) for each in every for side in (each.then, each.otherwise))
-        found: list[Held] = []
+        found: list[Held] = [*self._arrays]
         for each in every:
             sides = [side for side in (each.then, each.otherwise) if not isinstance(side, Missing)]
             if any(side in existed or counts[id(side)] > 1 for side in sides):
@@ -304,6 +314,8 @@ class Merger:
 
     def _is_inside(self, value: Held) -> bool:
         if self.is_choice or not isinstance(value, Value) or not value.is_symbolic:
+            return False
+        if isinstance(value, Carrier):  # one object, of the same path
             return False
         value = visible(value)
         return self.then_scope.owns(value) or self.else_scope.owns(value)
@@ -351,6 +363,7 @@ class Merger:
             if self.condition is not None and then is not otherwise and _are_truths(then, otherwise):
                 return Number(self.condition, "bool") if then else Negation(self.condition)
             return self._numbers(then, otherwise, name)
+        self._arrays += (each for each in (then, otherwise) if isinstance(each, np.ndarray))
         sides = [
             _as_tensor(then, otherwise, self.then_scope, name),
             _as_tensor(otherwise, then, self.else_scope, name),
@@ -560,4 +573,6 @@ def _described(value: Held) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, Carrier):
         return f"an {value.described}"
+    if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType | type):
+        return f"the function '{value.__name__}'"
     return f"a {type(value).__name__}"

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import cast
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Protocol, cast
+
+import numpy as np
+
+from onnxsmith.core.captures import AnyArray
+
+
+class _Message(Protocol):
+    """A message of protobuf, such as a TensorProto."""
+
+    def SerializeToString(self) -> bytes: ...
+
+
+def attributes_key(values: Mapping[str, object]) -> Hashable:
+    """The key of the values of attributes, by name."""
+    return tuple((name, type(values[name]), option_key(values[name])) for name in sorted(values))
 
 
 def option_key(value: object) -> Hashable:
-    """The key of an option: what it is, or the object itself where that has no hash.
+    """The key of an option: what it is, the content of an array or message, or an object itself that has no hash.
 
     Of equal values with different meanings (`1`, `1.0`, `True`; `0.0`, `-0.0`) each has a key of its own.
     """
@@ -15,6 +30,13 @@ def option_key(value: object) -> Hashable:
         return repr(value)
     if isinstance(value, list | tuple):
         return tuple((type(each), option_key(each)) for each in cast("Sequence[object]", value))
+    array = cast("AnyArray", value)
+    if (
+        np.ndarray in type(value).__mro__ and not array.dtype.hasobject
+    ):  # not `isinstance`, after which less is known
+        return array.dtype, array.shape, array.tobytes()
+    if hasattr(value, "SerializeToString"):
+        return cast(_Message, value).SerializeToString()
     if isinstance(value, slice):  # has a hash from Python 3.12 on
         return option_key(bounds_of(cast("slice[object, object, object]", value)))
     try:

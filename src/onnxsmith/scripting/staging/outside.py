@@ -1,35 +1,47 @@
 """The objects that a function takes from around it: globals, variables of outer functions, attributes of objects.
 
-A session has all of that as it was when the session was made. Each call checks it again, and makes new
-sessions where something has changed. So a function that jit made gives what the function itself gives, and a gradient
-is that of the function as it is now.
+A session has all of that as it was when the session was made. Each call of a jitted script or of jitted numpy code
+checks it again, and makes new sessions where something has changed. So a function that jit made gives what the function
+itself gives, and a gradient is that of the function as it is now.
 """
 
 from __future__ import annotations
 
+import dis
 import functools
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.carried import Carrier
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import UnseenStateError
+from onnxsmith.scripting.staging.array_pictures import ArrayPicture
 from onnxsmith.scripting.staging.known_types import (
     is_library_class,
     is_random,
     is_torch_tensor,
     names_its_attributes,
 )
-from onnxsmith.scripting.staging.pictures import AttributesPicture, BindingsPicture, FunctionPicture, Picture
-from onnxsmith.scripting.staging.reach import Reach, content_of_array
+from onnxsmith.scripting.staging.pictures import (
+    AttributesPicture,
+    BindingsPicture,
+    ClassPicture,
+    FunctionPicture,
+    Holder,
+    Picture,
+)
+from onnxsmith.scripting.staging.reach import Reach
 
 
 class Outside:
     """The objects that a function reaches, and those that its arguments reach, as they are now.
 
-    Data whose changes cannot be seen is refused; with `is_lenient` it counts as what does not change.
+    Data whose changes cannot be seen is refused; with `is_lenient` it counts as what does not change. Of arrays of more
+    than `most` bytes, some elements are compared.
     """
 
     def __init__(
@@ -38,15 +50,22 @@ class Outside:
         given: Sequence[tuple[str, object]] = (),
         *,
         is_lenient: bool = False,
+        most: int | None = None,
     ) -> None:
-        reach = Reach([(getattr(function, "__name__", "function"), function), *given], ())
+        variables = [(getattr(function, "__name__", "function"), function), *given]
+        reach = Reach(variables, (), has_scripts=True)
         self._reach = reach
         if not is_lenient:
             self._refuse_unseen(given)
-        names = frozenset(reach.names)
-        # Who draws random numbers is refused when a model is made, and generators move on without the function.
-        found = [_narrowed(each, names) for each in reach.pictures if not is_random(type(each.owner))]
-        self._pictures = [*found, *map(content_of_array, reach.arrays)]
+        names = None if reach.has_any_name else frozenset(reach.names)
+        found = [
+            each if names is None else _narrowed(each, names)
+            for each in reach.pictures
+            if type(each) not in (Holder, ArrayPicture) and not _is_passed_over(each.owner)
+        ]
+        arrays = [cast("AnyArray", each) for each in reach.objects if isinstance(each, np.ndarray)]
+        self._pictures = [*_merged(found), *(ArrayPicture(each, most) for each in arrays)]
+        self._checks = [each.is_changed for each in self._pictures]
 
     def _refuse_unseen(self, given: Sequence[tuple[str, object]]) -> None:
         """Refuse data whose changes cannot be seen: a session would go on with what it was."""
@@ -64,8 +83,9 @@ class Outside:
 
     def changed(self) -> str | None:
         """The name of what has changed since, as the user's code would write it; None where nothing has."""
-        for each in self._pictures:
-            if each.is_changed():
+        for is_changed in self._checks:
+            if is_changed():
+                each = self._pictures[self._checks.index(is_changed)]
                 name = f"'{self._reach.name_of(each.owner)}'"
                 is_named = type(each) in (BindingsPicture, FunctionPicture)
                 return f"a name that {name} reads" if is_named else name
@@ -99,19 +119,60 @@ def _has_hash_of_content(kind: type) -> bool:
     return kind.__hash__ not in (None, object.__hash__)
 
 
+def _is_passed_over(owner: object) -> bool:
+    """True for what may change as it likes: generators of random numbers, and our own modules.
+
+    Code that draws random numbers is refused when a model is made, and generators move on without it.
+    """
+    if isinstance(owner, types.ModuleType):
+        return owner.__name__.partition(".")[0] == "onnxsmith"
+    return is_random(type(owner))
+
+
+def _merged(found: Iterable[Picture]) -> Iterator[Picture]:
+    """The pictures, with one for all names that code reads in a namespace."""
+    spaces: dict[int, list[BindingsPicture]] = {}
+    for each in found:
+        if type(each) is BindingsPicture:
+            spaces.setdefault(id(each.space), []).append(each)
+        else:
+            yield each
+    for same in spaces.values():
+        names = frozenset[str]().union(*map(_read_names, same))
+        yield BindingsPicture(same[0].owner, same[0].space, names)
+
+
+def _read_names(picture: BindingsPicture) -> frozenset[str]:
+    """The names that code reads in a namespace; of those that stand for nothing, none that is only an attribute's."""
+    names, owner = frozenset(picture.names), picture.owner
+    if not isinstance(owner, types.FunctionType):
+        return names
+    return frozenset(each for each in names if each in picture.space) | (
+        names & _global_names(owner.__code__)
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _global_names(code: types.CodeType) -> frozenset[str]:
+    """The globals and builtins that code reads, with the functions inside it."""
+    own = {each.argval for each in dis.get_instructions(code) if each.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return frozenset(own).union(*map(_global_names, inner))
+
+
 def _narrowed(picture: Picture, names: frozenset[str]) -> Picture:
-    """Of an object's attributes those that code names, its class's among them: others may change as they like.
+    """Of the attributes of an object or a class those that code names: others may change as they like.
 
     Code of libraries is not looked into, so that what it names is not known.
     """
-    space: object = getattr(picture.owner, "__dict__", None)
-    if type(picture) is not AttributesPicture or type(space) is not dict:
-        return picture
-    if not names_its_attributes(type(picture.owner)):
-        return picture
-    held, kind = cast("dict[str, object]", space), type(picture.owner)
-    named = [name for name in names if name in held or hasattr(kind, name)]
-    return _Attributes(picture.owner, held, named)
+    owner = picture.owner
+    if type(picture) is AttributesPicture and names_its_attributes(type(owner)):
+        space: object = getattr(owner, "__dict__", None)
+        if type(space) is dict:
+            return _Attributes(owner, cast("dict[str, object]", space), names)
+    if type(picture) is ClassPicture and names_its_attributes(cast(type, owner)):
+        return picture.narrowed(names)
+    return picture
 
 
 class _Attributes(BindingsPicture):

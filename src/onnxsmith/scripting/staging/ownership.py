@@ -41,7 +41,7 @@ class Owners:
         if self._reach is None:
             held = [(name, each) for name, each in self._variables.items() if name in self._live]
             held += [("", each) for each in self._others]
-            self._reach = Reach(held + _held_around(self._frame), ("__dict__",))
+            self._reach = Reach(held + held_around(self._frame), ("__dict__",))
         return carrier not in self._reach
 
 
@@ -53,7 +53,7 @@ def live_after(stager: Stager, place: ast.stmt) -> frozenset[str]:
     return live | flow.live_in_loop(place) if isinstance(place, ast.For | ast.While) else live
 
 
-def _held_around(frame: Frame) -> list[tuple[str, object]]:
+def held_around(frame: Frame) -> list[tuple[str, object]]:
     """The variables that inner functions assign, and those of the functions around this one."""
     found: list[tuple[str, object]] = []
     here: Frame | None = frame

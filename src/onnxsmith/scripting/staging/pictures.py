@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from onnxsmith.scripting.staging.script_values import T
-
 if TYPE_CHECKING:
     import random
 
@@ -119,24 +117,26 @@ class DequePicture(Picture):
 class DictPicture(Picture):
     """A dict: its keys, in order, and its values."""
 
-    __slots__ = ("_items",)
+    __slots__ = ("_items", "_keys", "_read_keys", "_read_values", "_values")
 
     def __init__(self, owner: dict[Hashable, object]) -> None:
         super().__init__(owner)
-        self._items = self._read()
-
-    def _read(self) -> list[Part]:
-        if isinstance(self.owner, _ORDERED):  # which has an order of its own
-            ordered = cast("_OrderedDict", self.owner)
-            return list(_OrderedDict.items(ordered))
-        return list(_Dict.items(cast("_Dict", self.owner)))
+        # An ordered dict has an order of its own.
+        own = cast("type[_Dict]", _ORDERED if isinstance(owner, _ORDERED) else _Dict)
+        self._read_keys: Callable[[_Dict], Iterable[Hashable]] = own.keys
+        self._read_values: Callable[[_Dict], Iterable[object]] = own.values
+        self._keys = tuple(own.keys(owner))
+        self._values = tuple(own.values(owner))
+        self._items = list(zip(self._keys, self._values, strict=True))
 
     def is_changed(self) -> bool:
         """True if there are other keys or values, or the keys have another order."""
-        now = self._read()
-        if len(now) != len(self._items):
-            return True
-        return not all(a is b and x is y for (a, x), (b, y) in zip(now, self._items, strict=True))
+        now = cast("_Dict", self.owner)
+        return (
+            _Dict.__len__(now) != len(self._keys)
+            or not _are_same(self._read_values(now), self._values)
+            or not _are_same(self._read_keys(now), self._keys)
+        )
 
     def put_back(self) -> None:
         """All items, in their order."""
@@ -291,18 +291,31 @@ class SlotsPicture(Picture):
 
 
 class ClassPicture(Picture):
-    """A class: its attributes."""
+    """A class: its attributes, and the order in which it and its bases are searched for them."""
 
-    __slots__ = ("_items",)
+    __slots__ = ("_bases", "_items", "_named", "_order")
     has_names: ClassVar[bool] = True
 
     def __init__(self, owner: type) -> None:
         super().__init__(owner)
         self._items = dict(vars(owner))
+        self._bases, self._order = owner.__bases__, owner.__mro__
+        #: What is compared, where that is not all of it.
+        self._named: BindingsPicture | None = None
+
+    def narrowed(self, names: Collection[str]) -> ClassPicture:
+        """The picture of the attributes that have one of these names, and of those that Python itself asks for."""
+        owner = cast(type, self.owner)
+        special = {name for name in self._items if name.startswith("__") and name not in _NO_ATTRIBUTES}
+        made = ClassPicture(owner)
+        made._named = BindingsPicture(owner, vars(owner), special.union(names))
+        return made
 
     def is_changed(self) -> bool:
-        """True if there are other attributes or values."""
-        return bool(self._changed())
+        """True if there are other attributes, values or bases."""
+        if cast(type, self.owner).__mro__ is not self._order:
+            return True
+        return bool(self._changed()) if self._named is None else self._named.is_changed()
 
     def _changed(self) -> list[str]:
         now = vars(cast(type, self.owner))
@@ -310,17 +323,19 @@ class ClassPicture(Picture):
         return [
             name
             for name in names
-            if now.get(name, _ABSENT) is not self._items.get(name, _ABSENT)
-            and name not in ("__abstractmethods__", "_abc_impl", "__weakref__", "__dict__")
+            if now.get(name, _ABSENT) is not self._items.get(name, _ABSENT) and name not in _NO_ATTRIBUTES
         ]
 
     def put_back(self) -> None:
-        """All attributes."""
+        """All attributes, and the bases."""
+        owner = cast(type, self.owner)
+        if owner.__mro__ is not self._order:
+            owner.__bases__ = self._bases
         for name in self._changed():
             if name in self._items:
-                type.__setattr__(cast(type, self.owner), name, self._items[name])
+                type.__setattr__(owner, name, self._items[name])
             else:
-                type.__delattr__(cast(type, self.owner), name)
+                type.__delattr__(owner, name)
 
     def parts(self) -> Iterable[Part]:
         """The values by name."""
@@ -331,32 +346,56 @@ class ClassPicture(Picture):
         return f"{cast(type, self.owner).__name__}.{key}"
 
 
+#: What Python itself keeps in a class, and changes as it likes.
+_NO_ATTRIBUTES = ("__abstractmethods__", "_abc_impl", "__weakref__", "__dict__")
+
+
 class BindingsPicture(Picture):
-    """The objects that names stand for in a namespace: the globals that code names."""
+    """The objects that names stand for in a namespace: the globals that code names.
 
-    __slots__ = ("_items", "_space")
+    A jitted function checks one in every call, so that a look at all of its names is a few calls of C.
+    """
 
-    def __init__(self, owner: object, space: dict[str, object], names: Collection[str]) -> None:
+    __slots__ = ("_absent", "_items", "_take", "_values", "space")
+
+    def __init__(self, owner: object, space: Mapping[str, object], names: Collection[str]) -> None:
         super().__init__(owner)
-        self._space = space
-        self._items = {name: space.get(name, _ABSENT) for name in names}
+        self.space = space
+        self._items = {name: space[name] for name in names if name in space}
+        self._absent = frozenset(names) - self._items.keys()
+        found = list(self._items)
+        found += found[:1]  # of one name `itemgetter` gives no tuple
+        self._take: Callable[[object], tuple[object, ...]] | None = None
+        self._values: tuple[object, ...] = ()
+        if found:
+            self._take = cast("Callable[[object], tuple[object, ...]]", operator.itemgetter(*found))
+            self._values = self._take(space)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names that are compared, those that stand for nothing included."""
+        return self._absent.union(self._items)
 
     def is_changed(self) -> bool:
-        """True if a name stands for something else."""
-        get = self._space.get
-        return any(get(name, _ABSENT) is not value for name, value in self._items.items())
+        """True if a name stands for something else, stands for nothing any more, or stands for something now."""
+        space, take = self.space, self._take
+        try:
+            if take is not None and not all(map(operator.is_, take(space), self._values)):
+                return True
+        except KeyError:
+            return True
+        return bool(self._absent) and not space.keys().isdisjoint(self._absent)
 
     def put_back(self) -> None:
         """All names."""
-        for name, value in self._items.items():
-            if value is not _ABSENT:
-                self._space[name] = value
-            else:
-                self._space.pop(name, None)
+        space = cast("dict[str, object]", self.space)
+        space.update(self._items)
+        for name in self._absent:
+            space.pop(name, None)
 
     def parts(self) -> Iterable[Part]:
         """The values by name."""
-        return ((name, value) for name, value in self._items.items() if value is not _ABSENT)
+        return self._items.items()
 
     def name_of_part(self, name: str, key: Hashable) -> str:
         """A name is written as it is."""
@@ -364,26 +403,32 @@ class BindingsPicture(Picture):
 
 
 class FunctionPicture(Picture):
-    """A function: its defaults, and the variables of the functions around it."""
+    """A function: its code, its defaults, and the variables of the functions around it."""
 
-    __slots__ = ("_cells", "_defaults")
+    __slots__ = ("_cells", "_code", "_defaults")
 
     def __init__(self, owner: types.FunctionType) -> None:
         super().__init__(owner)
+        self._code = owner.__code__
         self._defaults = (owner.__defaults__, owner.__kwdefaults__)
         self._cells = [(cell, content_of(cell)) for cell in owner.__closure__ or ()]
 
     def is_changed(self) -> bool:
-        """True if a default or a variable around it is another object."""
+        """True if its code, a default or a variable around it is another object."""
         function = cast("types.FunctionType", self.owner)
-        defaults = (function.__defaults__, function.__kwdefaults__)
-        return not _are_same(defaults, self._defaults) or any(
-            content_of(cell) is not before for cell, before in self._cells
-        )
+        given, named = self._defaults
+        if (
+            function.__code__ is not self._code
+            or function.__defaults__ is not given
+            or function.__kwdefaults__ is not named
+        ):
+            return True
+        return bool(self._cells) and any(content_of(cell) is not before for cell, before in self._cells)
 
     def put_back(self) -> None:
-        """Defaults and variables."""
+        """Code, defaults and variables."""
         function = cast("types.FunctionType", self.owner)
+        function.__code__ = self._code
         function.__defaults__, function.__kwdefaults__ = self._defaults
         for cell, before in self._cells:
             if before is not _ABSENT:
@@ -393,8 +438,7 @@ class FunctionPicture(Picture):
 
     def parts(self) -> Iterable[Part]:
         """Defaults by parameter, variables by name."""
-        function = cast("types.FunctionType", self.owner)
-        code = function.__code__
+        code = self._code
         given, named = self._defaults
         last = code.co_argcount
         yield from zip(code.co_varnames[last - len(given or ()) : last], given or (), strict=False)
@@ -416,12 +460,38 @@ def content_of(cell: types.CellType) -> object:
         return _ABSENT
 
 
+class VariablePicture(Picture):
+    """A context variable that has a value, or a default; setting it to its default is as good as not setting it."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, owner: contextvars.ContextVar[object]) -> None:
+        super().__init__(owner)
+        self._value = owner.get()
+
+    def is_changed(self) -> bool:
+        """True if it has another value."""
+        return cast("contextvars.ContextVar[object]", self.owner).get() is not self._value
+
+    def put_back(self) -> None:
+        """The value."""
+        cast("contextvars.ContextVar[object]", self.owner).set(self._value)
+
+    def parts(self) -> Iterable[Part]:
+        """The value."""
+        return [("get", self._value)]
+
+    def name_of_part(self, name: str, key: Hashable) -> str:
+        """`mode.get()`"""
+        return f"{name}.{key}()"
+
+
 #: A state as an object tells it.
 S = TypeVar("S")
 
 
 class StatePicture(Picture, Generic[S]):
-    """An object that tells its state itself, and takes it back: random generators, StringIO, context variables."""
+    """An object that tells its state itself, and takes it back: random generators, StringIO."""
 
     __slots__ = ("_read", "_state", "_write")
 
@@ -480,6 +550,24 @@ class Holder(Picture):
         return key if isinstance(key, str) else name
 
 
+class KindPicture(Holder):
+    """The class of an object, which code may exchange: `cell.__class__ = Wider`."""
+
+    __slots__ = ("_kind",)
+
+    def __init__(self, owner: object) -> None:
+        super().__init__(owner, [(None, type(owner))])
+        self._kind = type(owner)
+
+    def is_changed(self) -> bool:
+        """True if the object is one of another class."""
+        return type(self.owner) is not self._kind
+
+    def put_back(self) -> None:
+        """The class."""
+        self.owner.__class__ = self._kind
+
+
 # -- objects that tell their state -------------------------------------------------------------------------
 
 
@@ -508,8 +596,3 @@ def picture_of_text(owner: io.StringIO | io.BytesIO) -> StatePicture[tuple[objec
             getattr(owner, "__setstate__")(state)  # noqa: B009  # which the stubs do not know
 
     return StatePicture(owner, read, write)
-
-
-def picture_of_variable(owner: contextvars.ContextVar[T]) -> StatePicture[T]:
-    """A context variable that has a value, or a default; setting it to its default is as good as not setting it."""
-    return StatePicture(owner, owner.get, owner.set)

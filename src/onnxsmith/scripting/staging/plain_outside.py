@@ -33,6 +33,12 @@ class Script:
     __slots__ = ()
 
 
+class HoldsFunction:
+    """The base, without behaviour, of callables of ours that run a function of the user's: its state is theirs."""
+
+    __slots__ = ()
+
+
 def resolve(straight: StraightCode, function: types.FunctionType) -> dict[Chain, UserValue] | None:
     """The objects that the function takes from outside, as they are now; None where something is not defined."""
     around = outside(function)

@@ -10,6 +10,7 @@ import array
 import collections
 import contextvars
 import functools
+import gc
 import io
 import os
 import sys
@@ -34,6 +35,7 @@ from onnxsmith.core.carried import Carrier
 from onnxsmith.scripting.analysis.effects import Names
 from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.staging import pictures, shared_state
+from onnxsmith.scripting.staging.array_pictures import ArrayPicture
 from onnxsmith.scripting.staging.known_types import (
     HARMLESS_MODULES,
     is_iterator,
@@ -45,11 +47,12 @@ from onnxsmith.scripting.staging.known_types import (
     is_staged,
     is_torch_generator,
     is_torch_tensor,
+    is_vectorized,
     names_its_attributes,
 )
 from onnxsmith.scripting.staging.local_imports import imported_by_code
 from onnxsmith.scripting.staging.pictures import Picture
-from onnxsmith.scripting.staging.plain_outside import Script
+from onnxsmith.scripting.staging.plain_outside import HoldsFunction, Script
 from onnxsmith.source import is_library
 
 if TYPE_CHECKING:
@@ -76,6 +79,7 @@ _CLASS_OF_OBJECT = ("type", "cls", "__class__")
 _BY_TEXT = frozenset(
     [
         "getattr",
+        "hasattr",
         "setattr",
         "delattr",
         "vars",
@@ -140,9 +144,15 @@ def _named(code: types.CodeType) -> frozenset[str]:
 
 
 class Reach:
-    """All that is reached from some variables by code that names some names."""
+    """All that is reached from some variables by code that names some names.
 
-    def __init__(self, variables: Iterable[tuple[str, object]], names: Iterable[str]) -> None:
+    A script that is called is watched by itself; with `has_scripts` it is looked into, as any other function is.
+    """
+
+    def __init__(
+        self, variables: Iterable[tuple[str, object]], names: Iterable[str], *, has_scripts: bool = False
+    ) -> None:
+        self._has_scripts = has_scripts
         self.pictures: list[Picture] = []
         #: Arrays that can be made read-only for a while, each after the one whose memory it shows.
         self.arrays: list[AnyArray] = []
@@ -171,6 +181,11 @@ class Reach:
     def names(self) -> Iterable[str]:
         """The names in all code that is reached."""
         return self._names
+
+    @property
+    def has_any_name(self) -> bool:
+        """True if code that is reached may read attributes that it does not name."""
+        return self._has_any_name
 
     @property
     def objects(self) -> Iterable[object]:
@@ -257,8 +272,9 @@ class Reach:
             picture = pictures.BindingsPicture(module, space, names)
             self.pictures.append(picture)
             for name in names:
-                if type(space[name]) in STATE_OF_LIBRARIES:
-                    self._meet(space[name], picture, f"{module.__name__}.{name}")
+                state = os.environ if space[name] is os.getenv else space[name]
+                if type(state) in STATE_OF_LIBRARIES:
+                    self._meet(state, picture, f"{module.__name__}.{name}")
         self._walk()
 
     def _add_shared_state(self) -> None:
@@ -281,6 +297,8 @@ class Reach:
         look = _LOOKS.get(kind)
         if look is not None:
             return look(self, value)
+        if kind in weakref.ProxyTypes:  # any question is one to the object, which may be gone
+            return ()
         if isinstance(value, Carrier):  # what happens to it is kept in a journal
             return [pictures.Holder(value, [(None, value.owner)])] if value.owner is not value else ()
         if isinstance(value, type):
@@ -293,8 +311,12 @@ class Reach:
             return [
                 pictures.Holder(value, [(each, variables[each]) for each in variables if each in self._names])
             ]
+        if isinstance(value, HoldsFunction):
+            return _holds_function(self, value)
+        if is_vectorized(kind):
+            return [pictures.Holder(value, [(None, getattr(value, "pyfunc", None))])]
         if is_script(kind):
-            return _script(cast(Script, value))
+            return _script(cast(Script, value), has_all=self._has_scripts)
         if is_torch_tensor(kind):
             return [shared_state.TorchPicture(cast(shared_state.TorchTensor, value)), *self._instance(value)]
         if is_torch_generator(kind):
@@ -329,7 +351,7 @@ class Reach:
         if slots:
             found.append(pictures.SlotsPicture(value, slots))
         if not is_library_class(kind):
-            found.append(pictures.Holder(value, [(None, kind)]))
+            found.append(pictures.KindPicture(value))
         elif not found and not is_known_to_be_pure(kind):
             self.opaque.append(value)
         return found
@@ -337,7 +359,7 @@ class Reach:
     def _class(self, value: type) -> Iterable[Picture]:
         if is_library_class(value):
             return ()
-        bases = [(None, base) for base in value.__mro__[1:]]
+        bases = [(None, base) for base in (type(value), *value.__mro__[1:])]
         return [pictures.ClassPicture(value), pictures.Holder(value, bases)]
 
     def _function(self, function: types.FunctionType) -> Iterable[Picture]:
@@ -366,7 +388,7 @@ class Reach:
     def _array(self, value: AnyArray) -> Iterable[Picture]:
         chain = chain_of(value)
         if not chain:
-            return [content_of_array(value)]
+            return [ArrayPicture(value)]
         self.arrays += chain
         self._views.update((id(each), value) for each in chain[:-1])
         if value.dtype != object:
@@ -422,20 +444,12 @@ def _has_more(iterator: Moving) -> bool:
     return not is_exact or left is None or left() > 0
 
 
-def content_of_array(value: AnyArray) -> Picture:
-    """A picture of an array that is not read-only meanwhile: a copy."""
-
-    def write(state: AnyArray) -> None:
-        value[...] = state
-
-    return pictures.StatePicture(value, value.copy, write)
-
-
-def _script(value: Script) -> list[Picture]:
-    """A script that is staged in the place of its call; any other is watched by itself."""
+def _script(value: Script, *, has_all: bool = False) -> list[Picture]:
+    """A script that is staged in the place of its call; any other is watched by itself, unless all are wanted."""
     function = getattr(value, "function", None)
     fixed = getattr(value, "fixed_arguments", None)
-    if not isinstance(function, types.FunctionType) or not (fixed or getattr(value, "is_inline", False)):
+    is_part = has_all or fixed or getattr(value, "is_inline", False)
+    if not isinstance(function, types.FunctionType) or not is_part:
         return []
     held = [(name, each) for name, each in cast("Mapping[str, object]", fixed or {}).items()]
     return [pictures.Holder(value, [(None, function), *held])]
@@ -448,6 +462,10 @@ def _held_by(*attributes: str) -> Callable[[Reach, object], Iterable[Picture]]:
     return look
 
 
+#: By the attribute in which jitted numpy code, a gradient and a jitted script hold the function that they run.
+_holds_function = _held_by("__wrapped__", "differentiated", "script")
+
+
 def _elements(_: Reach, value: Iterable[object]) -> Iterable[Picture]:
     return [pictures.Holder(value, enumerate(value))]
 
@@ -456,8 +474,13 @@ def _target(_: Reach, value: weakref.ref[object]) -> Iterable[Picture]:
     return [pictures.Holder(value, [(None, value())])]
 
 
-def _values(_: Reach, value: types.MappingProxyType[Hashable, object]) -> Iterable[Picture]:
-    return [pictures.Holder(value, value.items())]
+def _behind(_: Reach, value: object) -> Iterable[Picture]:
+    """The dict behind a read-only view, which its owner may change; that of a class is looked at with the class."""
+    referents = cast("list[object]", gc.get_referents(value))
+    owners = [cast("dict[Hashable, object]", each) for each in referents if type(each) is dict]
+    is_of_class = bool(owners) and "__module__" in owners[0]
+    items = owners[0].items() if is_of_class else [(None, each) for each in owners]
+    return [pictures.Holder(value, cast("Iterable[tuple[Hashable, object]]", items))]
 
 
 def _of_numpy_random(value: NumpyRandom) -> Iterable[Picture]:
@@ -478,7 +501,7 @@ def _variable(reach: Reach, variable: contextvars.ContextVar[object]) -> Iterabl
     except LookupError:  # once it has a value, it cannot be without one again
         reach.opaque.append(variable)
         return ()
-    return [pictures.picture_of_variable(variable)]
+    return [pictures.VariablePicture(variable)]
 
 
 def _environment(_: Reach, value: MutableMapping[str, str]) -> Iterable[Picture]:
@@ -489,6 +512,7 @@ def _nothing(_: Reach, value: object) -> Iterable[Picture]:
     return ()
 
 
+_NO_ITEMS: dict[str, object] = {}
 #: How an object of exactly this type is looked into.
 _LOOKS: dict[type, Callable[[Reach, Any], Iterable[Picture]]] = {
     types.FunctionType: Reach._function,  # pyright: ignore[reportPrivateUsage]
@@ -506,7 +530,10 @@ _LOOKS: dict[type, Callable[[Reach, Any], Iterable[Picture]]] = {
     functools.partialmethod: _held_by("func", "args", "keywords"),
     functools.cached_property: _held_by("func"),
     type(functools.lru_cache(len)): _held_by("__wrapped__"),
-    types.MappingProxyType: _values,
+    types.MappingProxyType: _behind,
+    type(_NO_ITEMS.keys()): _behind,
+    type(_NO_ITEMS.values()): _behind,
+    type(_NO_ITEMS.items()): _behind,
     tuple: _elements,
     frozenset: _elements,
     weakref.ref: _target,

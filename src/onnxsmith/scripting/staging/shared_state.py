@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _COPIED = 1 << 16
 #: What decimal computes by. Its flags are left out: they say what happened, and decide nothing.
 _DECIMAL = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
+#: Names by which code changes the context of decimal, or computes with it.
+_OF_DECIMAL = frozenset(["decimal", "Decimal", "getcontext", "setcontext", "localcontext"])
 #: A context of decimal, its settings, and what it raises.
 _Decimal: TypeAlias = (
     "tuple[decimal.Context, dict[str, int | str], dict[type[decimal.DecimalException], bool]]"
@@ -101,9 +103,13 @@ def shared_generators(met: Iterable[object]) -> Iterator[tuple[str, object]]:
 
 
 def _is_of_torch(value: object) -> bool:
-    name = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
-    if isinstance(value, type | types.FunctionType):
-        name = value.__module__ or ""  # code that was executed by itself belongs to none
+    kind = type(value)  # not isinstance(), which asks what a weak proxy stands for, and that may be gone
+    name = kind.__module__
+    if issubclass(kind, types.ModuleType):
+        name = cast(types.ModuleType, value).__name__
+    elif issubclass(kind, type | types.FunctionType):
+        # Code that was executed by itself belongs to no module.
+        name = cast("type | types.FunctionType", value).__module__ or ""
     return name.partition(".")[0] == "torch"
 
 
@@ -121,9 +127,9 @@ def picture_of_torch_generator(owner: TorchGenerator) -> StatePicture[bytes]:
 
 
 def picture_of_decimal(names: Collection[str]) -> StatePicture[_Decimal] | None:
-    """A picture of decimal's context, where code names something that changes it."""
+    """A picture of decimal's context, where code names something that changes it or computes by it."""
     module = sys.modules.get("decimal")
-    if module is None or not {"getcontext", "setcontext"} & set(names):
+    if module is None or _OF_DECIMAL.isdisjoint(names):
         return None
 
     def read() -> _Decimal:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Protocol
 
 from onnxsmith.core.user_values import UserValue
@@ -21,10 +20,6 @@ class Stager(Protocol):
 
     def run(self, statements: Sequence[ast.stmt], leaf: Leaf, start: int = 0) -> Side:
         """Carry out statements; the result is what the leaf makes of the end."""
-        ...
-
-    def telling(self) -> AbstractContextManager[None]:
-        """Marks values in the block as text for people: values that the model alone knows have a text there."""
         ...
 
     def assign_name(self, name: str, value: UserValue) -> None:

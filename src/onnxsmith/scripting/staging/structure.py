@@ -12,9 +12,11 @@ import numpy as np
 from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.numpys_arrays import in_numpy_code
 from onnxsmith.core.semantics.number import kind_of
-from onnxsmith.core.value import Value
+from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TakenApart, TensorLike
+from onnxsmith.scripting.staging.watch import is_row, keep_as_row
+from onnxsmith.types.dtypes import DType
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -53,7 +55,15 @@ class Shell(TakenApart):
 
 def is_tensor_like(value: Held) -> TypeIs[TensorLike]:
     """True if a value can be a tensor of the model: a tensor, an array, a number."""
+    if isinstance(value, Carrier):
+        return False
     return isinstance(value, Value | np.ndarray | np.generic) or kind_of(value) is not None
+
+
+def beside_text(value: Held, other: Held) -> Held:
+    """A text that meets a tensor of texts is one itself, as a number is that meets a tensor; all else as it is."""
+    is_text = type(value) is str and isinstance(other, TensorValue) and other.dtype is DType.STRING
+    return np.array(value, object) if is_text else value
 
 
 def as_carried(value: Held) -> Held:
@@ -84,7 +94,7 @@ def parts(value: Held) -> list[tuple[Any, Held]] | None:
 def rebuilt(like: Held, items: Sequence[Held]) -> Held:
     """A container of the same form with other content."""
     if isinstance(like, list):
-        return list(items)
+        return _as_row(list(items)) if is_row(like) else list(items)
     if isinstance(like, tuple):
         kind: Any = type(like)
         return kind(*items) if hasattr(kind, "_fields") else tuple(items)
@@ -98,6 +108,16 @@ def rebuilt(like: Held, items: Sequence[Held]) -> Held:
     for (name, _), item in zip(parts(like) or (), items, strict=True):
         object.__setattr__(made, name, item)  # also where the class is frozen
     return made
+
+
+def _as_row(value: list[Held]) -> Held:
+    keep_as_row(cast("list[object]", value))
+    return value
+
+
+def as_rows_of(made: Held, *sides: Held) -> Held:
+    """A value that is one of two; a list is a row of a list of the model where one of them is."""
+    return _as_row(made) if isinstance(made, list) and any(map(is_row, sides)) else made
 
 
 def all_as_carried(value: Held) -> Held:
@@ -151,6 +171,14 @@ def containers_in(value: Held) -> Iterator[Held]:
         yield from containers_in(each)
 
 
+def arrays_in(value: Held) -> Iterator[Array]:
+    """The arrays of numpy in a value, and itself if it is one."""
+    if isinstance(value, np.ndarray):
+        yield value
+    for _, each in parts(value) or ():
+        yield from arrays_in(each)
+
+
 def is_same_form(a: Held, b: Held) -> bool:
     """True if two forms have their slots in the same places, and the same Python values elsewhere."""
     if isinstance(a, Slot) or isinstance(b, Slot):
@@ -175,12 +203,14 @@ def joined_forms(a: Held, b: Held) -> Held:
     if isinstance(a, Shell) and isinstance(b, Shell):
         traits = a.like.joined_traits(a.traits, b.traits)
         return a if is_same and traits == a.traits else replace(a, traits=traits, items=tuple(items))
+    if is_row(b) and not is_row(a):
+        return as_rows_of(rebuilt(a, items), b)
     return a if is_same else rebuilt(a, items)
 
 
 def traits_in(form: Held) -> list[Hashable]:
-    """The traits of the carriers of a form, besides their values."""
-    own = [form.traits] if isinstance(form, Shell) else list[Hashable]()
+    """The traits of the carriers of a form, besides their values, and which lists are rows of lists of the model."""
+    own: list[Hashable] = [form.traits] if isinstance(form, Shell) else ["row"] if is_row(form) else []
     return own + [trait for _, each in parts(form) or () for trait in traits_in(each)]
 
 

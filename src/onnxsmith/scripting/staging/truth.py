@@ -29,7 +29,8 @@ def is_symbolic(value: object) -> TypeGuard[Value]:
 
 def asked(value: T) -> T | TensorValue:
     """A value where its truth is asked for; of an object that holds tensors, such as an array, the one that tells."""
-    return value.asked_for_truth() if isinstance(value, Carrier) and value.is_symbolic else value
+    is_asked = isinstance(value, Carrier) or hasattr(type(value), "asked_for_truth")
+    return cast(Carrier, value).asked_for_truth() if is_asked and cast(Carrier, value).is_symbolic else value
 
 
 def settled(value: T) -> T | bool:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
 from typing import ParamSpec, Protocol, TypeGuard, TypeVar, cast
 
+import numpy as np
+
 from onnxsmith.core.captures import ON_CAPTURE, AnyArray
 from onnxsmith.core.carried import Carrier
 from onnxsmith.core.user_values import UserValue
@@ -24,6 +26,7 @@ from onnxsmith.errors import LastingChangeError, MutationError, OnnxsmithError, 
 from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
+from onnxsmith.scripting.staging.array_pictures import ArrayPicture
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.known_types import is_random
 from onnxsmith.scripting.staging.local_imports import imported_by
@@ -33,7 +36,6 @@ from onnxsmith.scripting.staging.reach import (
     Reach,
     chain_of,
     code_names,
-    content_of_array,
     is_harmless,
     pictures_of,
 )
@@ -58,15 +60,19 @@ _CHANGING = frozenset(
         "discard",
         "extend",
         "extendleft",
+        "fill",
         "insert",
         "intersection_update",
+        "partition",
         "pop",
         "popitem",
         "popleft",
+        "put",
         "remove",
         "reverse",
         "rotate",
         "setdefault",
+        "setfield",
         "sort",
         "symmetric_difference_update",
         "update",
@@ -106,6 +112,8 @@ class Captures:
         self._locked: list[AnyArray] = []
         self._taken: dict[int, AnyArray] = {}
         self._shared: dict[int, tuple[object, list[Picture]]] = {}
+        #: Rows of lists that only the model knows the length of: the model has what is in them.
+        self.rows: dict[int, tuple[object, list[Picture]]] = {}
         self._tokens: tuple[Token[Captures | None], Token[Callable[[AnyArray], None] | None]] | None = None
 
     def __enter__(self) -> object:
@@ -124,13 +132,18 @@ class Captures:
             raise self._error().locate(traceback_span(error.__traceback__)) from None
         if error is None and any(each.is_changed() for _, held in self._shared.values() for each in held):
             raise _shared_error()
+        if error is None and any(each.is_changed() for _, held in self.rows.values() for each in held):
+            raise row_error()
 
     def refuse_change_of(self, value: UserValue) -> None:
         """Refuse that an array is changed, or what may be the same object as another, before it happens."""
-        if id(value) in self._taken:
+        chain = chain_of(value) if isinstance(value, np.ndarray) else [value]
+        if any(id(each) in self._taken for each in (value, *chain)):  # also by a view that numpy lets write
             raise self._error().locate_at_caller()
         if id(value) in self._shared:
             raise _shared_error().locate_at_caller()
+        if id(value) in self.rows:
+            raise row_error().locate_at_caller()
 
     def is_kept_unchanged(self, value: Held) -> bool:
         """True if an object may not be changed any more."""
@@ -138,7 +151,9 @@ class Captures:
 
     def keep_unchanged(self, value: Held) -> None:
         """From now on an object may not be changed."""
-        if id(value) not in self._shared:
+        if isinstance(value, np.ndarray):
+            self._take(cast("AnyArray", value))
+        elif id(value) not in self._shared:
             self._shared[id(value)] = (value, pictures_of(value))
 
     @staticmethod
@@ -179,6 +194,35 @@ def _shared_error() -> MutationError:
     return MutationError(
         "this is changed, and only the model knows whether another variable holds the same object",
         help="change a copy: values = list(values)",
+    )
+
+
+def keep_as_row(row: list[object]) -> None:
+    """From now on a list is a row of one that only the model knows the length of, and is not changed by itself."""
+    captures = _CAPTURES.get()
+    if captures is not None and id(row) not in captures.rows:
+        captures.rows[id(row)] = (row, pictures_of(row))
+
+
+def is_row(value: Held) -> bool:
+    """True if a list is a row of one that only the model knows the length of."""
+    captures = _CAPTURES.get()
+    return captures is not None and id(value) in captures.rows
+
+
+def kept_rows() -> list[object]:
+    """The lists that are such rows."""
+    captures = _CAPTURES.get()
+    return [] if captures is None else [row for row, _ in captures.rows.values()]
+
+
+def row_error() -> MutationError:
+    """A row is changed where something else may hold it."""
+    return MutationError(
+        "this is an element of a list that only the model knows the length of, and it is changed while a variable or "
+        "another list may hold it",
+        help="change it in its place, rows[i][k] = v, where only rows.append([…]) has put in elements and no variable "
+        "holds one; or put a new one in: rows[i] = [a, b]",
     )
 
 
@@ -310,10 +354,21 @@ class Path:
                 f"{shown} is changed by this, and a model has no memory from one call to the next",
                 help="return the new value, and pass it as an argument to the next call",
             )
+        instead = f"assign a new value to a variable instead of changing {shown}"
+        if self._holds_state(name):
+            instead += "; state in a dataclass is given a new value: s = State(s.total + v), or s = "
+            instead += "dataclasses.replace(s, total=…)"
         return MutationError(
             f"{shown} is changed inside this, and only the model knows whether and how often it runs",
-            help=f"assign a new value to a variable instead of changing {shown}",
+            help=instead,
         )
+
+    def _holds_state(self, name: str | None) -> bool:
+        """True if a variable holds an object of a class of the user's."""
+        if name is None or self._frame is None or name not in self._frame.variables:
+            return False
+        kind = type(self._frame.variables[name])
+        return not kind.__module__.startswith(("builtins", "collections", "numpy"))
 
     def _span(self) -> Span | None:
         if self._frame is None:  # of a function that is no part of a script: where it is given away
@@ -391,7 +446,7 @@ class Attempt:
         self.is_too_large = sum(each.nbytes for each in arrays) > most_bytes
         self._pictures: list[Picture] = []
         if reach is not None and not self.is_too_large:
-            self._pictures = [*reach.pictures, *map(content_of_array, arrays)]
+            self._pictures = [*reach.pictures, *map(ArrayPicture, arrays)]
 
     def take_back(self) -> None:
         """Let everything hold again what it held."""
@@ -460,6 +515,11 @@ def refuse_change(value: UserValue) -> None:
     captures = _CAPTURES.get()
     if captures is not None:
         captures.refuse_change_of(value)
+
+
+def is_watched(value: object) -> bool:
+    """True if an object lives longer than a path which is being staged."""
+    return any(value in each for each in _OPEN.get())
 
 
 def is_kept_unchanged(value: Held) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
+from onnxsmith.errors import TracedValueError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Names, Root, Targets
 from onnxsmith.scripting.analysis.names import free_names, pattern_reads
 from onnxsmith.scripting.source.location import located
@@ -78,7 +79,13 @@ class Matching(StatementKind):
     def stage(self, stager: Stager, statement: ast.stmt, follow: Leaf) -> Side:
         assert isinstance(statement, ast.Match)
         # The subject with all patterns is one expression of ours: which case it is, and what that binds.
-        chosen = cast("tuple[int, dict[str, Any]] | None", stager.frame.evaluate(statement))
+        try:
+            chosen = cast("tuple[int, dict[str, Any]] | None", stager.frame.evaluate(statement))
+        except TracedValueError:
+            raise UnsupportedSyntaxError(
+                "'match' looks at this value when the model is made, and only the model knows it",
+                help="match a variable with numbers alone, or decide with 'if': if n == 1: …",
+            ).locate(stager.frame.span(statement.subject)) from None
         if chosen is None:
             return stager.run((), follow)
         position, bound = chosen

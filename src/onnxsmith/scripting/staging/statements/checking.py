@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from onnxsmith.core.shown_text import showing
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.scripting.analysis.kinds import Root
 from onnxsmith.scripting.source.location import located
@@ -32,7 +33,7 @@ class Assertion(PlainKind):
         tested = asked(value)
         if is_symbolic(tested):
             if raises is not None:
-                with stager.telling(), located(span := frame.span(statement)):
+                with showing(), located(span := frame.span(statement)):
                     error = as_raised(AssertionError(*self._message(stager, statement)), span)
                     raises.note_unless(truth(tested), error, span)
             return  # else a model has no assertions; the eager run checks it

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from typing import cast
 
+from onnxsmith.core.shown_text import showing
 from onnxsmith.core.target import current_graph
 from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.kinds import FlowQuestions, Jumps, Names, Targets
-from onnxsmith.scripting.staging.caught import SPEAKING, as_raised
+from onnxsmith.scripting.staging.caught import SPEAKING, as_raised, is_in_try
 from onnxsmith.scripting.staging.jumps import BREAK, CONTINUE, Jump, Leaf, Side
 from onnxsmith.scripting.staging.raised import PathEnded, open_raises
 from onnxsmith.scripting.staging.stager import Stager
@@ -84,7 +86,10 @@ class Raising(PlainKind):
             ).locate(frame.span(statement))
         if statement.exc is None:
             raise UnsupportedSyntaxError("there is no error to raise again").locate(frame.span(statement))
-        raise cast(BaseException, frame.evaluate(statement.exc))
+        # A handler of the code could go on with the message; nobody else has it but people.
+        with nullcontext() if is_in_try() else showing():
+            error = frame.evaluate(statement.exc)
+        raise cast(BaseException, error)
 
     def _error(self, stager: Stager, statement: ast.Raise) -> BaseException:
         """The error of a path that only the model knows to be taken; its text may name what the model alone knows."""
@@ -96,7 +101,7 @@ class Raising(PlainKind):
 
 def made_error(stager: Stager, error: ast.expr) -> BaseException:
     """The error of `raise error`; where its text cannot be made of what only the model knows, as it is written."""
-    with stager.telling():
+    with showing():
         found = _made(stager, error)
     return cast("type[BaseException]", found)() if isinstance(found, type) else cast(BaseException, found)
 

@@ -1,0 +1,299 @@
+"""Arrays of numpy that a path of the model changes in place, `w += 1`, and everything else that holds them.
+
+Eagerly such a statement changes the array itself. In the model the variable has another tensor after it, which is the
+same as long as nobody else sees the array. Where another variable, a list or a view does, all of them get a
+`TrackedArray` before the path begins. Where something does that cannot be given one, the path is refused. Objects from
+before are found by what they hold, those that are made later by what the code says.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from onnxsmith.core.value import Array
+from onnxsmith.errors import MutationError
+from onnxsmith.scripting.source.bounded import Bounded
+from onnxsmith.scripting.staging.array_tracking import arrays_of, has_array, track
+from onnxsmith.scripting.staging.ownership import held_around, live_after
+from onnxsmith.scripting.staging.reach import Reach
+from onnxsmith.scripting.staging.script_values import Held, TensorLike
+from onnxsmith.scripting.staging.structure import flatten
+from onnxsmith.scripting.staging.tracked_array import VIEWS
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.stager import Stager
+
+#: How many statements are remembered.
+_KEPT = 2_000
+_looked = Bounded[int, tuple[ast.stmt, tuple[list[ast.stmt], list[ast.stmt]]]](_KEPT)
+#: Methods that put an object into a container.
+_STORING = frozenset(["append", "extend", "insert", "add", "setdefault", "update", "appendleft", "put"])
+
+
+def track_arrays(stager: Stager, statement: ast.stmt) -> None:
+    """Let arrays be followed that a branch or loop of the model changes in place, where others may see the change.
+
+    A variable of a loop that alone holds its array needs none of it: it gets another tensor.
+    """
+    frame = stager.frame
+    if frame.run.dialect.stages_all:
+        return
+    inside, later = _looked_at(stager, statement)
+    if not later or not any(map(has_array, frame.variables.values())):
+        return
+    is_loop = isinstance(statement, ast.For | ast.While)
+    rebound = frozenset(stager.flow.loop_names(statement) if is_loop else ())
+    found: list[Array] = []
+    for name, value in frame.variables.items():
+        if not has_array(value):
+            continue
+        aliases = _aliases_of(name, later if name in rebound else inside)
+        changes = [each for each in (later if name in rebound else inside) if _is_change(each, aliases)]
+        if not changes:
+            continue
+        arrays = list(arrays_of(value))
+        is_alone = (
+            name in rebound
+            and isinstance(value, np.ndarray)
+            and aliases == {name}
+            and all(isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name) for each in changes)
+            and not _changes_derived(name, later)
+            and _holder(stager, statement, name, arrays) is None
+        )
+        if not is_alone:
+            found += arrays
+    if found:
+        track(stager, found)
+
+
+def _looked_at(stager: Stager, statement: ast.stmt) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The statements on the paths of a branch or loop, and with those after it; none where nothing changes in place."""
+    kept = _looked.get(id(statement))
+    if kept is not None and kept[0] is statement:
+        return kept[1]
+    begins = _outermost(stager, statement).lineno
+    later = [each for each in _statements(stager) if each.lineno >= begins]
+    inside = [each for each in ast.walk(statement) if isinstance(each, ast.stmt)]
+    if not isinstance(statement, ast.For | ast.While) and stager.flow.block_jumps([statement]):
+        inside = later  # what follows is on the paths, too
+    nothing = list[ast.stmt]()
+    found = (inside, later) if any(map(_stores, later)) else (nothing, nothing)
+    _looked.put(id(statement), (statement, found), 1)
+    return found
+
+
+def _aliases_of(name: str, statements: Sequence[ast.stmt]) -> set[str]:
+    """The variables that may get the array of a variable in some statements, in any order."""
+    names, before = {name}, 0
+    while len(names) > before:
+        before = len(names)
+        for each in statements:
+            for _, targets in _aliases_made(each, names):
+                names.update(targets)
+    return names
+
+
+def _changes_derived(name: str, statements: Sequence[ast.stmt]) -> bool:
+    """True if a variable is changed in place that another may share: one made of the array of a variable.
+
+    An array that is computed from a tensor is a tensor, which nobody can share.
+    """
+    derived, before = {name}, 0
+    while len(derived) > before:
+        before = len(derived)
+        for each in statements:
+            if isinstance(each, ast.Assign | ast.AnnAssign | ast.For) and _mentions(each, derived):
+                derived |= set(_targets(each))
+    derived.discard(name)
+    return any(_is_change(each, derived) for each in statements)
+
+
+def _mentions(statement: ast.Assign | ast.AnnAssign | ast.For, names: set[str]) -> bool:
+    source = statement.iter if isinstance(statement, ast.For) else statement.value
+    nodes = () if source is None else ast.walk(source)
+    return any(isinstance(each, ast.Name) and each.id in names for each in nodes)
+
+
+def _targets(statement: ast.Assign | ast.AnnAssign | ast.For) -> Iterator[str]:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    for each in (node for target in targets for node in ast.walk(target)):
+        if isinstance(each, ast.Name):
+            yield each.id
+
+
+def refuse_shared(stager: Stager, statement: ast.For | ast.While, name: str, value: Held) -> None:
+    """Raise MutationError if an array of a variable of a loop is changed in place, and something else holds it, too.
+
+    From the loop on the variable holds a tensor, so that changes after it are looked for here as well.
+    """
+    arrays = _arrays_in(name, value)
+    if not arrays:
+        return
+    begins = _outermost(stager, statement).lineno
+    statements = [each for each in _statements(stager) if each.lineno >= begins]
+    changed = next((each for each in statements if _is_change(each, {name})), None)
+    holder = None if changed is None else _holder(stager, statement, name, arrays)
+    if changed is not None and holder is not None:
+        raise _error(stager, changed, name, holder)
+    later = _alias_after(stager, statement, name)
+    if later is None and changed is not None and _changes_derived(name, statements):
+        raise _error(stager, changed, name, "something that is made of it")
+    if later is not None:
+        alias, change = later
+        raise _error(stager, change, name, "something else").also(
+            stager.frame.span(alias), "it gets the array here"
+        )
+
+
+def _error(stager: Stager, change: ast.AST, name: str, holder: str) -> MutationError:
+    return MutationError(
+        f"the array of '{name}', which a loop of the model computes, is changed in place, and {holder} holds it, too",
+        help=f"give the variable a new array: {name} = {name} + …; or give a copy to the other: {name}.copy()",
+    ).locate(stager.frame.span(change))
+
+
+def _arrays_in(name: str, value: Held) -> list[Array]:
+    leaves: list[tuple[str, TensorLike]] = []
+    flatten(value, name, leaves)
+    return [each for _, each in leaves if isinstance(each, np.ndarray)]
+
+
+# -- what holds an array before the loop -----------------------------------------------------------------
+
+
+def _holder(stager: Stager, statement: ast.stmt, name: str, arrays: Sequence[Array]) -> str | None:
+    """The name of a variable, here or outside, that reaches one of some arrays."""
+    if any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k]):
+        return f"another element of '{name}'"
+    frame, live = stager.frame, live_after(stager, statement)
+    named = frame.analysis.facts.names(frame.analysis.body)
+    held = [(each, value) for each, value in frame.variables.items() if each in live and each != name]
+    held += [(each, frame.globals[each]) for each in named.variables if each in frame.globals]
+    reach = Reach(held + held_around(frame), ("__dict__",))
+    if _reaches(Reach(frame.given.items(), ("__dict__",)), arrays) is not None:
+        return "the caller"
+    if reach.iterators:
+        return f"'{reach.root_of(reach.iterators[0])}'"  # perhaps: nobody can see what that holds
+    found = _reaches(reach, arrays)
+    return None if found is None else f"'{reach.root_of(found)}'"
+
+
+def _reaches(reach: Reach, arrays: Sequence[Array]) -> Array | None:
+    """An array in reach that shares memory with one of some."""
+    held = (cast("Array", each) for each in reach.objects if isinstance(each, np.ndarray))
+    return next((each for each in held if any(np.may_share_memory(each, array) for array in arrays)), None)
+
+
+# -- what gets it in the loop, or after it -----------------------------------------------------------------
+
+
+def _alias_after(
+    stager: Stager, statement: ast.For | ast.While, name: str
+) -> tuple[ast.stmt | ast.expr, ast.stmt] | None:
+    """Where the code gives the array to something else, and where it changes it afterwards."""
+    outermost, statements = _outermost(stager, statement), _statements(stager)
+    names, found = {name}, list[ast.stmt | ast.expr]()
+    for each in sorted(statements, key=lambda each: each.lineno):
+        if each.lineno >= outermost.lineno:
+            for place, targets in _aliases_made(each, names):
+                names.update(targets)
+                found.append(place)
+    changes = [each for each in statements if _is_change(each, names)]
+    inside = range(outermost.lineno, (outermost.end_lineno or outermost.lineno) + 1)
+    for each in found:
+        for change in changes:
+            if change.lineno > each.lineno or (each.lineno in inside and change.lineno in inside):
+                return each, change
+    return None
+
+
+def _statements(stager: Stager) -> list[ast.stmt]:
+    body = stager.frame.analysis.body
+    return [each for top in body for each in ast.walk(top) if isinstance(each, ast.stmt)]
+
+
+def _outermost(stager: Stager, statement: ast.stmt) -> ast.stmt:
+    """The loop that a loop stands in, outermost: what comes before it in that one comes after it, too."""
+    loops = [each for each in _statements(stager) if isinstance(each, ast.For | ast.While)]
+    around = [each for each in loops if any(inner is statement for inner in ast.walk(each))]
+    return max(around, key=lambda each: (each.end_lineno or 0) - each.lineno, default=statement)
+
+
+def _is_change(node: ast.stmt, names: Collection[str]) -> bool:
+    """True for `w += 1`, `w[0] += 1`, `w[0] = 1` and `w.part += 1` of one of some names."""
+    return any(_root(each) in names for each in _stores(node))
+
+
+def _stores(node: ast.stmt) -> Sequence[ast.expr]:
+    """The targets of a statement that may be changed in place."""
+    if isinstance(node, ast.Assign):
+        return [each for each in node.targets if isinstance(each, ast.Subscript)]
+    return [node.target] if isinstance(node, ast.AugAssign) else []
+
+
+def _root(target: ast.expr) -> str | None:
+    """The variable that a target begins with."""
+    while isinstance(target, ast.Subscript | ast.Attribute):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def _aliases_made(
+    statement: ast.stmt, names: set[str]
+) -> Iterator[tuple[ast.stmt | ast.expr, Sequence[str]]]:
+    """The places in a statement where something else gets an array, and the variables among them."""
+    match statement:
+        case ast.Assign(targets=targets, value=value) if _may_be(value, names):
+            yield (
+                statement,
+                [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)],
+            )
+        case ast.AnnAssign(target=target, value=ast.expr() as value) if _may_be(value, names):
+            yield statement, [target.id] if isinstance(target, ast.Name) else []
+        case ast.For(target=target, iter=source) if _may_be(source, names):
+            yield source, [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method), args=arguments) as call):
+            if method in _STORING and any(_may_be(each, names) for each in arguments):
+                yield call, ()
+        case _:
+            pass
+    for each in ast.walk(statement):
+        if isinstance(each, ast.NamedExpr) and _may_be(each.value, names):
+            yield each, [each.target.id]
+
+
+def _may_be(expression: ast.expr, names: set[str]) -> bool:
+    """True if the value of an expression may be an array of one of some names, show it, or hold it."""
+
+    def may_be(*parts: ast.expr | None) -> bool:
+        return any(each is not None and _may_be(each, names) for each in parts)
+
+    match expression:
+        case ast.Name(id=name):
+            return name in names
+        case ast.Subscript(value=value) | ast.Starred(value=value) | ast.NamedExpr(value=value):
+            return may_be(value)
+        case ast.Attribute(value=value, attr=name):
+            return name in VIEWS and may_be(value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            return may_be(*elements)
+        case ast.Dict(values=values):
+            return may_be(*values)
+        case ast.IfExp(body=body, orelse=orelse):
+            return may_be(body, orelse)
+        case ast.BoolOp(values=values):
+            return may_be(*values)
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=arguments):
+            return name in VIEWS and may_be(value, *arguments)
+        case ast.Call(func=ast.Name(), args=arguments, keywords=keywords):
+            return may_be(
+                *arguments, *(each.value for each in keywords)
+            )  # a helper may give what it is given
+        case ast.Lambda() | ast.ListComp() | ast.GeneratorExp():
+            return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(expression))
+        case _:
+            return False
