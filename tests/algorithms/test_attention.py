@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from onnxsmith.algorithms.attention import attention
+from onnxsmith.algorithms.attention import attention, logarithms_of_weights
 from tests.algorithms.running import computed
 
 RNG = np.random.default_rng(0)
@@ -60,3 +60,17 @@ def test_masks(shape: tuple[int, ...], opset: int):
 def test_fewer_heads(opset: int):
     given = [RNG.normal(size=each).astype(np.float32) for each in ((2, 6, 5, 4), (2, 3, 6, 4), (2, 3, 6, 4))]
     _check(given, None, opset, is_grouped=True)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_logarithms_of_the_sums_of_weights(name: str) -> None:
+    query, key, _ = _given("float64")
+    mask = RNG.normal(size=(5, 6))
+    options = OPTIONS[name]
+    masks = [] if name == "causal" else [mask]
+    (found,) = computed(
+        lambda q, k, *m: logarithms_of_weights(q, k, *m, **options), query, key, *masks, tolerance=1e-12
+    )
+    scores = np.einsum("abij,abkj->abik", query, key) * options.get("scale", 0.5)
+    scores = np.where(np.tri(5, 6, dtype=bool), scores, -np.inf) if name == "causal" else scores + mask
+    np.testing.assert_allclose(found, np.log(np.exp(scores).sum(-1)), 1e-12)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 
+import onnxsmith
 from onnxsmith.algorithms import elementary
 from tests.algorithms.running import computed
 
@@ -82,3 +84,13 @@ def test_extremes_of_two(name: str, dtype: str):
         x = np.array([0, 1, 100]).astype(dtype)
     a, b = x.reshape(-1, 1), x.reshape(1, -1)
     np.testing.assert_array_equal(computed(getattr(elementary, name), a, b)[0], getattr(np, name)(a, b))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_runtime_has_kernels_of_functions_in_double_precision(name: Any):
+    """ONNX Runtime has some operators for single precision only: a bare session would refuse them."""
+    model = onnxsmith.trace(lambda x: elementary.function_of(name, x), onnxsmith.DOUBLE["N"])
+    bare = onnxruntime.InferenceSession(model.proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    x = np.array([0.1, 0.5, 1.0, 1.5])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(bare.run(None, {model.inputs[0].name: x})[0], FUNCTIONS[name](x), 1e-14)

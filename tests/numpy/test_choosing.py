@@ -52,4 +52,6 @@ def test_piecewise() -> None:
         for functions in ([-1, 1], [lambda v: -v, lambda v: v * 3, 7]):
             agrees("piecewise", array, [array < 0, array > 1], functions, recorded=False)
     agrees("piecewise", x, [x < 0], [1, 2, 3], recorded=False)
+    # A condition on rows, as a mask of an index.
+    agrees("piecewise", x.reshape(3, 3), [x[:3] < -1], [lambda v: -v, 5], recorded=False)
     assert xp.piecewise(xp.asarray(x), [xp.asarray(x) < 9, xp.asarray(x) < 0], [1, 2]).tolist()[0] == 2

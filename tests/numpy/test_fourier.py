@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from onnxsmith import FLOAT, trace
+from onnxsmith import DOUBLE, FLOAT, trace
 from tests.numpy.agreement import agrees, run_recorded, sample
 
 
@@ -66,3 +66,20 @@ def test_frequencies_of_a_size_that_the_model_knows(name: str, d: float) -> None
     for size in (1, 2, 5, 8, 13):
         made = model(np.zeros(size, np.float32))
         np.testing.assert_array_max_ulp(made, getattr(np.fft, name)(size, d), 2)  # numpy rounds twice
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_a_long_dynamic_length_takes_no_table_of_its_square(name: str) -> None:
+    # 44,100 samples would be a table of 25 GB.
+    for length in (511, 513, 4099, 44_100):
+        x = np.random.default_rng(length).normal(size=length)
+        expected = getattr(np.fft, name)(x)
+        found = run_recorded(f"fft.{name}", (x,), {})
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() <= 1e-14 * np.log2(length) * np.abs(expected).max()
+
+
+def test_a_dynamic_length_of_an_opset_without_fourier_transforms() -> None:
+    model = trace(lambda t: xp.abs(xp.fft.fft(xp.asarray(t))).tensor, DOUBLE["N"], opset_version=16)
+    x = np.random.default_rng(0).normal(size=600)
+    np.testing.assert_allclose(model(x), np.abs(np.fft.fft(x)), rtol=1e-9)

@@ -54,21 +54,50 @@ def attention(
         return op.Attention(query, key, value, *given, is_causal=int(is_causal), outputs=1, **options)
     if is_grouped:
         key, value = _repeated_heads(query, key), _repeated_heads(query, value)
+    scores = _scores(query, key, mask, is_causal=is_causal, scale=scale)
+    if mask is None:
+        return op.MatMul(_thinned(op.Softmax(scores, axis=-1), dropout), value)
+    weights = op.Softmax(scores, axis=-1)
+    # A softmax of minus infinities is not a number.
+    weights = op.Where(op.IsNaN(weights), like(0, query), weights)
+    return op.MatMul(_thinned(weights, dropout), value)
+
+
+def _scores(
+    query: TensorValue,
+    key: TensorValue,
+    mask: TensorValue | None,
+    *,
+    is_causal: bool,
+    scale: float | Number | None,
+) -> TensorValue:
+    """How queries go with keys, minus infinity where there is no attention."""
     rank = rank_of(key)
     turned = op.Transpose(key, perm=[*range(rank - 2), rank - 1, rank - 2])
     scores = op.MatMul(op.Mul(query, _scale(query, scale)), turned)
     if is_causal:
         scores = op.Where(_causal(query, key), scores, like(-np.inf, query))
     if mask is None:
-        return op.MatMul(_thinned(op.Softmax(scores, axis=-1), dropout), value)
+        return scores
     if dtype_of(mask) is DType.BOOL:
-        scores = op.Where(mask, scores, like(-np.inf, query))
-    else:
-        scores = op.Add(scores, converted(mask, dtype_of(query)))
-    weights = op.Softmax(scores, axis=-1)
-    # A softmax of minus infinities is not a number.
-    weights = op.Where(op.IsNaN(weights), like(0, query), weights)
-    return op.MatMul(_thinned(weights, dropout), value)
+        return op.Where(mask, scores, like(-np.inf, query))
+    return op.Add(scores, converted(mask, dtype_of(query)))
+
+
+@algorithm(by_size=True)
+def logarithms_of_weights(
+    query: TensorValue,
+    key: TensorValue,
+    mask: TensorValue | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | Number | None = None,
+) -> TensorValue:
+    """The logarithm of the sum of all weights of each query, before they are divided by it."""
+    scores = _scores(query, key, mask, is_causal=is_causal, scale=scale)
+    largest = op.ReduceMax(scores, np.array([-1]), keepdims=1)
+    total = op.ReduceSum(op.Exp(op.Sub(scores, largest)), np.array([-1]), keepdims=0)
+    return op.Add(op.Log(total), op.Squeeze(largest, [-1]))
 
 
 def _scale(query: TensorValue, scale: float | Number | None) -> TensorOrArray:

@@ -23,7 +23,7 @@ def length(difference: TensorValue, p: float) -> TensorValue:
     if np.isinf(p):
         return op.ReduceMax(absolute, axes, keepdims=0)
     if p == 2:
-        return op.Sqrt(op.ReduceSum(op.Mul(difference, difference), axes, keepdims=0))
+        return op.ReduceL2(difference, axes, keepdims=0)  # whose gradient is 0 where a distance is
     total = op.ReduceSum(op.Pow(absolute, cast(p, dtype)), axes, keepdims=0)
     return op.Pow(total, cast(1 / p, dtype))
 

@@ -1,18 +1,21 @@
 """The discrete Fourier transform along the last axis, unscaled, by whichever way is precise for the length.
 
 ONNX Runtime's `DFT` is precise for powers of two only. Other lengths are products with the matrix of the transform,
-lengths with divisors are done in two parts, and long primes by a convolution that has a power of two as its length.
+lengths with divisors are done in two parts, and long primes by a convolution that has a power of two as its length. So
+are long dynamic lengths, whose matrix would not fit in memory: the model chooses when it runs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from onnxsmith.algorithms.complex_numbers.field import Field, alike, imaginary, joined
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, unpacked
+from onnxsmith.algorithms.loops import several
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
 from onnxsmith.algorithms.values import (
@@ -26,6 +29,7 @@ from onnxsmith.algorithms.values import (
     reshape,
     sizes_of,
 )
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.types.dtypes import DType
 
@@ -35,12 +39,20 @@ _STORED = 64
 _FAST = 64
 #: From this length on a transform is not one matrix product.
 _LONG = 512
+#: The opset that `DFT` came with.
+_HAS_DFT = 17
 
 
 @algorithm(name="fourier_transform")
 def transform(z: Field, count: Size, inverse: bool) -> Field:
     """All `count` frequencies of `count` complex or real numbers."""
-    if not isinstance(count, int) or count < _FAST:
+    if not isinstance(count, int):
+        return _chosen(
+            count,
+            lambda: z @ _matrix(count, count, count, inverse, z.dtype),
+            lambda: _by_dynamic_convolution(z, count, inverse),
+        )
+    if count < _FAST:
         return z @ _matrix(count, count, count, inverse, z.dtype)
     if count & (count - 1) == 0:
         return _power_of_two(z, inverse)
@@ -63,7 +75,14 @@ def half_transform(x: TensorValue, count: Size, inverse: bool) -> Field:
     if isinstance(count, int) and count >= _FAST and (count > _LONG or count & (count - 1) == 0):
         whole = transform(Field(x), count, inverse)
         return whole.map(lambda part: op.Slice(part, [0], [half], [rank_of(part) - 1]))
-    return Field(x) @ _matrix(count, count, half, inverse, dtype_of(x))
+    if isinstance(count, int):
+        return Field(x) @ _matrix(count, count, half, inverse, dtype_of(x))
+
+    def of_many() -> Field:
+        whole = _by_dynamic_convolution(Field(x), count, inverse)
+        return whole.map(lambda part: op.Slice(part, [0], int64s([half]), [rank_of(part) - 1]))
+
+    return _chosen(count, lambda: Field(x) @ _matrix(count, count, half, inverse, dtype_of(x)), of_many)
 
 
 @algorithm(name="real_fourier_transform")
@@ -74,10 +93,45 @@ def real_transform(z: Field, count: Size, inverse: bool) -> TensorValue:
         axis = z.rank - 1
         rest = z.conj().map(lambda part: op.Slice(part, [count - half], [0], [axis], [-1]))
         return transform(joined([z, rest], axis), count, inverse).re
-    matrix = _matrix(count, half, count, inverse, z.dtype)
-    weight = _weights(count, half, z.dtype)
-    z = alike(z, Field(z.re, z.re)).map(lambda part: op.Mul(part, weight))
-    return op.Sub(op.MatMul(z.re, matrix.re), op.MatMul(imaginary(z), imaginary(matrix)))
+
+    def of_few() -> TensorValue:
+        matrix = _matrix(count, half, count, inverse, z.dtype)
+        weight = _weights(count, half, z.dtype)
+        scaled = alike(z, Field(z.re, z.re)).map(lambda part: op.Mul(part, weight))
+        return op.Sub(op.MatMul(scaled.re, matrix.re), op.MatMul(imaginary(scaled), imaginary(matrix)))
+
+    if isinstance(count, int) or op.version < _HAS_DFT:
+        return of_few()
+
+    def of_many() -> TensorValue:
+        axis = z.rank - 1
+        start = int64s([count - half])
+        rest = z.conj().map(lambda part: op.Slice(part, start, [0], [axis], [-1]))
+        return _by_dynamic_convolution(joined([z, rest], axis), count, inverse).re
+
+    return op.If(
+        op.Greater(cast(count, DType.INT64), np.int64(_LONG)), then_branch=of_many, else_branch=of_few
+    )
+
+
+def _chosen(count: Size, of_few: Callable[[], Field], of_many: Callable[[], Field]) -> Field:
+    """One of two transforms of a dynamic length; of a long one the matrix would not fit in memory."""
+
+    def parts(made: Field) -> tuple[TensorValue, TensorValue]:
+        return made.re, imaginary(made)
+
+    if op.version < _HAS_DFT:
+        return of_few()
+    is_long = op.Greater(cast(count, DType.INT64), np.int64(_LONG))
+    return Field(
+        *several(
+            op.If,
+            is_long,
+            outputs=2,
+            then_branch=lambda: parts(of_many()),
+            else_branch=lambda: parts(of_few()),
+        )
+    )
 
 
 def _weights(count: Size, half: Size, dtype: DType) -> TensorOrArray:
@@ -94,16 +148,24 @@ def _weights(count: Size, half: Size, dtype: DType) -> TensorOrArray:
 
 
 def _matrix(count: Size, rows: Size, columns: Size, inverse: bool, dtype: DType) -> Field:
-    """exp(∓2πi j k / count). The product j k is taken modulo the count first, in whole numbers."""
+    """exp(∓2πi j k / count). The product j k is taken modulo the count first, in whole numbers.
+
+    The sine of half turns is 0 and not nearly: what is real stays so, and its angle is π, never -π.
+    """
     if isinstance(count, int) and isinstance(rows, int) and isinstance(columns, int) and count <= _STORED:
-        angle = np.outer(np.arange(rows), np.arange(columns)) % count * (2 * np.pi / count)
-        sine = np.sin(angle) if inverse else -np.sin(angle)
-        return Field(constant(np.cos(angle).astype(dtype.numpy)), constant(sine.astype(dtype.numpy)))
+        numbers = np.outer(np.arange(rows), np.arange(columns)) % count
+        angle = numbers * (2 * np.pi / count)
+        sine = np.where(2 * numbers % count == 0, 0.0, np.sin(angle) if inverse else -np.sin(angle))
+        quarters = (4 * numbers % count == 0) & (2 * numbers % count != 0)
+        cosine = np.where(quarters, 0.0, np.cos(angle))
+        return Field(constant(cosine.astype(dtype.numpy)), constant(sine.astype(dtype.numpy)))
     modulus = cast(count, DType.INT64)
     products = op.Mul(op.Unsqueeze(_range(rows), [1]), op.Unsqueeze(_range(columns), [0]))
     part = op.Div(converted(op.Mod(products, modulus), DType.DOUBLE), cast(count, DType.DOUBLE))
     angle = op.Mul(part, np.float64(2 * np.pi if inverse else -2 * np.pi))
-    return Field(converted(op.Cos(angle), dtype), converted(op.Sin(angle), dtype))
+    is_half = op.Equal(op.Mod(op.Mul(products, np.int64(2)), modulus), np.int64(0))
+    sine = op.Where(is_half, np.float64(0), op.Sin(angle))
+    return Field(converted(op.Cos(angle), dtype), converted(sine, dtype))
 
 
 def _range(count: Size) -> TensorValue:
@@ -153,6 +215,41 @@ def _by_convolution(z: Field, count: int, inverse: bool) -> Field:
     padded = (z * turn).map(lambda part: op.Pad(part, int64s(pads), cast(0, z.dtype)))
     made = _power_of_two(_power_of_two(padded, False) * response, True)
     return made.map(lambda part: op.Slice(part, [0], [count], [z.rank - 1])) * turn
+
+
+def _by_dynamic_convolution(z: Field, count: Tensor, inverse: bool) -> Field:
+    """The same for a dynamic length: the model finds the power of two above it."""
+    length = cast(count, DType.INT64)
+    last = converted(op.Sub(op.Add(length, length), np.int64(1)), DType.DOUBLE)
+    # An odd number is no power of two, so that rounding cannot meet the next one.
+    bits = op.Ceil(op.Div(op.Log(last), np.float64(math.log(2))))
+    size = op.Pow(np.int64(2), converted(bits, DType.INT64))
+    turn = _chirp(_range(count), length, inverse)
+    places = op.Range(np.int64(0), size, np.int64(1))
+    away = op.Min(places, op.Sub(size, places))
+    is_inside = op.Less(away, length)
+    filter_ = _chirp(op.Where(is_inside, away, np.int64(0)), length, not inverse)
+    filter_ = filter_.map(lambda part: op.Where(is_inside, part, np.float64(0)))
+    response = _power_of_two(filter_.cast(z.dtype), False)
+    scale = op.Reciprocal(converted(size, z.dtype))
+    turn = turn.cast(z.dtype)
+    before = np.zeros(2 * z.rank - 1, np.int64)
+    pads = op.Concat(before, op.Reshape(op.Sub(size, length), [1]), axis=0)
+    padded = (z * turn).map(lambda part: op.Pad(part, pads, cast(0, z.dtype)))
+    made = _power_of_two(_power_of_two(padded, False) * response, True)
+    end = op.Reshape(length, [1])
+    cut = made.map(lambda part: op.Mul(op.Slice(part, [0], end, [z.rank - 1]), scale))
+    return cut * turn
+
+
+def _chirp(places: TensorValue, length: TensorValue, inverse: bool) -> Field:
+    """exp(∓πi j² / length), the square taken modulo twice the length first."""
+    squares = op.Mod(op.Mul(places, places), op.Add(length, length))
+    angle = op.Mul(
+        op.Div(converted(squares, DType.DOUBLE), converted(length, DType.DOUBLE)),
+        np.float64(np.pi if inverse else -np.pi),
+    )
+    return Field(op.Cos(angle), op.Sin(angle))
 
 
 def _constant(array: npt.NDArray[np.complex128], dtype: DType) -> Field:

@@ -11,6 +11,8 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.reductions import mean_of, reduce
+from onnxsmith.algorithms.special import logarithms
 from onnxsmith.algorithms.values import dtype_of, like, rank_of
 from onnxsmith.core.value import TensorValue
 from onnxsmith.types.dtypes import DType
@@ -24,8 +26,7 @@ def reduced(loss: TensorValue, reduction: Reduction) -> TensorValue:
     if reduction == "none" or rank_of(loss) == 0:
         return loss
     # The axes are written out: without any, ONNX Runtime takes an empty tensor for one that needs no reduction.
-    reduce = op.ReduceMean if reduction == "mean" else op.ReduceSum
-    return reduce(loss, np.arange(rank_of(loss)), keepdims=0)
+    return mean_of(loss, None, False) if reduction == "mean" else reduce("ReduceSum", loss, None, False)
 
 
 def squared_error(x: TensorValue, target: TensorValue) -> TensorValue:
@@ -108,9 +109,7 @@ def divergence(x: TensorValue, target: TensorValue, *, is_log_target: bool = Fal
     if is_log_target:
         return op.Mul(op.Exp(target), op.Sub(target, x))
     # Where the target is zero, so is its logarithm times it.
-    zero = like(0, x)
-    entropy = op.Where(op.Equal(target, zero), zero, op.Mul(target, op.Log(target)))
-    return op.Sub(entropy, op.Mul(target, x))
+    return op.Sub(logarithms.xlogy(target, target), op.Mul(target, x))
 
 
 @algorithm

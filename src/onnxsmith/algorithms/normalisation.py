@@ -9,7 +9,9 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.reductions import mean_of
 from onnxsmith.algorithms.values import (
+    Size,
     cast,
     constant,
     converted,
@@ -77,23 +79,45 @@ def batch_norm(
 
 @algorithm(by_size=True)
 def running_statistics(
-    x: TensorValue, mean: TensorValue, variance: TensorValue, batch: Normalised, momentum: float
+    x: TensorValue, mean: TensorValue, variance: TensorValue, batch: Normalised, momentum: float | TensorValue
 ) -> tuple[TensorValue, TensorValue]:
     """The running mean and variance after a batch; the variance that goes in is divided by the count less one."""
     dtype = dtype_of(batch.variance)
-    count = cast(product([size for k, size in enumerate(sizes_of(x)) if k != 1]), dtype)
+    whole = product([size for k, size in enumerate(sizes_of(x)) if k != 1])
+    count = cast(whole, dtype)
     spread = op.Mul(batch.variance, op.Div(count, op.Sub(count, like(1, batch.variance))))
-    after = [
-        converted(
-            op.Add(
-                op.Mul(converted(old, dtype), like(1 - momentum, spread)),
-                op.Mul(now, like(momentum, spread)),
-            ),
-            dtype_of(old),
-        )
-        for old, now in ((mean, batch.mean), (variance, spread))
-    ]
-    return after[0], after[1]
+    return _moved(mean, batch.mean, momentum, whole), _moved(variance, spread, momentum, whole)
+
+
+@algorithm(by_size=True)
+def running_statistics_of_instances(
+    x: TensorValue, mean: TensorValue, variance: TensorValue, momentum: float | TensorValue
+) -> tuple[TensorValue, TensorValue]:
+    """The running mean and variance after a batch whose instances were normalised each by itself."""
+    batch = _spread(x, range(2, rank_of(x)), 0.0)
+    dtype = dtype_of(batch.variance)
+    length = product(sizes_of(x)[2:])
+    count = cast(length, dtype)
+    axes = [0, *range(2, rank_of(x))]
+    spread = op.Mul(
+        mean_of(batch.variance, axes, False),
+        op.Div(count, op.Sub(count, like(1, batch.variance))),
+    )
+    now = mean_of(batch.mean, axes, False)
+    return _moved(mean, now, momentum, length), _moved(variance, spread, momentum, length)
+
+
+def _moved(old: TensorValue, now: TensorValue, momentum: float | TensorValue, count: Size) -> TensorValue:
+    """An old average, moved towards a new value by a part of their difference; a batch of nothing leaves it."""
+    if isinstance(count, int) and count == 0:
+        return old
+    dtype = dtype_of(now)
+    part = cast(momentum, dtype)
+    left = cast(1 - momentum, dtype) if isinstance(momentum, float) else op.Sub(cast(1, dtype), part)
+    moved = converted(op.Add(op.Mul(converted(old, dtype), left), op.Mul(now, part)), dtype_of(old))
+    if isinstance(count, int):
+        return moved
+    return op.Where(op.Equal(cast(count, DType.INT64), np.int64(0)), old, moved)
 
 
 @algorithm(by_size=True)

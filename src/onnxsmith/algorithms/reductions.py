@@ -162,6 +162,25 @@ def with_first(x: Field, axis: int, value: Field) -> Field:
     return joined([alike(value, x).map(lambda part: op.Expand(part, shape)), x], axis)
 
 
+def mean_of(x: TensorValue, dims: Dims, keepdim: bool) -> TensorValue:
+    """The mean; of nothing it is no number. ONNX leaves that open, and ONNX Runtime gives 0."""
+    if rank_of(x) == 0:
+        return x
+    axes = axes_of(dims, rank_of(x))
+    return _no_number_of_nothing(reduce("ReduceMean", x, axes, keepdim), [size_of(x, axis) for axis in axes])
+
+
+def _no_number_of_nothing(found: TensorValue, sizes: Sequence[Size]) -> TensorValue:
+    """A mean over axes of these sizes, and NaN where one of them is 0."""
+    missing = cast(np.nan, dtype_of(found))
+    if has_zero(sizes):
+        return op.Add(found, missing)
+    dynamic = [each for each in sizes if not isinstance(each, int)]
+    if not dynamic:
+        return found
+    return op.Where(op.Equal(cast(product(dynamic), DType.INT64), np.int64(0)), missing, found)
+
+
 # -- products --------------------------------------------------------------------------------------------
 
 
@@ -228,12 +247,11 @@ def variance_and_mean(
     mean = reduce("ReduceMean", x, axes, True) if rank_of(x) else x
     spread = op.Sub(x, mean)
     total = reduce("ReduceSum", op.Mul(spread, spread), axes, keepdim)
-    count = product([size_of(x, axis) for axis in axes])
+    sizes = [size_of(x, axis) for axis in axes]
+    count = product(sizes)
     if isinstance(count, int) and isinstance(correction, int | float):
         divisor = cast(max(count - correction, 0), dtype)
     else:
         divisor = op.Max(cast(count - correction, dtype), cast(0, dtype))
-    if isinstance(count, int) and count == 0:
-        mean = op.Add(mean, cast(np.nan, dtype))  # of nothing, which ONNX Runtime gives as 0
     squeezed = mean if keepdim or not rank_of(x) else op.Squeeze(mean, axes)
-    return op.Div(total, divisor), squeezed
+    return op.Div(total, divisor), _no_number_of_nothing(squeezed, sizes)

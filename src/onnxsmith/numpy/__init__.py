@@ -25,12 +25,14 @@ class _Namespace(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Namespace
+#: The namespaces inside this one.
+_NAMESPACES = ("fft", "linalg", "random", "special")
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__") and name not in ("__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(name)
-    if name in ("linalg", "fft", "random", "special"):
+    if name in _NAMESPACES:
         return importlib.import_module(f"onnxsmith.numpy.{name}")
     # A module of this package that another one imports is no name of the namespace.
     if name != "array" and importlib.util.find_spec(f"{__name__}.{name}") is not None:
@@ -45,4 +47,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *importlib.import_module("onnxsmith.numpy.namespace").NAMES})
+    names = importlib.import_module("onnxsmith.numpy.namespace").NAMES
+    return sorted({*names, *_NAMESPACES, "__array_api_version__", "__array_namespace_info__"})

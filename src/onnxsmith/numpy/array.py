@@ -16,6 +16,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.semantics import dimensions
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
 from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError, UnknownMethodError
@@ -466,7 +467,7 @@ class Array(Holding):
         >>> x
         Array([3., 3.])
         """
-        self[...] = value
+        _called("_fill", self, value)
 
     def sort(
         self, axis: int = -1, kind: str | None = None, order: None = None, *, stable: bool | None = None
@@ -700,11 +701,11 @@ class Array(Holding):
         >>> list(xp.asarray([[1, 2], [3, 4]]).flat)
         [Array(1), Array(2), Array(3), Array(4)]
         """
-        return _called("ravel", self)
+        return _called("_flat", self)
 
     @flat.setter
     def flat(self, value: ArrayLike) -> None:
-        self.flat[...] = value
+        _called("put", self, _called("arange", self.size), value)
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The elements as a numpy array, which cannot be written to unless it is a copy."""
@@ -722,7 +723,7 @@ class Array(Holding):
     def __repr__(self) -> str:
         held = self.held
         if held.__class__ is not _NDARRAY:
-            return f"<recorded Array {self.dtype.name}{self.shape!r}>"
+            return shown_text(f"<recorded Array {self.dtype.name}{self.shape!r}>")
         shown = cast("np.ndarray[Any, Any]", held)
         if shown.dtype == np.int64:
             # C has two integers of 64 bits on most systems, and numpy names the type of the one that is not its own.
@@ -734,6 +735,8 @@ class Array(Holding):
         return str(self.held) if self.held.__class__ is _NDARRAY else repr(self)
 
     def __format__(self, spec: str) -> str:
+        if self.held.__class__ is not _NDARRAY:
+            return repr(self)
         return format(self._known("a format").item() if spec else str(self), spec)
 
     def __hash__(self) -> int:

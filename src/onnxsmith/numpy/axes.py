@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -15,15 +16,23 @@ Axes: TypeAlias = SupportsIndex | Sequence[SupportsIndex] | None
 
 def axis_of(axis: object, rank: int, name: str = "axis") -> int:
     """One axis, counted from the front."""
-    if not isinstance(axis, SupportsIndex):
+    number = index_of(axis)
+    if number is None:
         raise AttributeTypeError(f"{name} is an int, not {type(axis).__name__}", culprit=("attribute", name))
-    number = axis.__index__()
     if not -rank <= number < rank:
         raise AxisError(
             f"{name} {number} is out of bounds for an array of {rank} dimension{'s' * (rank != 1)}",
             culprit=("attribute", name),
         )
     return number % rank
+
+
+def index_of(value: object) -> int | None:
+    """A whole number as Python's; None for what is none, such as an array of several."""
+    try:
+        return operator.index(cast(SupportsIndex, value))
+    except TypeError:
+        return None
 
 
 def axes_of(axes: object, rank: int, name: str = "axis") -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue
@@ -22,7 +23,10 @@ from onnxsmith.numpy.conversions import as_type, tensor_of
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.perhaps_python import UNKNOWN, Weak, differs_from_python
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.requirements import require
+from onnxsmith.numpy.sizes import Size, is_known, sized
 
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 #: Python's numbers and the kinds of element types, the wider behind.
 _KINDS = "biufc"
 _KIND_OF = {"bool": "b", "int": "i", "float": "f"}
@@ -30,7 +34,9 @@ _KIND_OF = {"bool": "b", "int": "i", "float": "f"}
 
 @public("_truth")
 def truth(x: Array) -> TensorValue:
-    """A tensor that is true where the elements are."""
+    """A tensor that is true where the one element is; numpy gives none or several no truth value."""
+    if not is_known(x.shape):
+        require(lambda: op.Equal(sized(cast(Size, x.size)), np.int64(1)), ValueError(_AMBIGUOUS))
     return tensor_of(as_type(x, dtypes.read(np.bool_)))
 
 

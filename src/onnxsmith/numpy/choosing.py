@@ -20,8 +20,8 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.outputs import written
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import is_within, require
+from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.requirements import is_within, require, require_same
 from onnxsmith.numpy.searching import nonzero
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sorting import flattened
@@ -218,7 +218,7 @@ def piecewise(
     Array([-1.,  6.])
     """
     array = array_of(x)
-    tests = _conditions(array, condlist)
+    tests = [_covering(array, each) for each in _conditions(array, condlist)]
     if len(funclist) not in (len(tests), len(tests) + 1):
         raise AttributeValueError(
             f"{len(tests)} conditions go with {len(tests)} or {len(tests) + 1} functions",
@@ -235,6 +235,17 @@ def piecewise(
 def _true(x: Array) -> Array:
     part = tensors_of(x).re
     return array_from(op.Expand(np.array(True), op.Shape(part)))
+
+
+def _covering(x: Array, test: Array) -> Array:
+    """A condition over the first dimensions of an array, as a mask is, with those of size 1 behind that it lacks."""
+    if test.ndim > x.ndim:
+        raise TensorIndexError(f"a condition has {test.ndim} dimensions, and the array {x.ndim}")
+    said = "boolean index did not match indexed array along axis"
+    for axis, (mine, theirs) in enumerate(zip(test.shape, x.shape, strict=False)):
+        require_same(mine, theirs, IndexError(f"{said} {axis}"))
+    missing = tuple(range(test.ndim, x.ndim))
+    return cast(Array, FUNCTIONS["expand_dims"](test, missing)) if missing else test
 
 
 def _conditions(x: Array, condlist: object) -> list[Array]:

@@ -12,14 +12,13 @@ from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.complex_numbers.pair import Complex, packed, zeros_like
 from onnxsmith.core.semantics.number import Number, number
-from onnxsmith.core.semantics.number_errors import demand_whole
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import TensorValue, Value
 from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.fitting import require_fitting
+from onnxsmith.numpy.fitting import check_number, require_fitting, require_number
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.recorded import recorded, tensor_given
@@ -38,7 +37,7 @@ def array_of(value: object) -> Array:
     if isinstance(value, GrownList | GrownRows):
         return cast(Array, value.stacked)
     given: Any = value
-    if _holds_array(given):
+    if holds_array(given):
         return _stacked(given)
     made = np.array(given)
     if made.dtype == object:
@@ -48,17 +47,18 @@ def array_of(value: object) -> Array:
 
 
 def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | OutOfBoundsError:
-    found = next((each for each in made.reshape(-1) if not dtypes.is_scalar(each)), None)
-    if made.size and found is None:
+    strange = [each for each in made.reshape(-1) if not dtypes.is_scalar(each)]
+    if made.size and not strange:
         most = max((each for each in made.reshape(-1) if isinstance(each, int)), key=abs)
         return OutOfBoundsError(f"the Python integer {most} is past the 64 bits that elements have")
-    what = type(given if found is None else found).__name__
-    return InputTypeError(f"an array is made of numbers, not of {what}")
+    what = strange[0] if strange else given
+    return InputTypeError(f"an array is made of numbers, not of {type(what).__name__}")
 
 
-def _holds_array(values_: object) -> bool:
+def holds_array(values_: object) -> bool:
+    """True if a value is one of ours or of the model's, or a list that has one."""
     if isinstance(values_, list | tuple):
-        return any(_holds_array(each) for each in cast("list[Any]", values_))
+        return any(holds_array(each) for each in cast("list[Any]", values_))
     return isinstance(values_, Array | Number)
 
 
@@ -74,20 +74,31 @@ def constant_of(value: object, dtype: NumpyDType) -> Array:
     return as_type(array_of(value), dtype)
 
 
+def stored_as(value: object, dtype: NumpyDType) -> Array:
+    """A value that is assigned to places of an array: a number of numpy's is converted as Python's are."""
+    _check_number(value, dtype)
+    return constant_of(value, dtype)
+
+
 def check_fitting(value: object, dtype: NumpyDType) -> None:
-    """Refuse a number that only the model knows where it cannot become an element of a type, as numpy does."""
+    """Refuse numbers that cannot become elements of a type, as numpy does: Python's, and its own in a list."""
     if isinstance(value, Number):
         require_fitting(value, dtype)
     elif isinstance(value, list | tuple):
         for each in cast("list[object]", value):
+            _check_number(each, dtype)
             check_fitting(each, dtype)
-    elif isinstance(value, Array) and value.is_symbolic and _is_pythons(value, dtype):
-        demand_whole(value.tensor)
 
 
-def _is_pythons(value: Array, dtype: NumpyDType) -> bool:
-    """True if it is converted as Python's numbers are: numpy's float64 is a float of Python's, too."""
-    return value.is_number and value.dtype == dtypes.FLOAT64 and dtype == dtypes.INT64
+def _check_number(value: object, dtype: NumpyDType) -> None:
+    if isinstance(value, np.generic):
+        check_number(cast("np.generic[Any]", value), dtype)
+    elif isinstance(value, Array) and value.is_number:
+        held = value.held
+        if isinstance(held, np.ndarray):
+            check_number(cast("np.generic[Any]", held[()]), dtype)
+        else:
+            require_number(held.real if isinstance(held, Complex) else held, value.dtype, dtype)
 
 
 def is_plain(value: object) -> bool:

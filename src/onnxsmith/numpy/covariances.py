@@ -116,7 +116,8 @@ def _made(
     # Of one variable there is one number; how many rows an open dimension has, the shape cannot hang on.
     count = 1 if first.ndim < 2 else first.shape[0 if rowvar else 1]
     if isinstance(count, int) and not count:
-        return Array(np.zeros((0, 0), kind))  # as numpy, whatever the second is
+        # As numpy, whatever the second and the element type are.
+        return Array(np.zeros((0, 0), dtypes.FLOAT64))
     _check_observations(first, second, rowvar)
     more = 0 if second is None else 1 if second.ndim < 2 else second.shape[0 if rowvar else 1]
     is_single = isinstance(count, int) and isinstance(more, int) and count + more == 1

@@ -27,7 +27,7 @@ from onnxsmith.numpy.conversions import (
     tensor_of,
 )
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.runtime.tensor import EagerTensor
 
@@ -47,6 +47,10 @@ def asarray(
     Array([1. , 2.5])
     """
     check_device(device)
+    if copy is False and not isinstance(obj, Array | Tensor | np.ndarray):
+        raise AttributeValueError(
+            f"an array of {type(obj).__name__} takes a copy", culprit=("attribute", "copy")
+        )
     if dtype is not None and is_plain(obj):
         return constant_of(obj, dtypes.read(dtype))
     is_tensor = isinstance(cast(object, obj), Tensor) and not isinstance(obj, Number)
@@ -70,6 +74,14 @@ def _crossed_over(tensor: Tensor) -> Array:
     if isinstance(tensor, EagerTensor):
         dtypes.check(tensor.array.dtype)
         return Array(tensor.array.copy())
+    check_crossing(tensor)
+    made = Array(tensor)
+    made.lock("it holds a tensor of the graph")
+    return made
+
+
+def check_crossing(tensor: Tensor) -> None:
+    """Refuse a tensor of the graph that no array can hold; an array knows its element type and its rank."""
     kind = tensor.type
     if kind.dtype is None:
         raise InputTypeError(
@@ -87,9 +99,6 @@ def _crossed_over(tensor: Tensor) -> Array:
             "an array has a rank that is known, and that of this tensor is not",
             help='annotate its shape, as in FLOAT["N", "M"]',
         )
-    made = Array(tensor)
-    made.lock("it holds a tensor of the graph")
-    return made
 
 
 def _of_parts(pairs: Array) -> Array:
@@ -153,7 +162,8 @@ def array(
     Array([[1, 2]])
     """
     made = asarray(obj, dtype, copy=copy)
-    return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + tuple(made.shape))
+    missing = tuple(range(ndmin - made.ndim))
+    return cast(Array, FUNCTIONS["expand_dims"](made, missing)) if missing else made
 
 
 @public("_on_device")

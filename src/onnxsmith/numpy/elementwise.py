@@ -15,12 +15,13 @@ from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensor_of, tensors_of
 from onnxsmith.numpy.outputs import fitted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.sharing import detached
-from onnxsmith.numpy.sizes import check_broadcast, is_known
+from onnxsmith.numpy.sizes import check_broadcast, is_known, product
 from onnxsmith.types.dtypes import DType
 
 
@@ -59,9 +60,10 @@ def clip(
         limits = np.iinfo(array.dtype)
         min = None if type(min) is int and min <= limits.min else _bound(min, limits.min, is_least=True)
         max = None if type(max) is int and max >= limits.max else _bound(max, limits.max, is_least=False)
+    if min is None and max is None:
+        return _written(_ufunc("positive", array), out)
     made = array if min is None else _ufunc("maximum", array, min)
-    made = made if max is None else _ufunc("minimum", made, max)
-    return _written(sharing.detached(made) if made is array else made, out)
+    return _written(made if max is None else _ufunc("minimum", made, max), out)
 
 
 def _bound(bound: ArrayLike | None, limit: int, *, is_least: bool) -> ArrayLike | None:
@@ -170,8 +172,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     if array.dtype.kind == "c":
         made = _ufunc("arctan2", array.imag, array.real)
     else:
-        real = array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64)
-        made = _ufunc("arctan2", cast(Array, FUNCTIONS["zeros_like"](real)), real)
+        made = _ufunc("arctan2", 0, array)
     return made * (180 / np.pi) if deg else made
 
 
@@ -204,6 +205,8 @@ def i0(x: ArrayLike) -> Array:
     Array(1.)
     """
     array = array_of(x)
+    if array.dtype.kind == "c":
+        raise InputTypeError("numpy's i0 is not defined for complex numbers")
     return detached(_i0(array if array.dtype.kind == "f" else as_type(array, dtypes.FLOAT64)))
 
 
@@ -267,7 +270,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """
     x, y = array_of(a1), array_of(a2)
     if x.ndim != y.ndim or not _same_sizes(x, y):
-        return Array(np.array(False))
+        return Array(np.array(False)).as_number()
     fits: Array | None = None
     if not is_known((*x.shape, *y.shape)):
         fits, x, y = _in_rows(x, y)
@@ -311,7 +314,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     try:
         return cast(Array, _ufunc("equal", x, y).all())
     except ValueError:
-        return Array(np.array(False))
+        return Array(np.array(False)).as_number()
 
 
 def _is_infinite(x: ArrayLike, sign: float, out: Array | None) -> Array:
@@ -410,12 +413,12 @@ def shape(a: ArrayLike) -> tuple[object, ...]:
 
 
 @public("size")
-def size(a: ArrayLike, axis: int | None = None) -> int:
-    """How many elements there are, in all or along an axis.
+def size(a: ArrayLike, axis: Axes = None) -> int:
+    """How many elements there are, in all or along axes.
 
     >>> import onnxsmith.numpy as xp
     >>> xp.size(xp.asarray([[1, 2]]))
     2
     """
     array = array_of(a)
-    return array.size if axis is None else array.shape[axis]
+    return cast(int, product([array.shape[each] for each in axes_of(axis, array.ndim)]))

@@ -25,7 +25,7 @@ from onnxsmith.numpy.ranges import counted
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_same, require_to_fit
-from onnxsmith.numpy.reshaping import broadcast_to, reshape
+from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_to, reshape
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
 from onnxsmith.types.dtypes import DType
@@ -316,6 +316,9 @@ def meshgrid(
     for place, each in zip(places, vectors, strict=True):
         open_shape = [1] * rank
         open_shape[place] = -1
-        column = reshape(each, tuple(open_shape), copy=True)
-        made.append(column if sparse else _filled(column, tuple(shape)))
-    return tuple(made)
+        made.append(reshape(each, tuple(open_shape), copy=copy or None))
+    if sparse:
+        return tuple(made)
+    if not copy:
+        return broadcast_arrays(*made)
+    return tuple(_filled(each, tuple(shape)) for each in made)

@@ -1,7 +1,12 @@
-"""Checks that a Python number of the model fits an element type: numpy raises an error where it does not."""
+"""Checks that a number fits an element type: numpy raises an error where it does not.
+
+A Python number is one of the type's elements or can be made one. Numbers of numpy's are converted in the same way where
+they are assigned to a place. An array, with or without dimensions, is cast, and never refused.
+"""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -9,6 +14,8 @@ import numpy as np
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import Refusal, demand
 from onnxsmith.core.semantics.number import Number
+from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import AttributeValueError, OutOfBoundsError
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.types.dtypes import DType
 
@@ -17,26 +24,62 @@ def require_fitting(value: Number, dtype: NumpyDType) -> None:
     """A Python number that elements of a type are given is one of them, or can be made one."""
     if dtype.kind not in "iu" or value.kind == "bool":
         return
-    limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
     if value.kind == "float":
-        given = value.as_dtype(DType.DOUBLE)
-        least = (
-            np.float64(limits.min) - 1
-            if limits.min > -(2**63)
-            else np.nextafter(np.float64(limits.min), -np.inf)
-        )
-        demand(
-            lambda: op.And(op.Greater(given, least), op.Less(given, np.float64(limits.max) + 1)),
-            Refusal(ValueError("cannot convert float NaN to integer"), lambda: op.IsNaN(given)),
-            OverflowError(f"a Python float is out of bounds for {dtype.name}"),
-        )
+        _require_float(value.as_dtype(DType.DOUBLE), dtype)
         return
+    _require_integer(value.as_dtype(DType.INT64), dtype, is_natural=value.is_natural)
+
+
+def check_number(number: np.generic, dtype: NumpyDType) -> None:
+    """Refuse a number of numpy's that numpy does not assign to elements of a type."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # what becomes another number by a cast
+            np.zeros(1, dtype)[0] = number
+    except OverflowError as error:
+        raise OutOfBoundsError(
+            f"{number.dtype.name}({number}) is out of bounds for {dtype.name}: {error}",
+            help="cast it: x[i] = v.astype(x.dtype); or make an array of a type that holds it",
+        ) from None
+    except ValueError as error:
+        raise AttributeValueError(f"{number.dtype.name}({number}) is no {dtype.name}: {error}") from None
+
+
+def require_number(number: TensorValue, given: NumpyDType, dtype: NumpyDType) -> None:
+    """The same of the real part of a dynamic number."""
+    if dtype.kind != "i" or np.can_cast(given, dtype):  # numpy casts its numbers to unsigned integers
+        return
+    if given.kind in "fc":
+        _require_float(op.Cast(number, to=DType.DOUBLE), dtype)
+    elif given == np.uint64:
+        most = np.uint64(np.iinfo(cast("np.dtype[np.int64]", dtype)).max)
+        demand(lambda: op.LessOrEqual(number, most), _out_of_bounds(dtype))
+    else:
+        _require_integer(op.Cast(number, to=DType.INT64), dtype, is_natural=given.kind == "u")
+
+
+def _require_float(given: TensorValue, dtype: NumpyDType) -> None:
+    limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
+    least = (
+        np.float64(limits.min) - 1 if limits.min > -(2**63) else np.nextafter(np.float64(limits.min), -np.inf)
+    )
+    demand(
+        lambda: op.And(op.Greater(given, least), op.Less(given, np.float64(limits.max) + 1)),
+        Refusal(ValueError("cannot convert float NaN to integer"), lambda: op.IsNaN(given)),
+        OverflowError(f"a Python float is out of bounds for {dtype.name}"),
+    )
+
+
+def _require_integer(whole: TensorValue, dtype: NumpyDType, *, is_natural: bool) -> None:
+    limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
     parts: list[Any] = []
-    whole = value.as_dtype(DType.INT64)
-    if limits.min > -(2**63) and not (limits.min <= 0 and value.is_natural):
+    if limits.min > -(2**63) and not (limits.min <= 0 and is_natural):
         parts.append(lambda: op.GreaterOrEqual(whole, np.int64(limits.min)))
     if limits.max < 2**63 - 1:
         parts.append(lambda: op.LessOrEqual(whole, np.int64(limits.max)))
-    error = OverflowError(f"a Python integer is out of bounds for {dtype.name}")
     for each in parts:
-        demand(each, error)
+        demand(each, _out_of_bounds(dtype))
+
+
+def _out_of_bounds(dtype: NumpyDType) -> OverflowError:
+    return OverflowError(f"a Python integer is out of bounds for {dtype.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal, SupportsIndex, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.fourier import half_transform, real_transform, transform
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import forbid
-from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, ShapeLike, SizeLike
 from onnxsmith.numpy.array import Array
@@ -26,6 +26,7 @@ from onnxsmith.numpy.rearranging import roll
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of, sized
 from onnxsmith.types.dtypes import DType
 
@@ -120,22 +121,27 @@ def _transform(
         array = as_type(array, dtypes.COMPLEX64 if is_small else dtypes.COMPLEX128)
     given = None if sizes is None else shape_of(sizes, "s")
     if axes is None and given is not None and default_axes is None:
-        places = tuple(range(array.ndim - len(given), array.ndim))
+        places = axes_of(tuple(range(-len(given), 0)), array.ndim, "axes")
     else:
         places = axes_of(default_axes if axes is None else axes, array.ndim, "axes")
+    if not places and kind == "complex":
+        return detached(array_of(x))  # as numpy, which transforms along each axis in turn
+    if not places:
+        raise AttributeValueError("a transform of real numbers has an axis", culprit=("attribute", "axes"))
     counts = _counts(array, given, places, kind)
     return _transformed(array, counts, places, kind, norm or "backward", inverse)
 
 
 def _counts(x: Array, given: tuple[Size, ...] | None, axes: tuple[int, ...], kind: Kind) -> tuple[Size, ...]:
     held = [cast(Size, x.shape[axis]) for axis in axes]
-    if kind == "real" and held:
-        held[-1] = cast(Size, 2 * (held[-1] - 1))
-    counts = (
-        held
-        if given is None
-        else [own if isinstance(n, int) and n == -1 else n for n, own in zip(given, held, strict=True)]
-    )
+    if given is None:
+        counts = held
+        if kind == "real" and held:
+            counts[-1] = cast(Size, 2 * (held[-1] - 1))
+    elif len(given) != len(held):
+        raise AttributeValueError(f"there are {len(given)} sizes for {len(held)} axes")
+    else:  # -1 is the size that there is, of a real transform, too
+        counts = [own if isinstance(n, int) and n == -1 else n for n, own in zip(given, held, strict=True)]
     for each in counts:
         if isinstance(each, int) and each < 1:
             raise AttributeValueError(f"a transform is of 1 number or more, not of {each}")
@@ -167,6 +173,10 @@ def _several(name: str, kind: Kind, inverse: bool, default_axes: Axes) -> Callab
     def function(
         x: ArrayLike, /, s: ShapeLike | None = None, axes: Axes = default_axes, norm: str | None = None
     ) -> Array:
+        if isinstance(axes, SupportsIndex):
+            raise AttributeTypeError(
+                "axes is a sequence of ints, not one", culprit=("attribute", "axes"), help=f"axes=({axes},)"
+            )
         return _transform(x, s, axes, norm, kind, inverse, default_axes=default_axes)
 
     function.__name__ = name

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import kind_of
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, ShapeError
 from onnxsmith.numpy.array import Array
@@ -66,8 +67,13 @@ def list_of_numbers(items: Sequence[object], taken: Sequence[object]) -> GrownLi
     return _extended(GrownList(np.zeros(0, _DTYPES[kind]), kind="python"), items)
 
 
-def list_of_rows(items: Sequence[object], taken: Sequence[object]) -> GrownRows | None:
-    """A list of tuples or lists of numbers and arrays, which may grow; None where they are not alike."""
+def list_of_rows(
+    items: Sequence[object], taken: Sequence[object], keep: Callable[[list[object]], None]
+) -> GrownRows | None:
+    """A list of tuples or lists of numbers and arrays, which may grow; None where they are not alike.
+
+    `keep` sees to it that a list is not written to any more, for it is a row.
+    """
     rows = cast("list[Sequence[Any]]", [*items, *taken])
     kinds = {(type(each), len(each)) for each in rows if type(each) in (tuple, list)}
     if len(kinds) != 1 or not all(type(each) in (tuple, list) for each in rows) or not rows[0]:
@@ -81,7 +87,10 @@ def list_of_rows(items: Sequence[object], taken: Sequence[object]) -> GrownRows 
         if not isinstance(made, GrownList):
             return None
         columns.append(made)
-    return GrownRows(columns, type(rows[0]))
+    made = GrownRows(columns, type(rows[0]), keep)
+    for each in items:
+        made.keep(cast(UserValue, each))
+    return made
 
 
 def list_of_elements(array: Array) -> GrownList:
@@ -118,14 +127,34 @@ def stacked(items: GrownList) -> Array:
 
 @public("_has_elements")
 def has_elements(items: GrownList) -> TensorValue:
-    """True if a list has elements, as a tensor."""
+    """True if a list has elements, as a tensor; where that is known, what stands behind `and` need not fit."""
     tensor = tensors_of(stacked(items)).re
+    count = _sizes(tensor)[0]
+    if isinstance(count, int):
+        return cast(TensorValue, count > 0)
     return op.Greater(op.Gather(op.Shape(tensor), np.int64(0)), np.int64(0))
 
 
 @public("_longer")
-def longer(items: GrownList, item: object) -> Array:
+def longer(items: GrownList, item: UserValue) -> Array:
     """The elements of a list with another one at the end, which is not written to any more."""
+    whole, given = stacked(items), _element(items, item)
+    if not whole.is_symbolic and not given.is_symbolic and (not len(whole) or whole.shape[1:] == given.shape):
+        first = cast("np.ndarray[Any, Any]", whole.held).reshape(len(whole), *given.shape)
+        return Array(np.concatenate([first, cast("np.ndarray[Any, Any]", given.held)[None]]))
+    return array_from(_joined(tensors_of(whole), tensors_of(given)))
+
+
+@public("_with_element")
+def with_element(items: GrownList, index: UserValue, item: UserValue) -> Array:
+    """The elements of a list with another one in the place of one."""
+    given, whole = _element(items, item), stacked(items).copy()
+    whole[cast(Any, index)] = given
+    return whole
+
+
+def _element(items: GrownList, item: UserValue) -> Array:
+    """An item as an element of a list, which is not written to any more."""
     check_writable(items)
     whole = stacked(items)
     if items.kind == "python" and kind_of(cast(Any, item)) is None:
@@ -144,10 +173,7 @@ def longer(items: GrownList, item: object) -> Array:
         ).locate_at_caller()
     if not given.is_number and given.ndim:
         given.owner.keep_unchanged(_APPENDED)
-    if not whole.is_symbolic and not given.is_symbolic and (not len(whole) or whole.shape[1:] == given.shape):
-        first = cast("np.ndarray[Any, Any]", whole.held).reshape(len(whole), *given.shape)
-        return Array(np.concatenate([first, cast("np.ndarray[Any, Any]", given.held)[None]]))
-    return array_from(_joined(tensors_of(whole), tensors_of(given)))
+    return given
 
 
 def _joined(whole: Field, item: Field) -> Field:

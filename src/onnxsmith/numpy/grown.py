@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.carried import MOMENTS, CarriedParts, note_change
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import UnsupportedSyntaxError
@@ -41,11 +42,13 @@ def missing_method(name: str) -> Exception:
 class GrownList(Holding):
     """A list of arrays, or of numbers, whose length only the model knows."""
 
-    __slots__ = ("__weakref__", "kind")
+    __slots__ = ("__weakref__", "has_held_rows", "kind")
 
     def __init__(self, value: Held, is_plain: bool = True, kind: Kind = "number") -> None:
         super().__init__(value, is_plain)
         self.kind: Kind = kind
+        #: Where it is the first column of a list of lists: something else may hold these, and see them change.
+        self.has_held_rows = False
 
     @property
     def stacked(self) -> Any:
@@ -99,6 +102,18 @@ class GrownList(Holding):
         longer = cast(Holding, FUNCTIONS["_longer"](self, item))
         note_change(self)
         self._value = longer.held
+        self._version = next(MOMENTS)
+
+    def __setitem__(self, index: UserValue, item: UserValue) -> None:
+        """Put another element in the place of one."""
+        if isinstance(index, slice):
+            raise UnsupportedSyntaxError(
+                "only the model knows how long this list is, and several elements of it are assigned at once",
+                help="assign them one by one: items[k] = v",
+            ).locate_at_caller()
+        replaced = cast(Holding, FUNCTIONS["_with_element"](self, index, item))
+        note_change(self)
+        self._value = replaced.held
         self._version = next(MOMENTS)
 
     def extend(self, items: Iterable[object]) -> None:

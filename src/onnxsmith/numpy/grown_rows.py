@@ -1,6 +1,7 @@
 """`GrownRows`: a list of tuples, or of lists of one length, that a loop of the model appends to.
 
-Each place of the tuples is a list of its own, whose length only the model knows: `events.append((i, x[i]))`.
+Each place of the tuples is a list of its own, whose length only the model knows: `events.append((i, x[i]))`. Rows that
+are lists are written to in their place, `rows[-1][1] = v`. Lists that were put in or taken out stay as they are.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
+from onnxsmith.core.user_values import UserValue
+from onnxsmith.core.value import TensorValue
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import InputTypeError
 from onnxsmith.numpy.grown import GrownList, missing_method
@@ -21,12 +24,45 @@ _Index: TypeAlias = Any
 class GrownRows:
     """A list of tuples whose length only the model knows."""
 
-    __slots__ = ("columns", "kind")
+    __slots__ = ("_keep", "columns", "kind")
 
-    def __init__(self, columns: Sequence[GrownList], kind: type) -> None:
+    def __init__(
+        self, columns: Sequence[GrownList], kind: type, keep: Callable[[list[object]], None]
+    ) -> None:
         self.columns = tuple(columns)
         #: What a row is: a tuple or a list.
         self.kind = kind
+        self._keep = keep
+
+    @property
+    def is_symbolic(self) -> bool:
+        """True if the rows exist only when the model runs."""
+        return self.columns[0].is_symbolic
+
+    @property
+    def has_own_rows(self) -> bool:
+        """True if rows are lists that nothing else can hold, so that a row may be written to in its place."""
+        return self.kind is list and not self.columns[0].has_held_rows
+
+    def asked_for_truth(self) -> TensorValue:
+        """True if it has rows."""
+        return self.columns[0].asked_for_truth()
+
+    def keep(self, row: UserValue) -> None:
+        """See to it that a row which is a list, in somebody's hands, is not written to any more."""
+        if self.kind is list:
+            self._keep(cast("list[object]", row))
+
+    def write(self, position: UserValue, place: UserValue, value: UserValue) -> None:
+        """`rows[position][place] = value`"""
+        if not isinstance(place, int):
+            raise InputTypeError(
+                "only the model knows which element of a row is written to",
+                help="write to an array: table = np.array(rows), table[i, k] = v",
+            ).locate_at_caller()
+        if not -len(self.columns) <= place < len(self.columns):
+            raise IndexError("list assignment index out of range")
+        self.columns[place][position] = value
 
     @property
     def stacked(self) -> Any:
@@ -39,26 +75,50 @@ class GrownRows:
 
     # -- what a list can do --------------------------------------------------------------------------------
 
-    def append(self, item: object) -> None:
-        """Add a row at the end."""
-        row = cast("Sequence[object]", item)
+    def append(self, item: UserValue) -> None:
+        """Add a row at the end, which something else may hold."""
+        self.append_new(item)
+        self._note_held(item)
+
+    def append_new(self, item: UserValue) -> None:
+        """Add a row at the end, which nothing else holds."""
+        for column, each in zip(self.columns, self._row(item), strict=True):
+            column.append(each)
+
+    def __setitem__(self, index: UserValue, item: UserValue) -> None:
+        row = self._row(item)
+        for column, each in zip(self.columns, row, strict=True):
+            column[index] = each
+        self._note_held(item)
+
+    def _note_held(self, row: UserValue) -> None:
+        self.keep(row)
+        self.columns[0].has_held_rows = True
+
+    def _row(self, item: UserValue) -> Sequence[UserValue]:
+        row = cast("Sequence[UserValue]", item)
         if type(item) is not self.kind or len(row) != len(self.columns):
             raise InputTypeError(
                 f"a list that a loop of the model appends to has elements of one kind, {self.kind.__name__}s of "
                 f"{len(self.columns)}, and this is another one",
                 help="collect it in a list of its own",
             ).locate_at_caller()
-        for column, each in zip(self.columns, row, strict=True):
-            column.append(each)
+        return row
 
-    def extend(self, items: Iterable[object]) -> None:
+    def extend(self, items: Iterable[UserValue]) -> None:
         """Add rows at the end."""
         for each in items:
             self.append(each)
 
     def copy(self) -> GrownRows:
         """Another list of the same rows."""
-        return GrownRows([each.copy() for each in self.columns], self.kind)
+        return self._sharing([each.copy() for each in self.columns])
+
+    def _sharing(self, columns: Sequence[GrownList]) -> GrownRows:
+        """A list that has rows of this one."""
+        made = GrownRows(columns, self.kind, self._keep)
+        made.columns[0].has_held_rows = self.columns[0].has_held_rows = True
+        return made
 
     def __getattr__(self, name: str) -> Any:
         raise missing_method(name)
@@ -68,8 +128,10 @@ class GrownRows:
 
     def __getitem__(self, index: _Index) -> Any:
         if isinstance(index, slice):
-            return GrownRows([each[index] for each in self.columns], self.kind)
-        return self.kind(each[index] for each in self.columns)
+            return self._sharing([each[index] for each in self.columns])
+        row = self.kind(each[index] for each in self.columns)
+        self.keep(row)
+        return row
 
     def __iter__(self) -> Iterator[Any]:
         return iter([self[k] for k in range(len(self))])

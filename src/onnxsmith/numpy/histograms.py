@@ -57,7 +57,12 @@ def _edges_between(low: Array, high: Array, bins: Size, dtype: NumpyDType) -> Ar
 def _ends(given: ArrayLike | None) -> Ends | None:
     if given is None:
         return None
-    low, high = (float(each) for each in cast("Sequence[float]", given))
+    try:
+        low, high = (float(each) for each in cast("Sequence[float]", given))
+    except (TypeError, ValueError):
+        raise AttributeTypeError(
+            "range is two numbers, the lower end and the upper one", culprit=("attribute", "range")
+        ) from None
     if low > high:
         raise AttributeValueError("range begins with the lower end", culprit=("attribute", "range"))
     if not np.isfinite([low, high]).all():
@@ -260,7 +265,7 @@ def histogramdd(
     if len(each_range) != len(points):
         raise AttributeValueError(f"there are {len(points)} coordinates", culprit=("attribute", "range"))
     edges = [
-        as_type(edge, mean_type(edge.dtype))
+        edge
         for x, bin_, ends in zip(points, each_bins, each_range, strict=True)
         # Ends that are found in the data have their type, and Python's numbers that of Python's floats.
         for edge in (

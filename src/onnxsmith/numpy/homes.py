@@ -13,7 +13,7 @@ from onnxsmith.core.late_imports import load_module
 HOMES: dict[str, str] = {
     "applying": "apply_along_axis apply_over_axes",
     "carrying": "_adopted _truth",
-    "growing": "_adopted_list _grown _has_elements _listed _longer _stacked",
+    "growing": "_adopted_list _grown _has_elements _listed _longer _stacked _with_element",
     "choosing": "choose compress extract piecewise select where",
     "conversions": "_as_tensor _item _to_list",
     "covariances": "corrcoef cov",
@@ -38,7 +38,7 @@ HOMES: dict[str, str] = {
         "fft.ifftshift fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq fft.rfftn"
     ),
     "histograms": "bincount histogram histogram2d histogram_bin_edges histogramdd",
-    "indexing": "_getitem _setitem",
+    "indexing": "_fill _getitem _setitem",
     "inserting": (
         "copyto diag_indices_from einsum fill_diagonal insert ix_ place putmask resize tril_indices_from "
         "triu_indices_from"
@@ -70,7 +70,7 @@ HOMES: dict[str, str] = {
     "rearranging": "delete diag diagflat diagonal flip fliplr flipud linalg.diagonal roll rot90",
     "reductions": "all amax amin any count_nonzero max min prod ptp sum",
     "reshaping": (
-        "atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims imag "
+        "_flat atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to expand_dims imag "
         "linalg.matrix_transpose matrix_transpose moveaxis permute_dims ravel real reshape rollaxis squeeze "
         "swapaxes transpose"
     ),

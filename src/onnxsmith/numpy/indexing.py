@@ -8,6 +8,8 @@ How parts are taken from tensors and put back stands in `core.semantics`; here i
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any, SupportsIndex, TypeAlias, cast
@@ -27,7 +29,16 @@ from onnxsmith.errors import InputTypeError, OnnxsmithError, ShapeError, TensorI
 from onnxsmith.numpy import places, reads, sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, as_type, constant_of, tensors_of
+from onnxsmith.numpy.conversions import (
+    array_from,
+    array_of,
+    as_type,
+    constant_of,
+    holds_array,
+    stored_as,
+    tensors_of,
+)
+from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
@@ -66,6 +77,8 @@ def _read_part(part: object) -> Part:
         return part
     if isinstance(part, GrownList):
         return _read_part(part.stacked)
+    if isinstance(part, list) and holds_array(cast(object, part)):
+        return _read_part(array_of(cast(object, part)))  # x[[i, j]] of dynamic indices
     if isinstance(part, list | np.ndarray | np.generic | bool | range):
         array = np.asarray(cast(Any, part))
         if array.size == 0 and array.dtype.kind == "f":
@@ -128,7 +141,10 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
     """`x[index] = value`"""
     parts = read_index(index)
     _check_places(x, parts, is_written=True)
-    given = constant_of(value, x.dtype)
+    is_cast = any(isinstance(each, Array) for each in parts)  # as what an array of places names
+    given = constant_of(value, x.dtype) if is_cast else stored_as(value, x.dtype)
+    if len(parts) == x.ndim and all(isinstance(each, int | Number) for each in parts):
+        _check_element(given, x.dtype)
     if not x.is_symbolic and not given.is_symbolic and 0 in (*x.shape, *given.shape, *_mask_sizes(parts)):
         # Of no elements a runtime takes more shapes for fitting ones.
         unfitting = _unfitting(x, parts, given)
@@ -145,7 +161,37 @@ def set(x: Array, index: ArrayLike, value: ArrayLike) -> None:
         made = put(sharing.detached(x), parts, given)
     except OnnxsmithError as error:
         raise _unfitting(x, parts, given) or error from None
+    reads.mark_read(made)
     sharing.replace(x, made)
+
+
+@public("_fill")
+def fill(x: Array, value: ArrayLike) -> None:
+    """`x.fill(value)`"""
+    _check_element(array_of(value), x.dtype)
+    set(x, cast(Any, ...), value)
+
+
+@functools.cache
+def _takes_vectors(kind: str) -> bool:
+    """True if the installed numpy makes an element of a vector of one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.zeros(1, kind)[0] = np.ones(1, kind)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check_element(value: Array, dtype: NumpyDType) -> None:
+    """Refuse a sequence where one element is written."""
+    sizes = [each for each in value.shape if isinstance(each, int)]
+    if value.ndim and not (sizes == [1] * len(sizes) and _takes_vectors(dtype.char)):
+        raise ShapeError(
+            f"an element is one number, and this value has {value.ndim} dimensions",
+            help="take the number out of it: x[i] = v[0]",
+        )
 
 
 def _mask_sizes(parts: Sequence[Part]) -> list[int]:
@@ -194,7 +240,7 @@ def _check_places(x: Array, parts: Sequence[Part], *, is_written: bool = False) 
             axis += each.ndim
         elif each is not None:
             if x.is_symbolic and isinstance(each, int | Number | Array):
-                if places.are_noted() or (not is_written and reads.is_noted_read()):
+                if places.are_noted() or reads.is_noted_read():
                     places.note_place(x.shape[axis], each, axis)
                 elif not isinstance(each, Array) and is_caught(IndexError):
                     _require_place(x.shape[axis], each, axis)

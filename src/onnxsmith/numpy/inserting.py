@@ -8,21 +8,23 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.algorithms import values as sizes_
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, ShapeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
-from onnxsmith.numpy.filling import ones, tril, triu
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, constant_of, tensors_of
+from onnxsmith.numpy.filling import ones, tril, triu, zeros
+from onnxsmith.numpy.indexing import put
 from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.ranges import arange
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require_at_least, require_same
-from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape
+from onnxsmith.numpy.reshaping import broadcast_to, moveaxis, reshape, transpose
 from onnxsmith.numpy.sizes import Size, check_not_negative, is_known, product, shape_of
 
 
@@ -52,7 +54,7 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
         array, axis = reshape(array, -1), 0
     place = axis_of(axis, array.ndim)
     obj = _single_place(obj, array.ndim)
-    if not isinstance(obj, int):
+    if not isinstance(obj, int) or isinstance(obj, bool):
         raise InputTypeError(
             "values are inserted before one place, an int", help="insert one after the other"
         )
@@ -88,7 +90,7 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayL
     >>> x
     Array([1., 0., 3.])
     """
-    given = array_of(src)
+    given = _of_scalar(src, dst, casting) if dtypes.is_scalar(src) else array_of(src)
     if not np.can_cast(given.dtype, dst.dtype, cast(Any, casting)):
         raise InputTypeError(f"{given.dtype.name} does not go into {dst.dtype.name} by the rule {casting!r}")
     typed = as_type(given, dst.dtype)
@@ -96,6 +98,29 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayL
         dst[...] = typed
         return
     dst[...] = cast(Array, FUNCTIONS["where"](array_of(where), typed, sharing.detached(dst)))
+
+
+def _of_scalar(value: object, dst: Array, casting: str) -> Array:
+    """A Python number in the element type of an array, where numpy casts it so."""
+    made = np.zeros((), dst.dtype)
+    try:
+        np.copyto(made, cast(Any, value), casting=cast(Any, casting))
+    except TypeError as error:
+        raise InputTypeError(str(error)) from None
+    except OverflowError as error:
+        raise OutOfBoundsError(str(error)) from None
+    return Array(made)
+
+
+def _safely(values: ArrayLike, into: Array) -> Array:
+    """Values in the element type of an array that they are put into: an array is cast safely, or refused."""
+    is_number = isinstance(values, Array) and values.is_number
+    if isinstance(values, Array | np.ndarray) and not is_number and not np.can_cast(values.dtype, into.dtype):
+        raise InputTypeError(
+            f"values are cast safely here, and {values.dtype.name} does not go into {into.dtype.name} so",
+            help="cast them: values.astype(a.dtype)",
+        )
+    return constant_of(values, into.dtype)
 
 
 @public("putmask")
@@ -108,7 +133,7 @@ def putmask(a: Array, mask: ArrayLike, values: ArrayLike) -> None:
     >>> x
     Array([ 1, 20, 30])
     """
-    given, where = reshape(as_type(array_of(values), a.dtype), -1), array_of(mask)
+    given, where = reshape(_safely(values, a), -1), array_of(mask)
     sizes: tuple[Size, Size] = (a.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
@@ -133,7 +158,7 @@ def place(arr: Array, mask: ArrayLike, vals: ArrayLike) -> None:
     """
     if not isinstance(arr, Array):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(arr).__name__}")
-    given, where = reshape(as_type(array_of(vals), arr.dtype), -1), array_of(mask)
+    given, where = reshape(_safely(vals, arr), -1), array_of(mask)
     sizes: tuple[Size, Size] = (arr.size, where.size)
     if is_known(sizes) and sizes[0] != sizes[1]:
         raise ShapeError(f"a mask of {sizes[1]} elements does not fit an array of {sizes[0]}")
@@ -170,11 +195,11 @@ def fill_diagonal(a: Array, val: ArrayLike, wrap: bool = False) -> None:
         raise ShapeError("an array has a diagonal if it has two dimensions or more")
     sizes = tuple(a.shape)
     if not is_known(sizes):
-        _fill_open_diagonal(a, reshape(as_type(array_of(val), a.dtype), -1), wrap=wrap)
+        _fill_open_diagonal(a, reshape(constant_of(val, a.dtype), -1), wrap=wrap)
         return
     if a.ndim > 2 and len(set(sizes)) > 1:
         raise ShapeError(f"the dimensions of {sizes} are not all of one size, and it has no diagonal")
-    given = reshape(as_type(array_of(val), a.dtype), -1)
+    given = reshape(constant_of(val, a.dtype), -1)
     count = min(sizes)
     if wrap and a.ndim == 2:
         # As numpy: below a tall matrix, after a row that is left out, the diagonal begins again.
@@ -220,12 +245,21 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
         vector = array_of(each)
         if vector.ndim != 1:
             raise ShapeError("the parts of a mesh are vectors")
+        if not isinstance(each, Array | np.ndarray) and 0 in vector.shape:
+            vector = as_type(vector, dtypes.INT64)  # an empty list has no element type of its own
         if vector.dtype.kind == "b":
             vector = cast("tuple[Array, ...]", FUNCTIONS["nonzero"](vector))[0]
         shape = [1] * len(args)
         shape[place] = -1
-        made.append(reshape(vector, tuple(shape), copy=True))
+        made.append(reshape(vector, tuple(shape)))
     return tuple(made)
+
+
+def _two_dimensions(arr: ArrayLike) -> Array:
+    array = array_of(arr)
+    if array.ndim != 2:
+        raise ShapeError(f"a matrix has two dimensions, and this array {array.ndim}")
+    return array
 
 
 @public("tril_indices_from")
@@ -236,7 +270,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     >>> xp.tril_indices_from(xp.zeros((2, 2)))
     (Array([0, 1, 1]), Array([0, 0, 1]))
     """
-    array = array_of(arr)
+    array = _two_dimensions(arr)
     return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](tril(ones(tuple(array.shape), bool), k)))
 
 
@@ -248,7 +282,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     >>> xp.triu_indices_from(xp.zeros((2, 2)))
     (Array([0, 0, 1]), Array([0, 1, 1]))
     """
-    array = array_of(arr)
+    array = _two_dimensions(arr)
     return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](triu(ones(tuple(array.shape), bool), k)))
 
 
@@ -261,6 +295,8 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     (Array([0, 1]), Array([0, 1]))
     """
     array = array_of(arr)
+    if array.ndim < 2:
+        raise ShapeError("an array has a diagonal if it has two dimensions or more")
     first, *others = cast("tuple[Size, ...]", tuple(array.shape))
     for each in others:
         require_same(first, each, ValueError("All dimensions of input must be of equal length"))
@@ -278,7 +314,12 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> Array:
     """
     flat, sizes = reshape(a, -1), shape_of(new_shape, "new_shape")
     check_not_negative(sizes, "new_shape")
-    places = arange(product(sizes)) % flat.shape[0]
+    count = cast(Size, flat.shape[0])
+    if not isinstance(count, int) or not count:
+        # Of no elements zeros are made: the first one that is taken stands behind them.
+        flat = concat([flat, zeros(1, flat.dtype)])
+        count = cast(Size, sizes_.greatest(cast(sizes_.Size, count), 1))
+    places = arange(product(sizes)) % cast(Any, count)
     return reshape(flat[places], sizes)
 
 
@@ -299,11 +340,50 @@ def einsum(subscripts: str, /, *operands: ArrayLike, optimize: ArrayLike = False
     if not set(subscripts) <= allowed:
         raise AttributeValueError(f"{subscripts!r} has characters that are no subscripts")
     arrays = [array_of(each) for each in operands]
+    if len(arrays) == 1:
+        part = _part_by_letters(arrays[0], subscripts)
+        if part is not None:
+            return part
     dtype = dtypes.promoted([each.dtype for each in arrays])
     made = _summed(
         [as_type(each, dtypes.INT64 if dtype.kind == "b" else dtype) for each in arrays], subscripts
     )
     return as_type(made, dtype)
+
+
+def _part_by_letters(x: Array, subscripts: str) -> Array | None:
+    """The view that numpy gives where nothing is added up: dimensions in another order, or diagonals."""
+    letters, arrow, result = subscripts.replace(" ", "").partition("->")
+    inside = letters.replace("...", "")
+    missing = x.ndim - len(inside)
+    if letters.count("...") != (missing > 0) or missing < 0 or "." in inside or not inside.isalpha():
+        return None
+    free = [each for each in string.ascii_letters if each not in inside + result]
+    more = "".join(free[:missing])
+    if not arrow:
+        result = ("..." if missing else "") + "".join(
+            sorted(each for each in inside if inside.count(each) == 1)
+        )
+    letters, result = letters.replace("...", more), result.replace("...", more)
+    if set(letters) != set(result) or len(set(result)) != len(result):
+        return None
+    if len(letters) == len(result):
+        return transpose(x, [letters.index(each) for each in result])
+
+    def places(base: Array) -> tuple[Array, ...]:
+        """Where the elements stand: along each dimension the index that its letter has in the result."""
+        return tuple(
+            reshape(arange(size), tuple(-1 if other == each else 1 for other in result))
+            for each, size in zip(letters, base.shape, strict=True)
+        )
+
+    return sharing.view(
+        x,
+        lambda base: _summed([base], f"{letters}->{result}"),
+        lambda base, part: put(base, places(base), part),
+        lambda layout: np.einsum(f"{letters}->{result}", layout),
+        is_plain=False,
+    )
 
 
 @recorded()

@@ -27,7 +27,7 @@ from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_some, require_to_fit
 from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis, reshape
 from onnxsmith.numpy.sharing import detached
-from onnxsmith.numpy.sizes import Size, shape_of, size_of
+from onnxsmith.numpy.sizes import Size, check_not_negative, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
 #: numpy's rules for conversions.
@@ -366,7 +366,10 @@ def vsplit(x: ArrayLike, indices_or_sections: ArrayLike) -> list[Array]:
     >>> [part.shape for part in xp.vsplit(xp.zeros((4, 2)), 2)]
     [(2, 2), (2, 2)]
     """
-    return split(x, indices_or_sections, axis=0)
+    array = array_of(x)
+    if array.ndim < 2:
+        raise ShapeError(f"the array has {array.ndim} dimensions, and 2 are needed")
+    return split(array, indices_or_sections, axis=0)
 
 
 @public("dsplit")
@@ -399,6 +402,7 @@ def tile(x: ArrayLike, reps: ShapeLike, /) -> Array:
     """
     array = array_of(x)
     counts = shape_of(reps, "reps")
+    check_not_negative(counts, "reps")
     rank = max(array.ndim, len(counts))
     whole = reshape(array, (*[1] * (rank - array.ndim), *tuple(array.shape)), copy=True)
     counts = (*[1] * (rank - len(counts)), *counts)

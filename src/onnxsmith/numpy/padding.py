@@ -17,7 +17,9 @@ from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_o
 from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, public
+from onnxsmith.numpy.requirements import require_at_least
 from onnxsmith.numpy.reshaping import broadcast_to
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -80,20 +82,26 @@ def pad(
         raise AttributeValueError("reflect_type and stat_length have only their defaults here")
     widths = [
         (size_of(before, "pad_width"), size_of(behind, "pad_width"))
-        for before, behind in _pairs(pad_width, x.ndim, "pad_width")
+        for before, behind in _pairs(pad_width, max(x.ndim, 1), "pad_width")
     ]
     for pair in widths:
         check_not_negative(pair, "pad_width")
+    widths = widths[: x.ndim]
     if mode in ("constant", "empty"):
         return _with_constants(x, widths, 0 if mode == "empty" else constant_values)
     for axis, (before, behind) in enumerate(widths):
         if isinstance(before, int) and isinstance(behind, int) and before == behind == 0:
             continue
+        require_at_least(
+            x.shape[axis],
+            1,
+            ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"),
+        )
         if mode in _CONTINUED:
             x = _continued(x, before, behind, axis, mode)
         else:
             x = _with_statistic(x, (before, behind), axis, mode)
-    return x
+    return detached(x)
 
 
 def _with_constants(x: Array, widths: Sequence[tuple[Size, Size]], constants: object) -> Array:

@@ -20,6 +20,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import TensorValue
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.requirements import is_within, require
 from onnxsmith.numpy.sizes import Size, sized
@@ -30,6 +31,7 @@ Place: TypeAlias = int | Number | Array
 _NOTED: ContextVar[bool] = ContextVar("onnxsmith_noted_places", default=False)
 
 
+@shown_as("IndexError")
 class PlaceError(IndexError):
     """An index asks for a place that is not there; the runtime says the same with numbers, where it finds it."""
 

@@ -12,10 +12,17 @@ from onnxsmith.algorithms.complex_numbers.field import Field, alike, where
 from onnxsmith.algorithms.complex_numbers.loops import Step, loop
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError, TensorIndexError
+from onnxsmith.errors import (
+    AttributeTypeError,
+    AttributeValueError,
+    InputTypeError,
+    ShapeError,
+    TensorIndexError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, SizeLike
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import index_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.filling import zeros
 from onnxsmith.numpy.joining import concat
@@ -25,6 +32,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require_at_least, require_same
 from onnxsmith.numpy.reshaping import atleast_1d, reshape
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, check_not_negative, size_of
 from onnxsmith.numpy.trimming import leading, without_first
 
@@ -66,6 +74,8 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Array:
         raise (ShapeError if coefficients.ndim else InputTypeError)(
             f"the coefficients of a polynomial are a vector, not {coefficients.ndim} dimensions"
         )
+    if 0 in [each for each in coefficients.shape if isinstance(each, int)]:
+        return detached(cast(Array, FUNCTIONS["zeros_like"](at)))
     dtype = dtypes.promoted([coefficients.dtype, at.dtype])
     return _horner(as_type(coefficients, dtype), as_type(at, dtype))
 
@@ -199,6 +209,12 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Array:
         if isinstance(k, list | tuple)
         else [k] * m
     )
+    if len(constants) == 1:
+        constants *= m
+    if len(constants) < m:
+        raise AttributeValueError(
+            f"an integral taken {m} times has {m} constants, or one for all", culprit=("attribute", "k")
+        )
     made = _coefficients(p)
     for each in constants[:m]:
         tail = reshape(as_type(array_of(each), dtypes.FLOAT64), (1,))
@@ -237,6 +253,13 @@ def polyfit(x: ArrayLike, y: ArrayLike, deg: int) -> Array:
     >>> xp.round(xp.polyfit(xp.asarray([0.0, 1.0, 2.0]), xp.asarray([1.0, 3.0, 5.0]), 1), 6)
     Array([2., 1.])
     """
+    degree = index_of(deg)
+    if degree is None:
+        raise AttributeTypeError(
+            f"a degree is an int, not {type(deg).__name__}", culprit=("attribute", "deg")
+        )
+    if degree < 0:
+        raise AttributeValueError(f"a degree is 0 or more, not {deg}", culprit=("attribute", "deg"))
     places, values_ = array_of(x), array_of(y)
     if places.ndim != 1 or values_.ndim not in (1, 2):
         raise ShapeError("points are two vectors of one length")

@@ -17,7 +17,7 @@ from onnxsmith.numpy.choosing import check_mode
 from onnxsmith.numpy.conversions import array_from, array_of, tensor_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import is_within, require
+from onnxsmith.numpy.requirements import is_within, require, require_at_least
 from onnxsmith.numpy.sizes import Size, is_known, known, product, shape_of
 from onnxsmith.types.dtypes import DType
 
@@ -101,6 +101,8 @@ def ravel_multi_index(
         check_mode(each)
     if not sizes or len(given) != len(sizes) or len(modes) != len(sizes):
         raise AttributeValueError(f"there are {len(sizes)} dimensions", culprit=("attribute", "multi_index"))
+    for size in sizes:
+        require_at_least(size, 1, ValueError("cannot unravel if shape has zero entries (is empty)."))
     for index, size, each in zip(given, sizes, modes, strict=True):
         if each == "raise" and isinstance(size, int) and not index.is_symbolic:
             places = np.asarray(index)

@@ -29,6 +29,7 @@ from onnxsmith.numpy.reductions import is_empty
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import Condition, require
 from onnxsmith.numpy.reshaping import broadcast_to, expand_dims, transpose
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import is_known
 from onnxsmith.numpy.statistics import mean_type
 from onnxsmith.numpy.without_nan import nanmean
@@ -47,7 +48,21 @@ def _middle(a: ArrayLike, axis: Axes, out: Array | None, keepdims: bool, *, igno
     if x.dtype.kind == "c":
         raise InputTypeError("the median of complex numbers is not there")
     dtype = mean_type(x.dtype)
-    return written(_median(x, axes_of(axis, x.ndim), dtype, bool(keepdims), ignores_nan), out)
+    if not ignores_nan:
+        _check_some(x, axes_of(axis, x.ndim))
+    made = _median(x, axes_of(axis, x.ndim), dtype, bool(keepdims), ignores_nan)
+    return written(_array_if(keepdims, made, x), out)
+
+
+def _check_some(x: Array, axes: tuple[int, ...]) -> None:
+    """Refuse, as numpy, over no axes of no elements."""
+    if not axes and 0 in [each for each in x.shape if isinstance(each, int)]:
+        raise ShapeError(f"an array of shape {tuple(x.shape)} has no elements, and no axes are named")
+
+
+def _array_if(keepdims: bool, made: Array, x: Array) -> Array:
+    """The result, which is no number if the dimensions are kept and there are none."""
+    return detached(made) if keepdims and not x.ndim else made
 
 
 @public("median")
@@ -188,6 +203,7 @@ def _found(
     axes = axes_of(axis, x.ndim)
     if ignores_nan and is_empty(x):
         return nanmean(x, axis, None, out, keepdims)  # as numpy, whatever q is
+    _check_some(x, axes)
     if not x.is_symbolic and any(x.shape[each] == 0 for each in axes):
         raise TensorIndexError("no elements have no quantiles")
     if weights is not None:
@@ -211,7 +227,7 @@ def _found(
     if not part.is_symbolic:
         part = Array(np.asarray(part).astype(work))  # no session for a number
     made = _quantile(x, as_type(part, work), axes, dtype, method, bool(keepdims), is_percent, ignores_nan)
-    return written(made, out)
+    return written(_array_if(keepdims, made, x), out)
 
 
 def _is_fraction(part: Array, most: int) -> Condition:

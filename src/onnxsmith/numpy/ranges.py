@@ -73,8 +73,11 @@ def _number(value: object) -> RangeNumber:
             return number(cast(TensorValue, as_type(value, dtypes.FLOAT64).tensor))
         return size_of(value) if value.is_symbolic else cast(float, value.item())
     if isinstance(value, np.generic | np.ndarray):
-        return cast(float, cast("np.generic", value).item())
-    raise InputTypeError(f"a range is made of numbers, not of {type(value).__name__}")
+        array = np.asarray(cast("np.generic", value))
+        if array.size == 1 and array.dtype.kind in "biuf":
+            return cast(float, array.item())
+    kind = type(cast(object, value))
+    raise InputTypeError(f"a range is made of numbers, not of {kind.__name__}")
 
 
 @recorded("start", "stop", "step")
@@ -142,7 +145,10 @@ def linspace(
         made, step = np.linspace(
             np.asarray(first), np.asarray(last), count, endpoint, retstep=True, dtype=wanted, axis=axis
         )
-        return (Array(made), Array(np.asarray(step))) if retstep else Array(made)
+        if not retstep:
+            return Array(made)
+        number: object = step
+        return Array(made), number if type(number) is float else Array(np.asarray(step)).as_number()
     made, step = _spaced(as_type(first, natural), as_type(last, natural), count, bool(endpoint))
     result = as_type(made, wanted) if wanted.kind in "fc" else _floored(made, wanted)
     if axis:

@@ -1,4 +1,4 @@
-"""Elements that numpy code reads and does not use: numpy raises an error where they are not there.
+"""Elements that numpy code reads or writes and does not use: numpy raises an error where they are not there.
 
 A model leaves out what is not needed, and with it the error. So what the user's code asks for is marked where it is
 recorded. Where no result needs any of the elements that one place in the code asks for, the code is recorded once more,
@@ -12,15 +12,15 @@ import itertools
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from types import CodeType, FrameType
 from typing import NamedTuple, TypeAlias
 
 from onnxsmith.core.value import Value
-from onnxsmith.graphs.records import NodeRecord
+from onnxsmith.graphs.records import NodeRecord, ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy.array import Array
-from onnxsmith.source import PACKAGE_DIRECTORY
+from onnxsmith.source import PACKAGE_DIRECTORY, STATEMENT
 
 #: Where code asks for an element: the file, and the lines and columns, from the expression out through its callers.
 ReadPlace: TypeAlias = "tuple[tuple[str | int | None, ...], ...]"
@@ -46,9 +46,7 @@ class Reads:
     def close(self, outputs: Sequence[Value]) -> None:
         """The function has ended with these outputs."""
         if self.found:
-            self._needed = _needed(
-                [each.record.producer for each in outputs if isinstance(each, SymbolicTensor)]
-            )
+            self._needed = _needed([each.record for each in outputs if isinstance(each, SymbolicTensor)])
 
     def unused(self, *, is_pruned: bool) -> frozenset[ReadPlace]:
         """The places whose elements no output needs; without pruning, outermost nodes run nevertheless."""
@@ -80,7 +78,7 @@ def is_noted_read() -> bool:
 
 
 def mark_read(element: Array) -> None:
-    """The user's code has asked for an element."""
+    """The user's code has asked for an element, or has written to places and made such an array."""
     reads = _READS.get()
     if reads is None or not isinstance(element.held, SymbolicTensor):
         return
@@ -93,12 +91,16 @@ def mark_read(element: Array) -> None:
 def _place() -> ReadPlace | None:
     """The place in the user's code that asks for an element; None where this package asks for itself."""
     frame: FrameType | None = inspect.currentframe()
-    while frame is not None and frame.f_code is not _asking():
+    while frame is not None and frame.f_code not in _asking():
         frame = frame.f_back
+    is_write = frame is not None and frame.f_code is _asking()[1]
     frame = None if frame is None else frame.f_back
-    if frame is None or frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
-        return None
     found: list[tuple[str | int | None, ...]] = []
+    if frame is None or frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
+        statement = STATEMENT.get()
+        if frame is None or not is_write or statement is None:
+            return None
+        found.append(("write", *astuple(statement)))  # an assignment is staged, and stands in no frame
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith(PACKAGE_DIRECTORY):
@@ -109,20 +111,43 @@ def _place() -> ReadPlace | None:
     return tuple(found)
 
 
-def _asking() -> CodeType:
-    """The code of `x[…]`, which the user's code calls."""
-    return Array.__getitem__.__code__
+def _asking() -> tuple[CodeType, CodeType]:
+    """The code of `x[…]` and `x[…] = v`, which the user's code calls."""
+    return Array.__getitem__.__code__, Array.__setitem__.__code__
 
 
-def _needed(nodes: Sequence[NodeRecord | None]) -> set[NodeRecord]:
-    """Nodes, and all that they need."""
+def _needed(outputs: Sequence[ValueRecord]) -> set[NodeRecord]:
+    """The nodes that outputs need: of a branch or a loop, for those of its results and its state that are needed."""
     found = set[NodeRecord]()
-    left = list(nodes)
+    seen = set[ValueRecord]()
+    #: The state of loops as their bodies see it, and the result of the loop that it becomes.
+    states: dict[ValueRecord, ValueRecord] = {}
+    left = list(outputs)
     while left:
-        node = left.pop()
-        if node is None or node in found:
+        value = left.pop()
+        if value in seen:
             continue
+        seen.add(value)
+        if value in states:
+            left.append(states[value])
+        node = value.producer
+        if node is None:
+            continue
+        is_new = node not in found
         found.add(node)
-        left += [each.producer for each in node.inputs if each is not None]
-        left += [each.producer for graph in node.graphs() for each in graph.outputs]
+        bodies = list(node.graphs())
+        place = next(k for k, each in enumerate(node.outputs) if each is value)
+        if (node.domain, node.op_type) == ("", "Loop"):
+            (body,) = bodies
+            if is_new:
+                states.update(zip(body.inputs[2:], node.outputs, strict=False))
+                left += [each for each in (*node.inputs[:2], body.outputs[0]) if each is not None]
+            left += [each for each in (body.outputs[place + 1], *node.inputs[place + 2 : place + 3]) if each]
+            continue
+        if is_new:
+            left += [each for each in node.inputs if each is not None]
+        if (node.domain, node.op_type) == ("", "If"):
+            left += [body.outputs[place] for body in bodies]
+        elif is_new:
+            left += [each for body in bodies for each in body.outputs]
     return found

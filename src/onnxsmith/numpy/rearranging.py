@@ -101,19 +101,19 @@ def roll(x: ArrayLike, /, shift: ShapeLike, axis: Axes = None) -> Array:
     array = array_of(x)
     shifts = shape_of(shift, "shift")
     if axis is None:
-        if len(shifts) != 1:
-            raise AttributeValueError("several shifts need an axis each", culprit=("attribute", "shift"))
-        return reshape(_rolled(reshape(array, -1), shifts[0], 0), array.shape)
+        return reshape(_rolled(reshape(array, -1), sum(shifts), 0), array.shape)
     given = (axis,) if not isinstance(axis, Sequence) else axis
     axes = [axis_of(each, array.ndim) for each in given]
     if len(axes) != len(shifts):
         if 1 not in (len(axes), len(shifts)):
             raise AttributeValueError("there are as many shifts as axes", culprit=("attribute", "shift"))
-        count = max(len(axes), len(shifts))
-        axes, shifts = axes * (count // len(axes)), shifts * (count // len(shifts))
+        count = len(axes) if len(shifts) == 1 else len(shifts)
+        axes, shifts = (axes * count)[:count], (shifts * count)[:count]
+    if not array.ndim:
+        raise ShapeError("a number has no axes to be moved along")
     for places, each in zip(shifts, axes, strict=True):
         array = _rolled(array, places, each)
-    return array if array is not x else array[...]
+    return array if axes else sharing.detached(array)
 
 
 @recorded("places")
@@ -145,6 +145,12 @@ def delete(x: ArrayLike, obj: ArrayLike, axis: int | None = None) -> Array:
     if axis is None:
         array, axis = reshape(array, -1), 0
     place = axis_of(axis, array.ndim)
+    if isinstance(obj, bool | np.bool_) or (
+        isinstance(obj, Array | np.ndarray) and obj.dtype.kind == "b" and obj.ndim != 1
+    ):
+        raise AttributeValueError(
+            "a mask of what to leave out has one dimension", culprit=("attribute", "obj")
+        )
     size = array.shape[place]
     whole = np.ones(size, np.bool_) if isinstance(size, int) else None
     if whole is not None and not (isinstance(obj, Array) and obj.is_symbolic):

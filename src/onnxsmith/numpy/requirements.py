@@ -13,9 +13,17 @@ import numpy as np
 
 from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.demands import Refusal, Truth, demand
+from onnxsmith.core.demands import Refusal, Truth, demand, is_noted
 from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.value import TensorValue
+from onnxsmith.errors import (
+    AttributeValueError,
+    DivisionByZeroError,
+    InputTypeError,
+    LinearAlgebraError,
+    OnnxsmithError,
+    TensorIndexError,
+)
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import tensor_of
 from onnxsmith.numpy.sizes import Size, is_surely_same, product, sized
@@ -43,12 +51,31 @@ def _truth(condition: Condition) -> Truth:
     return reductions.all_true(condition, list(range(rank)), False) if rank else condition
 
 
+#: Our errors for those that numpy raises, the first that is of its class.
+_OURS: tuple[tuple[type[Exception], type[OnnxsmithError]], ...] = (
+    (np.linalg.LinAlgError, LinearAlgebraError),
+    (IndexError, TensorIndexError),
+    (TypeError, InputTypeError),
+    (ZeroDivisionError, DivisionByZeroError),
+    (ValueError, AttributeValueError),
+)
+
+
+def require_known(holds: bool, error: Exception) -> None:
+    """Something that is known now holds, or else an error is raised: numpy's in numpy code, ours elsewhere."""
+    if holds:
+        return
+    if is_noted():
+        require(lambda: False, error)
+    raise next(ours for theirs, ours in _OURS if isinstance(error, theirs))(str(error))
+
+
 def require_same(first: Size, second: Size, error: Exception) -> None:
     """Two sizes are the same."""
     if is_surely_same(first, second):
         return
     if isinstance(first, int) and isinstance(second, int):
-        require(lambda: first == second, error)
+        require_known(first == second, error)
         return
     require(lambda: op.Equal(sized(first), sized(second)), error)
 
@@ -62,7 +89,7 @@ def require_same_shape(first: Array, second: Array, error: Exception) -> None:
 def require_at_least(value: Size, least: int, error: Exception) -> None:
     """A size or a count is not below a number."""
     if isinstance(value, int):
-        require(lambda: value >= least, error)
+        require_known(value >= least, error)
         return
     if least <= 0 and is_natural(value):
         return

@@ -17,7 +17,7 @@ from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import is_noted
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
-from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.errors import AttributeValueError, AxisError, ShapeError
 from onnxsmith.numpy import sharing
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
@@ -63,8 +63,12 @@ def reshape(x: ArrayLike, /, shape: ShapeLike, order: str = "C", *, copy: bool |
     if layout is not None:
         wanted = layout.reshape(cast("tuple[int, ...]", sizes))
         is_plain, is_view = wanted.flags.c_contiguous, np.may_share_memory(wanted, layout)
-        if not is_view:
-            return sharing.detached(reshaped(sharing.detached(array), sizes), is_plain=True)
+    if copy is False and not is_view:
+        raise AttributeValueError(
+            "the elements do not lie so that this shape is a view of them", culprit=("attribute", "copy")
+        )
+    if layout is not None and not is_view:
+        return sharing.detached(reshaped(sharing.detached(array), sizes), is_plain=True)
     return sharing.view(
         array,
         lambda base: reshaped(base, sizes),
@@ -144,6 +148,19 @@ def ravel(x: ArrayLike, order: str = "C") -> Array:
         # Unlike `reshape`, it makes a copy of elements that do not lie side by side.
         return sharing.detached(reshape(array, (-1,), order), is_plain=True)
     return reshape(array, (-1,), order)
+
+
+@public("_flat")
+def flat(x: Array) -> Array:
+    """`x.flat`: all elements in a row, shared however they lie."""
+    before = tuple(x.shape)
+    return sharing.view(
+        x,
+        lambda base: reshaped(base, (x.size,) if is_known(before) else (-1,)),
+        lambda base, part: reshaped(part, before),
+        lambda layout: layout.reshape(-1),
+        is_plain=x._is_plain,
+    )
 
 
 # -- the order of dimensions -----------------------------------------------------------------------------
@@ -242,7 +259,11 @@ def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Array:
     array = array_of(x)
     rank = array.ndim
     source = axis_of(axis, rank)
-    place = axis_of(start, rank + 1, "start")
+    if not isinstance(cast(object, start), SupportsIndex) or not -rank <= start <= rank:
+        axis_of(start, rank + 1, "start")
+        raise AxisError(f"start {start} is out of bounds: it is from {-rank} to {rank}")
+    # A negative start counts among the dimensions that there are: -1 stands before the last one.
+    place = start + rank if start < 0 else start
     return moveaxis(array, source, place - (source < place))
 
 
@@ -278,7 +299,8 @@ def squeeze(x: ArrayLike, /, axis: Axes = None) -> Array:
             )
         axes = tuple(k for k, each in enumerate(shape) if each == 1)
     else:
-        axes = axes_of(axis, array.ndim)
+        # As numpy, which counts one dimension of a number here.
+        axes = () if not shape and axis in (0, -1) else axes_of(axis, array.ndim)
         for each in axes:
             if isinstance(shape[each], int) and shape[each] != 1:
                 raise ShapeError(f"dimension {each} has size {shape[each]}, and only one of size 1 can go")
@@ -414,7 +436,11 @@ def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
     if not given:
         return ()
     shape = broadcast_shapes(*[tuple(each.shape) for each in given])
-    return tuple(broadcast_to(each, shape) for each in given)
+    if is_known(shape) and all(tuple(each.shape) == shape for each in given):
+        return tuple(given)  # as numpy, which gives them as they are
+    made = tuple(broadcast_to(each, shape) for each in given)
+    # Of no elements none stands for several.
+    return tuple(map(sharing.detached, made)) if is_known(shape) and 0 in shape else made
 
 
 def _at_least(x: ArrayLike, rank: int) -> Array:

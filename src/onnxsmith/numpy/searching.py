@@ -1,5 +1,8 @@
 """Where elements stand: `argmax`, `argmin`, `nonzero`, `argwhere`, `flatnonzero`."""
 
+# pyright: reportPrivateUsage=false
+# How an array holds its elements is the business of this package, and no attribute that users see.
+
 from __future__ import annotations
 
 import numpy as np
@@ -150,7 +153,16 @@ def nonzero(a: ArrayLike) -> tuple[Array, ...]:
         raise ShapeError(
             "a scalar has no places that are not zero", help="xp.nonzero(xp.atleast_1d(x)), if that is meant"
         )
-    return _nonzero(x)
+    if x.ndim == 1:
+        return _nonzero(x)
+    # numpy's are the columns of one array, and not side by side: `ravel` makes a copy of one.
+    if not x.is_symbolic:
+        places = _places(x)
+        return tuple(places[:, k] for k in range(x.ndim))
+    found = _nonzero(x)
+    for each in found:
+        each._is_plain = False
+    return found
 
 
 @recorded()

@@ -70,6 +70,12 @@ def _distinct(
     return tuple(found)
 
 
+def _groups(x: Array, *wanted: bool, equal_nan: bool = False) -> tuple[Array, ...]:
+    """The distinct elements and more; none is a number, whatever has no dimensions."""
+    first, inverse, counts = wanted
+    return tuple(map(detached, _distinct(x, first, inverse, counts, equal_nan)))
+
+
 @recorded()
 def _distinct_slices(
     x: Array, axis: int, wants_first: bool, wants_inverse: bool, wants_counts: bool
@@ -105,7 +111,7 @@ def unique(
     x = array_of(ar)
     wanted = bool(return_index), bool(return_inverse), bool(return_counts)
     if axis is None:
-        found = _distinct(x, *wanted, bool(equal_nan))
+        found = _groups(x, *wanted, equal_nan=bool(equal_nan))
     else:
         found = _distinct_slices(x, axis_of(axis, x.ndim), *wanted)
     return found if any(wanted) else found[0]
@@ -119,7 +125,7 @@ def unique_all(x: ArrayLike, /) -> UniqueAllResult:
     >>> xp.unique_all(xp.asarray([2, 1, 2])).values
     Array([1, 2])
     """
-    return UniqueAllResult(*_distinct(array_of(x), True, True, True, False))
+    return UniqueAllResult(*_groups(array_of(x), True, True, True))
 
 
 @public("unique_counts")
@@ -130,7 +136,7 @@ def unique_counts(x: ArrayLike, /) -> UniqueCountsResult:
     >>> xp.unique_counts(xp.asarray([2, 1, 2])).counts
     Array([1, 2])
     """
-    return UniqueCountsResult(*_distinct(array_of(x), False, False, True, False))
+    return UniqueCountsResult(*_groups(array_of(x), False, False, True))
 
 
 @public("unique_inverse")
@@ -141,7 +147,7 @@ def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult:
     >>> xp.unique_inverse(xp.asarray([2, 1, 2])).inverse_indices
     Array([1, 0, 1])
     """
-    return UniqueInverseResult(*_distinct(array_of(x), False, True, False, False))
+    return UniqueInverseResult(*_groups(array_of(x), False, True, False))
 
 
 @public("unique_values")
@@ -153,7 +159,7 @@ def unique_values(x: ArrayLike, /) -> Array:
     >>> xp.unique_values(xp.asarray([2, 1, 2]))
     Array([1, 2])
     """
-    return _distinct(array_of(x), False, False, False, False)[0]
+    return _groups(array_of(x), False, False, False)[0]
 
 
 # -- sets ------------------------------------------------------------------------------------------------

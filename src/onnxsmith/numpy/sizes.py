@@ -13,6 +13,7 @@ from onnxsmith.core.semantics.number import Number, is_natural
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeTypeError, ShapeError
 from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.axes import index_of
 from onnxsmith.types.dtypes import DType
 
 #: One size: known now, or a number of the model.
@@ -31,8 +32,9 @@ def size_of(value: object, name: str = "shape") -> Size:
         return value
     if isinstance(value, Array) and value.is_symbolic and value.ndim == 0 and value.dtype.kind in "iu":
         return cast(Number, cast(Tensor, value.held).as_number())
-    if isinstance(value, SupportsIndex):
-        return value.__index__()
+    number = index_of(value)
+    if number is not None:
+        return number
     raise AttributeTypeError(
         f"{name} is made of integers, not {type(value).__name__}", culprit=("attribute", name)
     )

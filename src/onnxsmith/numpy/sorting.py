@@ -20,7 +20,7 @@ from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
-from onnxsmith.numpy.requirements import Condition, is_within, require
+from onnxsmith.numpy.requirements import Condition, is_within, require, require_same
 from onnxsmith.numpy.sizes import Size, sized
 from onnxsmith.types.dtypes import DType
 
@@ -40,7 +40,11 @@ def flat(x: Array) -> Array:
     return array_from(tensors_of(x).map(values.flat))
 
 
-def _check_kind(kind: object, order: object) -> None:
+def _check_kind(kind: object, order: object, stable: object = None) -> None:
+    if kind is not None and stable is not None:
+        raise AttributeValueError(
+            "kind and stable say the same, and both are given", culprit=("attribute", "stable")
+        )
     if kind not in _KINDS:
         raise AttributeValueError(
             f"there is no way of sorting {kind!r}", help="all are stable here", culprit=("attribute", "kind")
@@ -77,7 +81,7 @@ def sort(
     >>> xp.sort(xp.asarray([3, 1, 2]))
     Array([1, 2, 3])
     """
-    _check_kind(kind, order)
+    _check_kind(kind, order, stable)
     x, along = flattened(array_of(a), axis)
     return _sorted(x, along, bool(descending))
 
@@ -99,7 +103,7 @@ def argsort(
     >>> xp.argsort(xp.asarray([3, 1, 2]))
     Array([1, 2, 0])
     """
-    _check_kind(kind, order)
+    _check_kind(kind, order, stable)
     given = array_of(a)
     if given.ndim == 0 and axis in (-1, 0):
         axis = None  # as numpy, which counts one dimension here
@@ -137,6 +141,7 @@ def lexsort(keys: ArrayLike, axis: int = -1) -> Array:
         ):
             raise ShapeError(f"all keys have one shape, and there are {given[0].shape} and {each.shape}")
     if given[0].ndim == 0:
+        axis_of(axis, 1)  # as numpy, which counts one dimension here
         return _ordered_by([flat(each) for each in given], 0)[0]
     return _ordered_by(given, axis_of(axis, given[0].ndim))
 
@@ -155,6 +160,8 @@ def sort_complex(a: ArrayLike) -> Array:
 
 
 def _check_places(x: Array, kth: object, axis: int) -> None:
+    if array_of(kth).dtype.kind not in "iu":
+        raise InputTypeError("kth is of integers")
     size = x.shape[axis]
     if isinstance(size, Number) or (isinstance(kth, Array) and kth.is_symbolic):
         # All elements are in order, wherever the places are; but there have to be such places.
@@ -243,6 +250,8 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
     order = None if sorter is None else array_of(sorter)
     if order is not None and order.dtype.kind not in "iu":
         raise InputTypeError(f"sorter is of integers, not of {order.dtype.name}")
+    if order is not None and order.ndim == 1:
+        require_same(order.shape[0], rows.shape[0], ValueError("sorter.size must equal a.size"))
     dtype = np.promote_types(rows.dtype, given.dtype)
     return places_in(rows, given, dtype, side == "right", order)
 

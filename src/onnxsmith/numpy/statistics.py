@@ -28,7 +28,7 @@ from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.reductions import MISSING, Missing, is_long, mask_of, masked
 from onnxsmith.numpy.registry import UFUNCS, public
-from onnxsmith.numpy.requirements import require, require_same
+from onnxsmith.numpy.requirements import require, require_at_least, require_same
 from onnxsmith.types.dtypes import DType
 
 
@@ -149,8 +149,11 @@ def _spread(
     kind = dtypes.part(mean_type(x.dtype) if dtype is None else dtypes.read(dtype))
     if kind.kind != "f":
         raise InputTypeError(f"a variance is not computed in {kind.name}")
-    middle = None if mean is MISSING else array_of(mean)
     axes = axes_of(axis, x.ndim)
+    middle = None if mean is MISSING else array_of(mean)
+    if middle is None and x.dtype.kind == "c" and dtype is not None and dtypes.read(dtype).kind == "f":
+        # As numpy, which takes the mean in that type: of the real parts alone.
+        middle = averaged(x.real.copy(), axes, kind, True, mask_of(where, x), is_long(x, axes))
     made = spread(
         x, axes, kind, float(ddof), bool(keepdims), is_root, mask_of(where, x), middle, is_long(x, axes)
     )
@@ -257,6 +260,8 @@ def average(
     kind = mean_type(x.dtype)
     if weights is None:
         made = averaged(x, axes, kind, bool(keepdims), None, is_long(x, axes))
+        for each in made.shape:  # as numpy, which divides the number of elements by that of the results
+            require_at_least(each, 1, ZeroDivisionError("division by zero"))
         if not returned:
             return made
         ones = as_type(_counted(x, axes, bool(keepdims)), kind)
@@ -273,7 +278,8 @@ def average(
         require_same(mine, theirs, TypeError(_NO_AXIS) if axis is None else ValueError(said))
     kind = np.promote_types(np.promote_types(x.dtype, given.dtype), kind)
     made, scale = _weighted(x, given, axes, kind, bool(keepdims))
-    is_nothing = given.ndim != x.ndim and not given.is_symbolic and not given.size
+    # numpy adds up weights of fewer dimensions before it broadcasts them.
+    is_nothing = given.ndim != x.ndim and not given.is_symbolic and not np.asarray(given).sum()
     if is_nothing or (not scale.is_symbolic and not np.asarray(scale).all()):
         raise DivisionByZeroError("the weights add up to zero, and nothing can be divided by that")
     if scale.is_symbolic:

@@ -223,6 +223,10 @@ def put(a: Array, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
         raise InputTypeError(f"only an array of onnxsmith.numpy is written to, not {type(a).__name__}")
     index, new = _index(ind, "ind"), constant_of(v, a.dtype)
     check_mode(mode)
+    if not a.is_symbolic and not a.size and (index.is_symbolic or index.size):
+        raise TensorIndexError("an array without elements has none to be replaced")
+    if any(not each.is_symbolic and not each.size for each in (new, index)):
+        return  # as numpy: nothing is written
     if mode == "raise":
         _check_bounds(index, flat(sharing.detached(a)), 0)
     sharing.replace(a, _put(sharing.detached(a), index, new, mode))

@@ -15,6 +15,7 @@ from onnxsmith.numpy.axes import Axes, axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, tensors_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.types.dtypes import DType
 
 _FAR = np.array([np.iinfo(np.int64).max])
@@ -41,18 +42,11 @@ def _places(is_kept: TensorValue, axis: int) -> tuple[TensorValue, TensorValue]:
 
 
 @recorded()
-def _trimmed(x: Array, axes: tuple[int, ...], at_front: bool, at_back: bool) -> Array:
-    field = tensors_of(x)
-    is_kept = field.is_nonzero()
-    for axis in axes:
-        begins, ends = _places(is_kept, axis)
-        if not at_back:
-            ends = values.constant(_FAR)
-        if not at_front:
-            # Where nothing is kept, nothing is left, whichever end is trimmed.
-            begins = values.constant(np.array([0]))
-        field = field.map(lambda part, a=begins, b=ends, k=axis: op.Slice(part, a, b, [k]))
-    return array_from(field)
+def _bounds(x: Array, axes: tuple[int, ...]) -> Array:
+    """The first place along each axis where something is kept, and the one behind the last; a row for each."""
+    is_kept = tensors_of(x).is_nonzero()
+    ends = [op.Concat(*_places(is_kept, axis), axis=0) for axis in axes]
+    return array_from(op.Concat(*[op.Unsqueeze(each, [0]) for each in ends], axis=0))
 
 
 @public("trim_zeros")
@@ -67,7 +61,17 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axes = None) -> Array:
     which = trim.lower() if isinstance(trim, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
     if which not in ("f", "b", "fb", "bf"):
         raise AttributeValueError(f"trim is 'f', 'b' or 'fb', not {trim!r}", culprit=("attribute", "trim"))
-    return _trimmed(array, axes_of(axis, array.ndim), "f" in which, "b" in which)
+    axes = axes_of(axis, array.ndim)
+    if not axes:
+        return array[...]
+    bounds = _bounds(detached(array), axes)
+    parts = [slice(None)] * array.ndim
+    for row, each in enumerate(axes):
+        # Where nothing is kept, nothing is left, whichever end is trimmed.
+        begins = bounds[row, 0] if "f" in which else None
+        ends = bounds[row, 1] if "b" in which else None
+        parts[each] = slice(begins, ends)
+    return array[tuple(parts)]
 
 
 def without_first(x: Field, is_left_out: TensorValue) -> Field:

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.value import Value
-from onnxsmith.errors import AttributeValueError, CallError, InputTypeError
+from onnxsmith.diagnostics import described_type
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_of
@@ -59,7 +60,7 @@ def read_options(
         if "out" in kwargs:
             raise CallError(f"{name} was told twice where to write: behind its inputs, and as out=")
         kwargs["out"] = (*outs, *[None] * (like.nout - len(outs)))
-    keepdims = bool(kwargs.get("keepdims", False))
+    keepdims = _read_flag("keepdims", kwargs.get("keepdims", False))
     axes = _read_axes(name, like, kwargs)
     options = Options(
         out=read_out(name, kwargs.pop("out", None), like.nout),
@@ -105,9 +106,19 @@ def read_where(where: Any) -> Array | None:
     return mask
 
 
+def _read_flag(name: str, value: object) -> bool:
+    """A truth value, as numpy takes one."""
+    try:
+        return bool(value)
+    except ValueError:
+        raise AttributeTypeError(
+            f"{name}= is True or False, not {described_type(type(value))}", culprit=("attribute", name)
+        ) from None
+
+
 def read_casting(casting: object) -> Casting:
     """A rule for conversions."""
-    if casting not in _CASTINGS:
+    if not isinstance(casting, str) or casting not in _CASTINGS:
         raise AttributeValueError(
             f"there is no casting rule {casting!r}",
             help=f"there are {', '.join(_CASTINGS)}",
@@ -135,6 +146,11 @@ def _read_signature(
                 culprit=("attribute", "signature"),
             )
         return tuple(np.dtype(each) for each in codes)
+    if not isinstance(given, list | tuple) or len(cast("Sequence[Any]", given)) != like.nargs:
+        raise AttributeValueError(
+            f"a signature of {name} has {like.nin} inputs and {like.nout} outputs",
+            culprit=("attribute", "signature"),
+        )
     return tuple(None if each is None else dtypes.read(each) for each in cast("Sequence[Any]", given))
 
 
@@ -155,7 +171,13 @@ def _read_axes(name: str, like: TypeRules, kwargs: dict[str, Any]) -> Axes | Non
         return (*[(axis,)] * like.nin, out)
     if axes is None:
         return (*[tuple(range(-count, 0)) for count in core[: like.nin]], (-1,))
-    made = [cast("tuple[int, ...]", each) if isinstance(each, tuple) else (each,) for each in axes]
+    if not isinstance(axes, list | tuple):
+        what = type(cast(object, axes))
+        raise AttributeTypeError(
+            f"axes= is a list of dimensions, not {described_type(what)}", culprit=("attribute", "axes")
+        )
+    given = cast("Sequence[int | tuple[int, ...]]", axes)
+    made = [each if isinstance(each, tuple) else (each,) for each in given]
     if len(made) == like.nin and core[-1] == 0:
         made.append(())
     if [len(each) for each in made] != core:

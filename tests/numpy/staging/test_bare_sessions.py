@@ -78,3 +78,37 @@ def test_choices_of_truth_values(name: str) -> None:
         wanted = function(x)
         for one, other in zip(wanted if isinstance(wanted, tuple) else (wanted,), found, strict=True):
             np.testing.assert_allclose(other, one, rtol=1e-12)
+
+
+def with_pivots(a):
+    a, n = a.copy(), len(a)
+    order = np.arange(n)
+    for k in range(n - 1):
+        p = k + np.argmax(np.abs(a[k:, k]))
+        if p != k:
+            a[[k, p]] = a[[p, k]]
+            order[[k, p]] = order[[p, k]]
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return a, order
+
+
+def test_a_loop_of_one_turn_less_than_rows_runs_on_no_rows() -> None:
+    model = xp.to_model(with_pivots, DOUBLE["N", "N"], verify=False)
+    for made in (model, model.for_runtime(), model.optimize()):
+        session = onnxruntime.InferenceSession(made.proto.SerializeToString())
+        for size in (0, 1, 4):
+            a = np.random.default_rng(size).normal(size=(size, size))
+            for found, wanted in zip(session.run(None, {"a": a}), with_pivots(a), strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_least_squares_of_no_rows_in_the_form_for_the_runtime() -> None:
+    def fitted(x, y):
+        a = np.column_stack([x, np.ones(len(x))])
+        return np.linalg.lstsq(a, y, rcond=None)[0]
+
+    model = xp.to_model(fitted, DOUBLE["N"], DOUBLE["N"], verify=False).for_runtime()
+    session = onnxruntime.InferenceSession(model.proto.SerializeToString())
+    (found,) = session.run(None, {"x": np.zeros(0), "y": np.zeros(0)})
+    np.testing.assert_array_equal(found, [0, 0])

@@ -188,3 +188,33 @@ def test_what_would_not_be_the_same_is_refused(function: Callable[..., Any]):
 
 def test_an_array_that_it_goes_on_writing_to_is_as_it_was_then():
     check(its_own_array_changes, np.array([1.0, 2.0, 3.0]))
+
+
+def test_numbers_of_an_iterator_with_a_count() -> None:
+    def counted(x):
+        return np.fromiter((v * 2 for v in x), dtype=float, count=len(x))
+
+    def known(x):
+        return np.fromiter((x[i] * 2 for i in range(3)), dtype=np.float32, count=3)
+
+    def some(x):
+        return np.fromiter(x, float, 2)
+
+    def of_a_list(x):
+        return np.fromiter([x[0], x[1]], float)
+
+    def of_what_is_known(x):
+        return x + np.fromiter((k * k for k in range(3)), float, 3)
+
+    x = np.array([1.0, 2.0, 3.0])
+    for function in (counted, known, some, of_a_list, of_what_is_known):
+        for made in (xp.jit(function), xp.jit(function, static="shapes")):
+            found, wanted = made(x), function(x)
+            assert found.dtype == wanted.dtype
+            np.testing.assert_array_equal(found, wanted)
+
+    def too_many(x):
+        return np.fromiter((v * 2 for v in x), dtype=float, count=len(x) + 1)
+
+    with pytest.raises(ValueError, match="too short"):
+        xp.jit(too_many)(x)

@@ -302,3 +302,16 @@ def test_a_class_is_no_function():
 
     with pytest.raises(InputTypeError, match="is a class, and a model is made of a function"):
         xp.jit(Model)
+
+
+@pytest.mark.parametrize("function", [lambda x: np.linalg.eig(x)[0], lambda x: np.linalg.eigvals(x)])
+def test_eigenvalues_are_compared_whatever_their_order_and_type(function: Any) -> None:
+    model = xp.to_model(function, DOUBLE["N", "N"])
+    assert model.report.largest < 1e-9
+    x = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    np.testing.assert_allclose(np.sort(model(x)[:, 1]), [-1, 1])
+
+
+def test_eigenvectors_have_no_length_that_could_be_compared() -> None:
+    with pytest.raises(VerificationError, match="promises no order of eigenvalues"):
+        xp.to_model(lambda x: np.linalg.eig(x)[1], DOUBLE["N", "N"])

@@ -249,3 +249,18 @@ def test_an_except_that_goes_on_is_refused_at_its_line():
     with pytest.raises(UnsupportedSyntaxError, match="only the model knows whether this is raised") as caught:
         xp.jit(first)(np.ones(2))
     assert "return x[0]" in str(caught.value)
+
+
+def test_an_array_of_several_elements_has_no_truth_value() -> None:
+    def chosen(x):
+        return 1 if x > 0 else 0
+
+    jitted = xp.jit(chosen)
+    assert jitted(np.array([1.0])) == 1
+    with pytest.raises(ValueError, match=r"Use a\.any\(\) or a\.all\(\)"):
+        jitted(np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match="ambiguous"):
+        jitted(np.zeros(0))
+    with pytest.raises(OnnxsmithError) as caught:
+        xp.to_model(chosen, DOUBLE[2])
+    assert "1 if x > 0 else 0" in str(caught.value)

@@ -1,4 +1,4 @@
-"""An element that code reads and does not use has to be there nevertheless."""
+"""An element that code reads or writes and does not use has to be there nevertheless."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
+from onnxsmith import DOUBLE
+from onnxsmith.errors import OnnxsmithError
 from tests.numpy.staging.test_python_numbers import agrees
 
 
@@ -83,6 +85,60 @@ def used_by_another_call(x):
         first(x)
         s += x[i]
     return s
+
+
+def written(x):
+    y = x.copy()
+    y[3] = 1
+    return x + 1
+
+
+def written_in_a_loop(x):
+    y = x.copy()
+    s = x.sum()
+    for i in range(len(x)):
+        y[i + 1] = s
+        s += x[i]
+    return s
+
+
+def written_in_a_branch(x):
+    y = x.copy()
+    if x.sum() > 5:
+        y[4] = 2
+    return x * 2
+
+
+def written_by_a_helper(x):
+    put(x.copy())
+    return x * 2
+
+
+def put(y):
+    y[3] += 2
+
+
+WRITING = [written, written_in_a_loop, written_in_a_branch, written_by_a_helper]
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 6])
+@pytest.mark.parametrize("function", WRITING)
+def test_places_that_are_written_and_not_read_are_there(function: Callable[..., Any], size: int) -> None:
+    agrees(function, np.arange(float(size)))
+
+
+@pytest.mark.parametrize("function", [written, written_in_a_branch, at_a_computed_place, in_a_branch])
+def test_a_model_to_ship_looks_at_them_too(function: Callable[..., Any]) -> None:
+    model = xp.to_model(function, DOUBLE["N"])
+    for size in (3, 6):
+        x = np.arange(float(size)) + 2
+        try:
+            expected = function(x)
+        except IndexError:
+            with pytest.raises(OnnxsmithError):
+                model(x)
+        else:
+            np.testing.assert_array_equal(model(x), expected)
 
 
 READING = [

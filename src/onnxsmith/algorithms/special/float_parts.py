@@ -5,6 +5,7 @@ They are read from the bits. `BitCast` came with opset 26: before, they are comp
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -111,9 +112,16 @@ def nextafter(x: TensorValue, y: TensorValue) -> TensorValue:
     next_size = _from_bits(op.Max(moved, zero), dtype_of(x))
     is_negative = op.Where(is_zero, op.Less(y, like(0, y)), op.Less(x, like(0, x)))
     made = chosen(is_negative, op.Neg(next_size), next_size)
-    # Of equal zeros numpy gives the second, but for float16.
-    made = chosen(op.Equal(x, y), x if x.dtype is DType.FLOAT16 else y, made)
+    # Of equal zeros numpy gives the second; before 2.5 not of float16.
+    is_second = x.dtype is not DType.FLOAT16 or _gives_second_zero()
+    made = chosen(op.Equal(x, y), y if is_second else x, made)
     return chosen(op.Or(op.IsNaN(x), op.IsNaN(y)), op.Add(x, y), made)
+
+
+@functools.cache
+def _gives_second_zero() -> bool:
+    """True if the installed numpy gives the second of two equal zeros of float16, as of all other types."""
+    return bool(np.signbit(np.nextafter(np.float16(0.0), np.float16(-0.0))))
 
 
 def largest(dtype: DType) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 
 from onnxsmith.algorithms.named import algorithm
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.special.double import INFINITY, log1p, number, where
+from onnxsmith.algorithms.special.double import log1p, number, zero
+from onnxsmith.algorithms.values import like
 from onnxsmith.core.value import TensorValue
 
 #: 1 / log(2) and 1 / log(10), as doubles and what is missing from them.
@@ -57,7 +58,24 @@ def logaddexp2(x: TensorValue, y: TensorValue) -> TensorValue:
 
 @algorithm(has_gradient=True)
 def entropy(x: TensorValue) -> TensorValue:
-    """-x log(x): 0 at 0, and minus infinity below."""
+    """-x log(x), of any float type: 0 at 0, and minus infinity below."""
     inside = op.Neg(op.Mul(x, op.Log(x)))
-    beside = where(op.Less(x, number(0.0)), -INFINITY, inside)
-    return where(op.Equal(x, number(0.0)), 0.0, beside)
+    beside = op.Where(op.Less(x, zero(x)), like(-np.inf, x), inside)
+    return op.Where(op.Equal(x, zero(x)), zero(x), beside)
+
+
+@algorithm(has_gradient=True)
+def xlogy(x: TensorValue, y: TensorValue) -> TensorValue:
+    """x log(y), of any float type: 0 where x is 0, unless y is no number."""
+    return _product(x, y, op.Log(y))
+
+
+@algorithm(has_gradient=True)
+def xlog1py(x: TensorValue, y: TensorValue) -> TensorValue:
+    """x log(1 + y), likewise."""
+    return _product(x, y, log1p(y))
+
+
+def _product(x: TensorValue, y: TensorValue, logarithm: TensorValue) -> TensorValue:
+    found = op.Where(op.Equal(x, zero(x)), zero(x), op.Mul(x, logarithm))
+    return op.Where(op.IsNaN(y), like(np.nan, x), found)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from onnxsmith.algorithms.linalg.powers import cross as crossed
-from onnxsmith.errors import AttributeValueError, ShapeError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.axes import axes_of, axis_of
+from onnxsmith.numpy.axes import axes_of
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.rearranging import diagonal
 from onnxsmith.numpy.recorded import recorded
@@ -69,7 +69,7 @@ def vdot(a: ArrayLike, b: ArrayLike) -> Array:
     Array(7.+0.j)
     """
     x, y = reshape(a, -1), reshape(b, -1)
-    return dot(cast(Array, UFUNCS["conjugate"](x)), y)
+    return dot(cast(Array, UFUNCS["conjugate"](x)) if x.dtype.kind == "c" else x, y)
 
 
 @public("linalg.outer")
@@ -115,7 +115,16 @@ def tensordot(a: ArrayLike, b: ArrayLike, /, axes: Any = 2) -> Array:
         mine = tuple(range(x.ndim - axes, x.ndim))
         theirs = tuple(range(axes))
     else:
-        first, second = cast("Sequence[Any]", axes)
+        pair = (
+            list(cast("Sequence[Any]", axes))
+            if isinstance(axes, Sequence) or hasattr(axes, "__len__")
+            else []
+        )
+        if len(pair) != 2:
+            raise AttributeTypeError(
+                "axes is an int, or a pair of axes for each array", culprit=("attribute", "axes")
+            )
+        first, second = pair
         mine, theirs = axes_of(first, x.ndim, "axes"), axes_of(second, y.ndim, "axes")
     if len(mine) != len(theirs):
         raise AttributeValueError("axes names as many dimensions of one array as of the other")
@@ -149,15 +158,7 @@ def vector_cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
     Array([0, 0, 1])
     """
-    x, y = broadcast_arrays(x1, x2)
-    place = axis_of(axis, x.ndim)
-    for each in (array_of(x1), array_of(x2)):
-        size = each.shape[axis_of(axis, each.ndim)]
-        if isinstance(size, int) and size != 3:
-            raise ShapeError(f"the vectors have 3 elements each, not {size}")
-        require_same(size, 3, ValueError("incompatible dimensions for cross product"))
-    dtype = dtypes.promoted([x.dtype, y.dtype])
-    return _crossed(as_type(x, dtype).copy(), as_type(y, dtype).copy(), place)
+    return cross(x1, x2, axis=axis)
 
 
 @public("cross")
@@ -172,8 +173,16 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = array_of(a), array_of(b)
-    made = vector_cross(moveaxis(x, axisa, -1), moveaxis(y, axisb, -1))
+    # Each has the axis itself: broadcast first, it would be another one of the shorter.
+    turned = [moveaxis(array_of(a), axisa, -1), moveaxis(array_of(b), axisb, -1)]
+    for each in turned:
+        size = each.shape[-1]
+        if isinstance(size, int) and size != 3:
+            raise ShapeError(f"the vectors have 3 elements each, not {size}")
+        require_same(size, 3, ValueError("incompatible dimensions for cross product"))
+    x, y = broadcast_arrays(*turned)
+    dtype = dtypes.promoted([x.dtype, y.dtype])
+    made = _crossed(as_type(x, dtype).copy(), as_type(y, dtype).copy(), x.ndim - 1)
     return moveaxis(made, -1, axisc)
 
 
@@ -231,7 +240,10 @@ def multi_dot(arrays: Sequence[object]) -> Array:
     Array([[12.],
            [12.]])
     """
-    first, *others = [array_of(each) for each in arrays]
+    made = [array_of(each) for each in arrays]
+    if len(made) < 2:
+        raise AttributeValueError("a product has two matrices or more", culprit=("attribute", "arrays"))
+    first, *others = made
     for each in others:
         first = dot(first, each)
     return first

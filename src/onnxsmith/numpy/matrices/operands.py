@@ -63,7 +63,11 @@ def scaled(z: Field) -> tuple[Field, TensorValue]:
     return z.map(lambda part: op.Div(part, scale)), scale
 
 
-def refuse_nan(a: Array, what: str, *, infinite: bool = False) -> None:
+#: The LAPACK of numpy 2.5 raises for infinities as for NaN, where that of older ones gave NaN, rank 0 or zeros.
+SVD_REFUSES_INFINITIES = np.lib.NumpyVersion(np.__version__) >= "2.5.0.dev0"
+
+
+def refuse_nan(a: Array, what: str, *, infinite: bool = SVD_REFUSES_INFINITIES) -> None:
     """Raise where elements are NaN, or infinite if that is no better: now, or in the model of numpy code."""
     if not a.is_symbolic:
         elements = np.asarray(a)

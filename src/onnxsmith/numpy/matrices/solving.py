@@ -13,6 +13,7 @@ from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
 from onnxsmith.algorithms.operators import op
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, ShapeError
+from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.axes import axis_of
@@ -27,7 +28,7 @@ from onnxsmith.numpy.matrices.operands import (
     working,
 )
 from onnxsmith.numpy.recorded import recorded
-from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.registry import UFUNCS, public
 from onnxsmith.numpy.requirements import require_same
 from onnxsmith.numpy.reshaping import broadcast_sizes, reshape, transpose
 from onnxsmith.numpy.sizes import Size, product
@@ -323,9 +324,22 @@ def matrix_power(x: ArrayLike, n: int, /) -> Array:
     array = array_of(x)
     if n < 0:
         return _power(inv(array), -n, as_type(inv(array), inv(array).dtype).dtype)
-    a = array if array.dtype.kind in "iu" else matrices(array, square=True)
     matrices(array, square=True)
+    if n == 1:
+        return array  # as numpy, which gives it as it is
+    if array.dtype.kind == "b":
+        return _power_of_truths(array, n)
+    a = array if array.dtype.kind in "iu" else matrices(array, square=True)
     return _power(a, n, a.dtype)
+
+
+def _power_of_truths(a: Array, n: int) -> Array:
+    """A power of truth values, whose products say whether there is a pair of two that are true."""
+    made = as_type(_power(as_type(a, dtypes.INT64), 0, dtypes.INT64), dtypes.BOOL)
+    for bit in f"{n:b}":
+        made = cast(Array, UFUNCS["matmul"](made, made))
+        made = made if bit == "0" else cast(Array, UFUNCS["matmul"](made, a))
+    return made
 
 
 @recorded()

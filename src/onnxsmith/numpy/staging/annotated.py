@@ -14,6 +14,7 @@ from typing import Any, cast, get_args, get_origin
 
 import numpy as np
 
+from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AnnotationError, OnnxsmithError
 from onnxsmith.numpy.array import Array
@@ -91,6 +92,7 @@ def has_sizes(hints: Mapping[str, object]) -> bool:
 
 def contradicts(hint: object, met: Met) -> bool:
     """True if what a function meets is surely none of what the annotation says."""
+    hint = _behind_alias(cast(UserValue, hint))
     origin = get_origin(hint)
     if origin is typing.Annotated:
         return contradicts(get_args(hint)[0], met)
@@ -110,6 +112,22 @@ def contradicts(hint: object, met: Met) -> bool:
     if named in _CONTAINERS:
         return not issubclass(met.kind, cast(type, named))
     return False
+
+
+#: The class of `type Name = …`, which Python 3.12 brought; `NDArray` is one since numpy 2.5.
+_ALIAS: type | None = getattr(typing, "TypeAliasType", None)
+
+
+def _behind_alias(hint: UserValue) -> UserValue:
+    """The type that a name stands for, with the arguments that it is given."""
+    while _ALIAS is not None:
+        if isinstance(hint, _ALIAS):
+            hint = cast(Any, hint).__value__
+        elif isinstance(get_origin(hint), _ALIAS):
+            hint = cast(Any, get_origin(hint)).__value__[get_args(hint)]
+        else:
+            break
+    return hint
 
 
 def _is_no_tensor(hint: TensorType, met: Met) -> bool:

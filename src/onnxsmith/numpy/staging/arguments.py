@@ -17,7 +17,7 @@ import numpy as np
 
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.tensor import Tensor
-from onnxsmith.errors import InputTypeError
+from onnxsmith.errors import CallError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
@@ -181,5 +181,8 @@ def put_together(template: Held, inputs: Sequence[Held]) -> Held:
 def bound_arguments(
     signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Arguments by the names of parameters, as Python binds them; TypeError as Python's own."""
-    return dict(signature.bind(*args, **kwargs).arguments)
+    """Arguments by the names of parameters, as Python binds them; CallError, a TypeError, in Python's words."""
+    try:
+        return dict(signature.bind(*args, **kwargs).arguments)
+    except TypeError as error:
+        raise CallError(f"{error}", help=f"its parameters are {signature}") from None

@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LastingChangeError, ShapeError, TracedValueError
@@ -28,7 +29,9 @@ from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
+from onnxsmith.numpy.requirements import require_at_least
 from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.staging.compiled import internal_functions
 from onnxsmith.numpy.staging.libraries import of_library
 from onnxsmith.scripting.staging.caught import SPEAKING, is_caught
@@ -112,6 +115,7 @@ def replacements() -> Mapping[object, Function]:
             found[theirs] = _either(theirs, functools.partial(_universal, ours))
     for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
         found[theirs] = _either(cast(Function, theirs), ours)
+    found[np.fromiter] = _from_iterator
     return found
 
 
@@ -312,9 +316,34 @@ def _new_array(
     return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
 
 
-def _from_iterable(iter: UserValue, dtype: DTypeLike, count: int = -1, **_: UserValue) -> Array:
-    found = iter.stacked if isinstance(iter, GrownList) else array_of(list(cast("Iterable[UserValue]", iter)))
-    return as_type(found if count < 0 else found[:count], dtypes.read(dtype))
+def _from_iterable(
+    iter: UserValue, dtype: DTypeLike, count: int | Number | Array = -1, **_: UserValue
+) -> Array:
+    """`np.fromiter`: as many elements as are asked for; all of them for -1."""
+    found = (
+        iter.stacked
+        if isinstance(iter, GrownList)
+        else iter
+        if isinstance(iter, Array)
+        else array_of(list(cast("Iterable[UserValue]", iter)))
+    )
+    if found.ndim != 1:
+        raise ShapeError(f"np.fromiter takes numbers here, not arrays of {found.ndim - 1} dimensions")
+    made = detached(as_type(found, dtypes.read(dtype)))
+    wanted = size_of(count, "count")
+    if isinstance(wanted, int) and wanted < 0:
+        return made
+    require_at_least(
+        cast(Size, found.shape[0] - wanted), 0, ValueError("iterator too short: fewer elements than count")
+    )
+    return made[:wanted]
+
+
+def _from_iterator(iter: UserValue, *args: UserValue, **kwargs: UserValue) -> UserValue:
+    """The same of a generator, whose elements are known to be ours when they are made."""
+    given = list(cast("Iterator[UserValue]", iter)) if isinstance(iter, Iterator) else iter
+    call = _either(np.fromiter, _from_iterable)
+    return call(given, *args, **kwargs)
 
 
 def _each_element(
@@ -336,7 +365,6 @@ def _each_element(
 
 _CREATING: dict[Function, Function] = {
     np.nditer: _each_element,
-    np.fromiter: _from_iterable,
     np.array: _new_array,
     np.asarray: _as_array,
     np.asanyarray: _as_array,

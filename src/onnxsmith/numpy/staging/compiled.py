@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.errors import InputTypeError, ShapeError
+from onnxsmith.errors import InputTypeError, ShapeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike, ShapeLike, SizeLike
 from onnxsmith.numpy.array import Array
@@ -22,6 +22,7 @@ from onnxsmith.numpy.conversions import array_of, as_type
 from onnxsmith.numpy.registry import FUNCTIONS as _REGISTERED
 from onnxsmith.numpy.registry import UFUNCS as _UNIVERSAL
 from onnxsmith.numpy.reshaping import broadcast_sizes
+from onnxsmith.numpy.sharing import view
 from onnxsmith.numpy.sizes import Size
 
 Function: TypeAlias = Callable[..., Any]
@@ -251,8 +252,13 @@ def _strided(
     subok: bool = False,
     writeable: bool = True,
 ) -> Array:
-    """Elements by their distances in memory, as a copy that cannot be written to: elements may stand there twice."""
+    """Elements by their distances in memory: a view that cannot be written to, for elements may stand there twice."""
     array = array_of(x)
+    if not cast("tuple[bool, str | None]", array.traits)[0]:
+        raise TracedValueError(
+            "how far apart the elements of this array are is known to numpy alone",
+            help="make a copy first: np.ascontiguousarray(x)",
+        )
     sizes = array.shape if shape is None else tuple(shape)
     steps = array.strides if strides is None else tuple(strides)
     if len(sizes) != len(steps):
@@ -260,12 +266,26 @@ def _strided(
             f"as_strided needs as many strides as the shape has sizes: {len(steps)} for {len(sizes)}",
             help="strides are in bytes, one for each dimension of shape; without them they are those of the array",
         )
-    flat = FUNCTIONS["reshape"](array, (-1,))
+    if any(isinstance(each, int) and each < 0 for each in steps):
+        raise InputTypeError("as_strided goes forward here", help="reverse the result: as_strided(…)[::-1]")
     place: Any = 0
     for axis, (size, step) in enumerate(zip(sizes, steps, strict=True)):
         counted = FUNCTIONS["arange"](size).reshape((-1,) + (1,) * (len(sizes) - axis - 1))
         place = UFUNCS["add"](place, UFUNCS["multiply"](counted, step // array.itemsize))
-    made: Array = flat[place] if sizes else flat[0]
+
+    def taken(base: Array) -> Array:
+        row = FUNCTIONS["reshape"](base, (-1,))
+        return row[place] if sizes else row[0]
+
+    made = view(
+        array,
+        taken,
+        lambda base, part: base,  # it is never written to
+        lambda layout: np.lib.stride_tricks.as_strided(
+            layout, cast("tuple[int, ...]", sizes), cast("tuple[int, ...]", steps)
+        ),
+        is_plain=False,
+    )
     made.lock("its elements may stand at several places of another array")
     return made
 

@@ -21,7 +21,7 @@ from onnxsmith.numpy.holding import Holding
 from onnxsmith.numpy.staging import python_stand_ins, stand_ins
 from onnxsmith.numpy.staging.builtin_calls import in_place_of
 from onnxsmith.numpy.staging.callees import as_ours, outside_array, replacement
-from onnxsmith.numpy.staging.in_c import compiled
+from onnxsmith.numpy.staging.in_c import behind_numba, compiled
 from onnxsmith.numpy.staging.joining_indices import joining
 from onnxsmith.numpy.staging.python_stand_ins import collected, mapped, reduced
 from onnxsmith.numpy.staging.stand_ins import stand_in
@@ -31,6 +31,7 @@ from onnxsmith.scripting.staging.function_stager import Staging
 from onnxsmith.scripting.staging.generators import Yielded
 from onnxsmith.scripting.staging.iteration import Iteration
 from onnxsmith.scripting.staging.script_values import Function, T
+from onnxsmith.scripting.staging.watch import keep_as_row
 from onnxsmith.source import PACKAGE_DIRECTORY
 
 _LIBRARY = sysconfig.get_paths()["stdlib"]
@@ -114,6 +115,9 @@ class NumpyDialect:
     ) -> Function | None:
         if isinstance(function, StandsFor):
             return stage(function.__wrapped__)
+        behind = behind_numba(function)
+        if behind is not None:
+            return self.callee(behind, None, stage) or stage(behind)
         if self._substitutes is not None:
             instead = self._substitutes.called(function, stage)
             if instead is not None:
@@ -163,7 +167,9 @@ class NumpyDialect:
 
     def grown(self, items: Sequence[UserValue], taken: Sequence[UserValue]) -> UserValue | None:
         numbers = list_of_numbers(items, taken)
-        return cast("UserValue | None", list_of_rows(items, taken)) if numbers is None else numbers
+        return (
+            cast("UserValue | None", list_of_rows(items, taken, keep_as_row)) if numbers is None else numbers
+        )
 
     def yielded(self, value: UserValue) -> UserValue:
         if isinstance(value, Array) and not value.is_number:

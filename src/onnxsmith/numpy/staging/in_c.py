@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 import types
+from typing import cast
+
+import numpy as np
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.errors import OnnxsmithError, TracedValueError
@@ -41,6 +44,21 @@ def compiled(function: Function) -> Function | None:
 
     SPEAKING.add(call.__code__)
     return call
+
+
+def behind_numba(function: Function) -> Function | None:
+    """The Python function that numba compiles, which is staged in its place; None for all others.
+
+    A dispatcher of numba's is known by its module, so that numba is not imported.
+    """
+    kind: type[object] = type(function)
+    if not kind.__module__.startswith("numba."):
+        return None
+    dispatcher: object = getattr(function, "_dispatcher", function)  # of `numba.vectorize`
+    behind: object = getattr(dispatcher, "py_func", None)
+    if not isinstance(behind, types.FunctionType):
+        return None
+    return behind if dispatcher is function else cast(Function, np.vectorize(behind))
 
 
 def _is_class_in_c(function: Function) -> bool:

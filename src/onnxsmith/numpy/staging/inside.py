@@ -14,7 +14,9 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from
+from onnxsmith.numpy.creation import check_crossing
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.staging.arguments import bound_arguments
 from onnxsmith.numpy.staging.dialect import NumpyDialect, Substitutes
 from onnxsmith.numpy.staging.raising import guarded
 from onnxsmith.numpy.staging.recording import numbers_of_numpys, plain_function, staged_function
@@ -45,9 +47,9 @@ def stage(
     """
     plain = plain_function(function)
     staged = staged_function(plain, Staging(NumpyDialect(substitutes)))
-    given = plain.signature.bind(*args, **kwargs)
+    given = bound_arguments(plain.signature, args, kwargs)
     with CellScope(), collecting_raises() as raises, numbers_of_numpys():
-        made = staged(plain.arguments(given.arguments))
+        made = staged(plain.arguments(given))
         return _guarded(made, raises) if isinstance(raises.which, Number) else made
 
 
@@ -77,8 +79,10 @@ def _as_array(value: Any) -> Any:
     inner = parts(value)
     if inner is not None:
         return rebuilt(value, [_as_array(each) for _, each in inner])
-    is_tensor = isinstance(value, Tensor) and value.is_symbolic and not isinstance(value, Number)
-    return array_from(cast(Tensor, value)) if is_tensor else value
+    if not isinstance(value, Tensor) or not value.is_symbolic or isinstance(value, Number):
+        return value
+    check_crossing(value)
+    return array_from(value)
 
 
 def _guarded(made: UserValue, raises: Raises) -> UserValue:

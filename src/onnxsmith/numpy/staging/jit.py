@@ -30,6 +30,7 @@ from onnxsmith.numpy.staging.models import plain_model
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
 from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.outside import Outside
+from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.tracing.model_maker import MakesModels
 
 P = ParamSpec("P")
@@ -39,7 +40,7 @@ _LIMIT = 256
 
 
 @shown_as("jitted function")
-class Jitted(StandsFor, MakesModels):
+class Jitted(StandsFor, MakesModels, HoldsFunction):
     """A function that `jit` has wrapped."""
 
     def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:

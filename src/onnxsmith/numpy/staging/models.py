@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
@@ -120,6 +121,9 @@ def to_model(
     )
     try:
         made = record(**options)
+        if made.unused_reads:
+            with contextlib.suppress(OnnxsmithError):  # an error that cannot be noted here is left out
+                made = record(noted=made.unused_reads, **options)
     except OnnxsmithError as error:
         if opset_version is None or opset_version >= _OPSET:
             raise

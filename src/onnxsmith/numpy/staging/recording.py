@@ -189,6 +189,7 @@ class Recording:
         **options: Any,
     ) -> None:
         self._precision = precision
+        self._is_model = is_model
         self._reads = Reads(noted)
         #: The same, to find the first error: see `places`.
         self._in_order = functools.partial(
@@ -216,7 +217,7 @@ class Recording:
             given = {name: put_together(each, values) for name, each in template.items()}
             outputs = Outputs(has_known=is_model)
             noting = noting_places() if finds_order else contextlib.nullcontext()
-            marked = contextlib.nullcontext() if is_model or finds_order else collecting_reads(self._reads)
+            marked = contextlib.nullcontext() if finds_order else collecting_reads(self._reads)
             with CellScope(), collecting_raises() as raises, numbers_of_numpys(), noting, marked:
                 self._rebuild = outputs.taken_from(staged(function.arguments(given)), "")
                 self._note_written(values, before, outputs, is_model=is_model)
@@ -246,7 +247,7 @@ class Recording:
         """Where the code asks for elements that the model that runs will not ask for: see `reads`."""
         if not self._reads.found:
             return frozenset()
-        return self._reads.unused(is_pruned=_is_worth_it(self.model.proto))
+        return self._reads.unused(is_pruned=self._is_model or _is_worth_it(self.model.proto))
 
     def _note_written(
         self, values: Sequence[object], before: Sequence[object], outputs: Outputs, *, is_model: bool
@@ -364,7 +365,7 @@ def _shown(template: Held, leaves: Sequence[Leaf]) -> str:
 
 
 #: What errors of Python's and of C code call values of ours.
-_OURS = ("'Array'", "not Array", "got Array", "(Array", "IntegralNumber", "RealNumber", "'Number'", "'Flags'")
+_OURS = ("'Array'", "not Array", "got Array", "(Array", "'number'", "type number", "'Flags'")
 
 
 def _only_numpys(error: Exception) -> InputTypeError | None:

@@ -103,20 +103,11 @@ def _number_of(usual: Function) -> Function:
     return number_of
 
 
-def _textual(usual: Function) -> Function:
-    """Only the model knows the elements, which scripts say of tensors."""
-
-    def text(*args: UserValue, **kwargs: UserValue) -> UserValue:
-        given = [each.tensor if isinstance(each, Array) and each.is_symbolic else each for each in args]
-        return usual(*given, **kwargs)
-
-    return text
-
-
 def _rounded(usual: Function) -> Function:
     def rounded(number: UserValue, ndigits: int | None = None) -> UserValue:
         if not is_open(number):
-            return usual(number) if ndigits is None else usual(number, ndigits)
+            digits = () if ndigits is None else (ndigits,)
+            return usual(number, *digits)
         array = cast(Array, number)
         if array.dtype.kind == "b" or not array.is_number:
             kind = f"numpy.{array.dtype.name}" if array.is_number else "numpy.ndarray"
@@ -247,7 +238,6 @@ _MAKERS: dict[str, Maker] = {
 OF_SINGLE_NUMBERS: dict[Function, Maker] = {
     **dict.fromkeys(cast("Sequence[Function]", (int, float)), _number_of),
     builtins.bool: _of_tensors,
-    **dict.fromkeys(cast("Sequence[Function]", (str, repr, format)), _textual),
     builtins.round: _rounded,
     operator.index: _index,
     **{getattr(math, name): _counted(name, make) for name, make in _MAKERS.items() if hasattr(math, name)},

@@ -317,8 +317,16 @@ def _precision_and_recall(
     return float(precision), float(recall), float(score), None
 
 
+# -- numba -------------------------------------------------------------------------------------------------
+
+
+def _prange(*bounds: int) -> range:
+    return range(*bounds)
+
+
 #: By module and name.
 STAND_INS: dict[tuple[str, str], Callable[..., object]] = {
+    ("numba.misc.special", "prange"): _prange,
     ("sklearn.utils.validation", "_nw_into_df_or_series"): _is_frame,
     ("sklearn.utils.validation", "check_consistent_length"): _check_lengths,
     ("sklearn.utils.validation", "_assert_all_finite"): _check_finite,

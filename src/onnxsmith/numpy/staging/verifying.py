@@ -29,6 +29,8 @@ from onnxsmith.types.dtypes import DType
 
 #: Sizes that open dimensions have: each name its own, of these in turn.
 _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
+#: How the functions of models that compute eigenvalues are named.
+_EIGENVALUES = ("eig__", "schur__")
 #: How long the function may run on arguments that were made up, each time.
 SECONDS = 10.0
 #: How many units in the last place of the largest number a result may be off: a sum of many is rounded in any order.
@@ -71,6 +73,10 @@ class Verification:
         self._is_exact = is_exact
         #: The largest difference of floats, as a part of the largest number; None for any.
         self._allowed = _rounding(recording.model, leaves) if is_exact and allowed is None else allowed
+        #: Whether it has eigenvalues: numpy promises no order of them, and gives floats for some matrices.
+        self._has_eigenvalues = any(
+            each.name.startswith(_EIGENVALUES) for each in recording.model.proto.functions
+        )
 
     def run(self, data: Sequence[Any] | Mapping[str, Any] | None) -> ModelReport:
         """Compare, and raise where the two differ by more than rounding does."""
@@ -170,6 +176,8 @@ class Verification:
             report.rows.append(self._compared(example.label, name, mine, _like(mine, other)))
 
     def _compared(self, label: str, name: str, mine: Elements, theirs: Elements) -> Comparison:
+        if self._has_eigenvalues:
+            mine, theirs = _with_eigenvalues(mine, theirs)
         if theirs.dtype.kind == "c":
             theirs = fed(theirs)
         if theirs.shape == (0,) and theirs.dtype == np.float64 and not mine.size:
@@ -192,9 +200,33 @@ class Verification:
     def _error(self, what: str) -> VerificationError:
         return VerificationError(
             f"the model of '{self._plain.name}' does not give what the function gives: {what}",
-            help="verify=False makes the model all the same, and verify=1e-3 allows a thousandth of the largest "
+            help="numpy promises no order of eigenvalues, nor the length of eigenvectors: verify=False makes the "
+            "model, and results that do not depend on either can be compared"
+            if self._has_eigenvalues
+            else "verify=False makes the model all the same, and verify=1e-3 allows a thousandth of the largest "
             "number; please report it, with the function",
         )
+
+
+def _with_eigenvalues(mine: Elements, theirs: Elements) -> tuple[Elements, Elements]:
+    """An output that may be eigenvalues, as complex numbers, and those of the function in the order of the model's."""
+    if theirs.dtype.kind == "f" and mine.shape == (*theirs.shape, 2):
+        theirs = theirs.astype(dtypes.complex_of(theirs.dtype))
+    if theirs.dtype.kind != "c" or mine.shape != (*theirs.shape, 2) or theirs.ndim < 1:
+        return mine, theirs
+    given = mine[..., 0] + 1j * mine[..., 1]
+    size = float(np.max(np.abs(theirs), initial=0.0)) or 1.0
+    ordered = np.take_along_axis(theirs, _order(theirs, size), -1)
+    places = np.argsort(_order(given, size), -1)
+    turned = np.take_along_axis(ordered, places, -1)
+    # Another order is one of eigenvalues only if it makes them equal.
+    return mine, turned if np.allclose(turned, given, rtol=0, atol=1e-6 * size) else theirs
+
+
+def _order(values: Elements, size: float) -> Elements:
+    """The order of complex numbers along the last axis, by their parts; what rounding tells apart is equal."""
+    rounded = np.round(values / size, 6)
+    return np.lexsort((rounded.imag, rounded.real), axis=-1)
 
 
 def _rounding(model: Model, leaves: Sequence[Leaf]) -> float:

@@ -1,0 +1,165 @@
+"""The law that arrays share their elements where numpy's do: every function, written to its argument or to its result.
+
+The calls are those of `every_argument`, on arrays that lie in memory in three ways. After a write to one of them, all
+arguments and results hold what numpy's hold. Where numpy makes a view, a write or the read that follows may be refused;
+where it makes a copy, both go on.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import onnxsmith.numpy as xp
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.numpy.array import Array
+from onnxsmith.numpy.dispatch import array_function
+from tests.laws.named import Law, Verdict
+from tests.numpy.domains import DOMAINS
+from tests.numpy.domains.samples import A, Given
+from tests.numpy.every_argument import Call, calls, difference, numpys
+
+#: How an array lies in memory: in order, transposed, and as every second of another.
+LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "plain": (lambda x: x, lambda x: x),
+    "transposed": (lambda x: x.T.copy(), lambda x: x.T),
+    "spread": (lambda x: np.repeat(x, 2, axis=-1) if x.ndim else x, lambda x: x[..., ::2] if x.ndim else x),
+}
+#: Functions whose results numpy leaves open, or that give no arrays.
+_OPEN = ("linalg.eigvals", "partition", "unique_values", "result_type", "common_type", "min_scalar_type")
+
+
+class Write(NamedTuple):
+    """A call, how its arrays lie, and which of the arguments or results is written to."""
+
+    call: Call
+    layout: str
+    is_result: bool
+    place: int
+
+    def __str__(self) -> str:
+        written = f"{'result' if self.is_result else 'argument'} {self.place}"
+        return f"{self.call}, {self.layout}, then a write to {written}"
+
+
+class _State(NamedTuple):
+    arguments: list[Any]
+    results: list[Any]
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    if isinstance(value, Array | np.ndarray):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _arrays(each)
+
+
+def _made(value: Any, layout: str, *, is_ours: bool) -> Any:
+    if isinstance(value, A | Given):
+        before, then = LAYOUTS[layout]
+        whole = before(value.made())
+        return then(xp.asarray(whole) if is_ours else whole.copy())
+    if isinstance(value, list | tuple):
+        return type(value)(_made(each, layout, is_ours=is_ours) for each in value)
+    return value
+
+
+def _called(write: Write, *, is_ours: bool) -> _State:
+    call = write.call
+    args = [_made(each, write.layout, is_ours=is_ours) for each in call.args]
+    kwargs = {key: _made(each, write.layout, is_ours=is_ours) for key, each in call.kwargs}
+    theirs = numpys(call.name)
+    result = array_function(theirs, args, kwargs) if is_ours else theirs(*args, **kwargs)
+    return _State(list(_arrays([*args, *kwargs.values()])), list(_arrays(result)))
+
+
+def _write(state: _State, write: Write) -> None:
+    arrays = state.results if write.is_result else state.arguments
+    arrays[write.place][...] = arrays[write.place].dtype.type(7)
+
+
+def judge(write: Write) -> Verdict:
+    """The verdict on one write."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            wanted = _called(write, is_ours=False)
+            found = _called(write, is_ours=True)
+        except Exception:  # what is refused is the matter of another law
+            return Verdict("refused", f"{write}: the call is refused")
+        arrays = wanted.results if write.is_result else wanted.arguments
+        if write.place >= len(arrays):
+            return Verdict("equal")
+        is_shared = any(
+            np.shares_memory(one, other) for one in wanted.arguments for other in wanted.results
+        ) or any(a is not b and np.shares_memory(a, b) for a in wanted.results for b in wanted.results)
+        try:
+            _write(wanted, write)
+        except ValueError as error:
+            return _refused(write, found, error)
+        try:
+            _write(found, write)
+            told = _told(wanted, found)
+        except OnnxsmithError as error:
+            kind = "refused" if is_shared else "wrong"
+            return Verdict(kind, f"{write}: {error}")
+    return Verdict("equal") if told is None else Verdict("wrong", f"{write}: {told}")
+
+
+def _refused(write: Write, found: _State, error: ValueError) -> Verdict:
+    try:
+        _write(found, write)
+    except OnnxsmithError:
+        return Verdict("equal")
+    return Verdict("wrong", f"{write}: numpy raises {error!r}, and here is {found}")
+
+
+def _told(wanted: _State, found: _State) -> str | None:
+    pairs: Sequence[tuple[str, Any, Any]] = [
+        *(("argument", one, other) for one, other in zip(wanted.arguments, found.arguments, strict=True)),
+        *(
+            ("result", one, other)
+            for one, other in zip(wanted.results, _same_kind(found.results), strict=True)
+        ),
+    ]
+    for name, one, other in pairs:
+        told = difference(one, other)
+        if told is not None:
+            return f"{name}: {told}"
+    return None
+
+
+def _same_kind(results: list[Any]) -> list[Any]:
+    # Numbers are the matter of another law, and numpy's are no arrays here.
+    return [each for each in results if not each.is_number]
+
+
+def writes(call: Call) -> Iterator[Write]:
+    """The writes that are tried after a call."""
+    for layout in LAYOUTS:
+        yield from (Write(call, layout, True, place) for place in (0, 1))
+        yield Write(call, layout, False, 0)
+
+
+def verdicts(seed: int) -> Iterator[Verdict]:
+    """Verdicts on writes after all calls: one of each function in turn, each function's in an order of the seed's."""
+    rng = random.Random(seed)
+    left: list[list[Write]] = []
+    for name in DOMAINS:
+        if name in _OPEN:
+            continue
+        own = [write for call in calls(name) for write in writes(call)]
+        rng.shuffle(own)
+        left.append(own)
+    while left:
+        for own in left:
+            yield judge(own.pop())
+        left = [own for own in left if own]
+
+
+LAW = Law("arrays share their elements where numpy's do, or refuse to be written to", 20_000, verdicts)

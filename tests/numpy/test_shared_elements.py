@@ -1,0 +1,121 @@
+"""Views wherever numpy's are: a slice of the law, and the programs that showed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxsmith.numpy as xp
+from onnxsmith.errors import OnnxsmithError
+from tests.numpy.shared_elements import LAW
+
+
+def test_after_the_first_writes_of_the_law_arrays_hold_what_numpys_hold() -> None:
+    assert LAW.wrong(0, 400) == []
+
+
+def _diagonal_by_letters(b: Any) -> Any:
+    b = b.copy()
+    d = np.einsum("ii->i", b)
+    d[:] = 7
+    b[0, 0] = 3
+    return b, d
+
+
+def _transposed_by_letters(b: Any) -> Any:
+    b = b.copy()
+    t = np.einsum("ij->ji", b)
+    t[0] = 7
+    return b, t
+
+
+def _diagonals_of_several(b: Any) -> Any:
+    b = np.stack([b, b + 1])
+    d = np.einsum("...ii->i...", b)
+    d[1] = 5
+    return b, d
+
+
+def _windows(b: Any) -> Any:
+    row = b[0].copy()
+    w = np.lib.stride_tricks.sliding_window_view(row, 2)
+    row[1] = 9
+    return w
+
+
+def _strided(b: Any) -> Any:
+    row = b[0].copy()
+    w = np.lib.stride_tricks.as_strided(row, (2, 2), (row.itemsize, row.itemsize))
+    row[1] = 9
+    return w
+
+
+def _trimmed(b: Any) -> Any:
+    row = b[0].copy()
+    t = np.trim_zeros(row)
+    row[1] = 9
+    t[1] = 4
+    return row, t
+
+
+def _grid(b: Any) -> Any:
+    row = b[0].copy()
+    g, h = np.meshgrid(row, row, copy=False)
+    row[1] = 9
+    return g, h
+
+
+def _places(b: Any) -> Any:
+    v = np.nonzero(b > 0)[0].copy()
+    w = np.nonzero(b > 0)[1]
+    v.ravel()[0] = 44
+    return v, w + 1
+
+
+_MATRIX = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _diagonal_by_letters,
+        _transposed_by_letters,
+        _diagonals_of_several,
+        _windows,
+        _strided,
+        _trimmed,
+        _grid,
+        _places,
+    ],
+)
+def test_programs_that_write_to_what_they_share(function: Callable[..., Any]) -> None:
+    wanted, found = function(_MATRIX), xp.jit(function)(_MATRIX)
+    pairs = zip(wanted, found, strict=True) if isinstance(wanted, tuple) else [(wanted, found)]
+    for one, other in pairs:
+        np.testing.assert_array_equal(np.asarray(other), one)
+
+
+def test_places_in_a_matrix_are_no_side_by_side_elements() -> None:
+    for m in (np.array([[0, 1], [1, 1]]), xp.asarray([[0, 1], [1, 1]])):
+        v = np.nonzero(m)[0]
+        v.ravel()[0] = 44
+        assert np.asarray(v).tolist() == [0, 1, 1]
+
+    def written(m: Any) -> Any:
+        v = np.nonzero(m)[0]
+        v.ravel()[0] = 44
+        return v
+
+    with pytest.raises(OnnxsmithError, match="cannot be written to"):
+        xp.jit(written)(np.array([[0, 1], [1, 1]]))
+
+
+def test_strides_of_what_lies_in_another_order_are_refused() -> None:
+    def turned(b: Any) -> Any:
+        return np.lib.stride_tricks.as_strided(b.T, (2,), (8,))
+
+    with pytest.raises(OnnxsmithError, match="how far apart"):
+        xp.jit(turned)(_MATRIX)
