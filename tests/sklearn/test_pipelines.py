@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 import onnxsmith
-from onnxsmith.errors import UnconvertedStepError
 from tests.sklearn.pipelines import PIPELINES, Case
-
-#: What cannot become a model, and why.
-REFUSED = {"one against the rest": "OneVsRestClassifier"}
 
 
 def _rows(data: Any, rows: slice) -> Any:
@@ -26,10 +22,6 @@ def test_a_pipeline_becomes_a_model(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = case.made().fit(case.data, case.target)
-    if case.name in REFUSED:
-        with pytest.raises(UnconvertedStepError, match=REFUSED[case.name]):
-            onnxsmith.sklearn.convert(fitted, case.data)
-        return
     model = onnxsmith.sklearn.convert(fitted, case.data)
     for rows in (slice(0, 1), slice(3, 10), slice(None)):
         data = _rows(case.data, rows)
@@ -45,4 +37,3 @@ def test_a_pipeline_becomes_a_model(case: Case) -> None:
 
 def test_there_are_enough_of_them() -> None:
     assert len(PIPELINES) == 25
-    assert len(REFUSED) <= 2

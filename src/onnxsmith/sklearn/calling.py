@@ -9,10 +9,13 @@ named after the class; the node that calls it has the class, its parameters and 
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Generator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
+
+import numpy as np
 
 from onnxsmith.algorithms.named import unused
 from onnxsmith.core.recording import FunctionHead, OpsetChoice
@@ -43,8 +46,10 @@ from onnxsmith.sklearn.values import (
     Result,
     Structured,
     array_of,
+    labels,
     rebuild_like,
     tensors_in,
+    text_classes,
 )
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -213,7 +218,22 @@ class _Call:
         return converter.function(self.estimator, x)
 
     def _recorded(self, x: Given) -> Result:
-        return recorded(self.estimator, self.method, _one_matrix(x), self.after, _call_from_code)
+        matrix = _one_matrix(x)
+        classes = text_classes(self.estimator) if self.method == "predict" else None
+        if classes is None:
+            return recorded(self.estimator, self.method, matrix, self.after, _call_from_code)
+        # Code that takes texts at places is recorded on the places, and these become texts. What it calls of the
+        # estimator besides is the estimator's own, so that a label is the one at the argmax of the model's scores.
+        numbered = copy.copy(self.estimator)
+        vars(numbered)["classes_"] = np.arange(len(classes))
+
+        def from_code(estimator: Fitted, method: str, x: Given, after: type | None) -> Result:
+            return call(self.estimator if estimator is numbered else estimator, method, x, after=after)
+
+        places = recorded(numbered, self.method, matrix, self.after, from_code)
+        if not isinstance(places, Array) or places.ndim != 1:
+            raise NotCovered("its labels are texts, and it gives no vector of them")
+        return labels(classes, places.astype(np.int64))
 
     def _by_skl2onnx(self, x: Given) -> Result:
         return by_skl2onnx(self.estimator, self.method, _one_matrix(x))

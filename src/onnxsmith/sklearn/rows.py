@@ -72,7 +72,10 @@ def taken(data: Rows, places: Sequence[int]) -> Rows:
 
 
 def variants(data: Rows) -> Iterator[tuple[str, Rows]]:
-    """The data, none, one and twice as many rows and one, and rows with what estimators treat in ways of their own."""
+    """The data, none, one and twice as many rows and one, and rows with what estimators treat in ways of their own.
+
+    Among these are rows beyond the data: estimators extrapolate in ways of their own.
+    """
     count = count_of(data)
     size = min(count, MOST)
     every = [k * count // size for k in range(size)]
@@ -86,6 +89,7 @@ def variants(data: Rows) -> Iterator[tuple[str, Rows]]:
     yield from _with_missing(few)
     yield from _with_unseen(few)
     yield from _with_large(few)
+    yield from _outside(data)
 
 
 def _writable(frame: PandasFrame) -> PandasFrame:
@@ -136,3 +140,44 @@ def _with_large(data: Rows) -> Iterator[tuple[str, Rows]]:
     array = array_in(data)
     if array is not None and array.dtype.kind in "iu" and array.dtype.itemsize >= 4:
         yield "integers beyond 2**24", array + np.asarray(2**24 + 1, array.dtype)
+
+
+def _outside(data: Rows) -> Iterator[tuple[str, Rows]]:
+    """Numbers below and above all that a column has: one column at a time, and all at once."""
+    array = array_in(data)
+    if array is not None and array.dtype.kind == "f" and array.ndim == 2 and array.size:
+        columns: list[Elements] = list(array.T)
+        made = [_beyond(column) for column in columns]
+        base = array[0]
+        rows: list[Elements] = []
+        for k, values in enumerate(made[:_MOST_COLUMNS]):
+            for value in values:
+                row = base.copy()
+                row[k] = value
+                rows.append(row)
+        rows += [np.array(each, array.dtype) for each in zip(*made, strict=True)]
+        yield "numbers outside the range of X", np.stack(rows)
+    elif (frame := _pandas_in(data)) is not None and len(frame):
+        names = [name for name in frame.columns if frame[name].dtype.kind == "f"]
+        few = _writable(cast(PandasFrame, frame.iloc[[k % len(frame) for k in range(_SIDES)]]))
+        for name in names:
+            values = _beyond(np.asarray(frame[name], dtype=np.float64))
+            few[name] = np.asarray(values, dtype=few[name].dtype)
+        if names:
+            yield "numbers outside the range of X", few
+
+
+#: As many columns are tried one at a time, at the most.
+_MOST_COLUMNS = 32
+#: How many numbers there are outside a column's range.
+_SIDES = 4
+
+
+def _beyond(column: Elements) -> list[float]:
+    """Numbers a little and far below a column's least, and above its greatest; of a column without any, its zeros."""
+    finite = column[np.isfinite(column)].astype(np.float64)
+    if not finite.size:
+        return [0.0] * _SIDES
+    low, high = float(finite.min()), float(finite.max())
+    width = (high - low) or max(abs(low), 1.0)
+    return [low - width / 8, low - 2 * width, high + width / 8, high + 2 * width]

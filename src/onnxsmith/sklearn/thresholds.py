@@ -1,7 +1,8 @@
-"""Rows that hit the thresholds of trees exactly, and the numbers next to them.
+"""Rows that hit the thresholds of an estimator exactly, and the numbers next to them.
 
-Thresholds are those of scikit-learn's trees, and those that the model compares with, whatever library they are from.
-Where columns are changed before a tree sees them, the rows are only rows like others.
+Thresholds are those of scikit-learn's trees, those that the model compares with, whatever library they are from, and
+the knots and edges at which functions of columns are pieced together. Where columns are changed before, the rows are
+only rows like others.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ _MOST = 64
 
 
 def rows_at_thresholds(estimator: Fitted, model: Model, data: Rows) -> Elements | None:
-    """Rows like the first whose columns are at, below and above the thresholds of trees; None without trees."""
+    """Rows like the first whose columns are at, below and above thresholds; None without any."""
     matrix = array_in(data)
     if matrix is None or matrix.ndim != 2 or matrix.dtype.kind != "f" or not len(matrix):
         return None
     made: list[np.ndarray[Any, Any]] = []
     found = [
         *itertools.islice(_thresholds(estimator), _MOST),
+        *itertools.islice(_edges(estimator, matrix.shape[1]), _MOST),
         *itertools.islice(_compared_with(model, matrix.shape[1]), _MOST),
     ]
     for column, threshold in dict.fromkeys(found):
@@ -81,3 +83,28 @@ def _trees(estimator: Fitted) -> Iterator[Inner]:
         tree: Any = getattr(each, "tree_", None)
         if tree is not None:
             yield tree
+
+
+def _edges(estimator: Fitted, width: int) -> Iterator[tuple[int, float]]:
+    """Columns and the numbers between which an estimator has one formula each, a few of each column in turn."""
+    found = [[each for each in column if np.isfinite(each)] for column in _edges_by_column(estimator)]
+    for turn in itertools.zip_longest(*(_spread(each) for each in found[:width])):
+        yield from ((column, float(value)) for column, value in enumerate(turn) if value is not None)
+
+
+def _spread(values: list[float]) -> list[float]:
+    """The ends first: there what lies outside begins."""
+    return [*values[:1], *values[-1:], *values[1:-1]]
+
+
+def _edges_by_column(estimator: Fitted) -> list[list[float]]:
+    held = vars(estimator)
+    if "bsplines_" in held:
+        return [np.unique(each.t).tolist() for each in held["bsplines_"]]
+    if "bin_edges_" in held:
+        return [np.asarray(each, dtype=np.float64).tolist() for each in held["bin_edges_"]]
+    if "quantiles_" in held:
+        return np.asarray(held["quantiles_"], dtype=np.float64).T.tolist()
+    if "X_thresholds_" in held:
+        return [np.asarray(held["X_thresholds_"], dtype=np.float64).tolist()]
+    return []

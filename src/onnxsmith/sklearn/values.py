@@ -142,6 +142,18 @@ def either(condition: ArrayLike, yes: ArrayLike, no: ArrayLike) -> Array:
     return cast(Array, where(condition, yes, no))
 
 
+def text_classes(estimator: Fitted) -> np.ndarray[Any, Any] | None:
+    """The classes of a classifier of one target whose labels are texts; None for others.
+
+    Only classes that it holds itself: those that a property takes from another estimator are that one's.
+    """
+    held: Any = vars(estimator).get("classes_")
+    if not isinstance(held, np.ndarray):
+        return None
+    found = cast("np.ndarray[Any, Any]", held)
+    return found if found.ndim == 1 and found.dtype.kind in "OUST" else None
+
+
 def labels(classes: np.ndarray[Any, Any], index: Array) -> Part:
     """The classes at places: text where the classes are text."""
     if classes.dtype.kind in "OUST":

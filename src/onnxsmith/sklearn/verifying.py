@@ -128,11 +128,15 @@ def apart(found: Elements, wanted: Elements) -> Elements | None:
     if wanted.dtype.kind not in "fc":
         is_other = found.astype(str) != wanted.astype(str) if wanted.dtype.kind in "OUS" else found != wanted
         return np.asarray(is_other, dtype=np.float64)
-    first, second = found.astype(np.float64), wanted.astype(np.float64)
-    is_same = (first == second) | (np.isnan(first) & np.isnan(second))
+    far = np.zeros(wanted.shape)
+    # Most elements are equal, and a hashing vectoriser has a million columns: the others alone are computed with.
+    differ = found != wanted
+    first, second = found[differ].astype(np.float64), wanted[differ].astype(np.float64)
     with np.errstate(all="ignore"):
-        far = np.abs(first - second) / np.maximum(1.0, np.abs(second))
-    return np.where(is_same, 0.0, np.nan_to_num(far, nan=np.inf))
+        relative = np.abs(first - second) / np.maximum(1.0, np.abs(second))
+    both_nan = np.isnan(first) & np.isnan(second)
+    far[differ] = np.where(both_nan, 0.0, np.nan_to_num(relative, nan=np.inf))
+    return far
 
 
 def _allowed(wanted: Elements, tolerance: float | None) -> float:

@@ -326,3 +326,10 @@ def test_what_is_no_array_is_refused(rows: Any, words: str) -> None:
     for call in (lambda: onnxsmith.sklearn.convert(fitted, rows), lambda: model.transform(rows)):
         with pytest.raises(PipelineError, match=words):
             call()
+
+
+def test_completion_shows_the_methods_that_the_model_has() -> None:
+    features, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    model = onnxsmith.sklearn.convert(LogisticRegression().fit(features, labels), features)
+    assert {"predict", "predict_proba"} <= set(dir(model))
+    assert not {"transform", "decision_function"} & set(dir(model))

@@ -9,8 +9,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 import onnxsmith
-from onnxsmith.sklearn.text.characters import changes
 from onnxsmith.sklearn.text.lookup import spellings
+from onnxsmith.types.characters import changes
 
 _WORDS = (
     *("fox", "don", "straße", "naïve", "x_1", "ab1", "ﬁx", "ŉa", "ǆab", "ꞌab", "ΐα"),

@@ -9,8 +9,8 @@ import pytest
 from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
 
 from onnxsmith import STRING, trace
-from onnxsmith.sklearn.text.characters import changes, sigma_classes
 from onnxsmith.sklearn.text.preprocessing import preprocessed
+from onnxsmith.types.characters import changes, sigma_classes
 from tests.sklearn.text.texts import made_texts
 
 _ACCENTS: dict[str | None, Callable[[str], str]] = {

@@ -75,35 +75,41 @@ def splines(estimator: Fitted, x: Array) -> Array:
         raise NotCovered("extrapolation='error', which raises for some values")
     rows = floats(x)
     parts: list[Array] = []
+    degree = int(estimator.degree)
     for k, spline in enumerate(estimator.bsplines_):
-        made = _outside(_Pieces(spline), rows[:, k].astype(float64), spline, how)
+        made = _outside(_Pieces(spline), rows[:, k].astype(float64), spline, how, degree)
+        # scikit-learn takes one degree more for lines beside constants and lines, and then for all columns that follow.
+        degree += how == "linear" and degree <= 1
         if getattr(estimator, "handle_missing", "error") == "zeros":
             made = either(isnan(rows[:, k])[:, None], 0.0, made)
         parts.append(made if estimator.include_bias else made[:, :-1])
     return concatenate(parts, axis=1).astype(rows.dtype)
 
 
-def _outside(pieces: _Pieces, x: Array, spline: Spline, how: str) -> Array:
+def _outside(pieces: _Pieces, x: Array, spline: Spline, how: str, degree: int) -> Array:
+    """The basis functions of one column; `degree` is that of the transformer's code when it comes to the column."""
     low, high = pieces.low, pieces.high
     if how == "continue":
         return pieces.at(x)
     if how == "periodic":
         return pieces.at(low + (x - low) % (high - low))
+    low, high = float(spline.t[degree]), float(spline.t[-degree - 1])
     made = pieces.at(clip(x, low, high))
-    if how == "constant":
-        return made
-    degree = pieces.degree + (pieces.degree <= 1)
     is_below, is_above = (x < low)[:, None], (x > high)[:, None]
     count = int(spline.c.shape[1])
-    first = np.array([k < degree for k in range(count)])
-    last = np.array([k >= count - degree for k in range(count)])
-    below = either(
-        asarray(first), asarray(spline(low)) + (x - low)[:, None] * asarray(spline(low, nu=1)), 0.0
+    below, above = asarray(spline(low)), asarray(spline(high))
+    reach = degree
+    if how == "linear":
+        reach += degree <= 1
+        below = below + (x - low)[:, None] * asarray(spline(low, nu=1))
+        above = above + (x - high)[:, None] * asarray(spline(high, nu=1))
+    first = np.array([k < reach for k in range(count)])
+    last = np.array([not reach or k >= count - reach for k in range(count)])  # as `-0:` takes all of them
+    return either(
+        is_below,
+        either(asarray(first), below, 0.0),
+        either(is_above, either(asarray(last), above, 0.0), made),
     )
-    above = either(
-        asarray(last), asarray(spline(high)) + (x - high)[:, None] * asarray(spline(high, nu=1)), 0.0
-    )
-    return either(is_below, below, either(is_above, above, made))
 
 
 # -- powers ------------------------------------------------------------------------------------------------

@@ -26,14 +26,18 @@ Readers: TypeAlias = Mapping[str, Callable[[Json], Inner]]
 #: The largest array that is read, in bytes.
 _LARGEST = 2**32
 _ODD_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_TYPES = {
-    each.__name__: each
-    for each in (
-        *(np.float16, np.float32, np.float64, np.bool_),
-        *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
-    )
+_TYPES: dict[str, type[Any]] = {
+    **{
+        each.__name__: each
+        for each in (
+            *(np.float16, np.float32, np.float64),
+            *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+        )
+    },
+    "bool_": np.bool_,  # its own name is that of Python's class since numpy 2
+    **{each.__name__: each for each in (int, float, bool, str, object)},
 }
-_PYTHON_TYPES = {"int": int, "float": float, "bool": bool, "str": str, "object": object}
+_NAMES = {each: name for name, each in _TYPES.items()}
 
 
 class Unwritable(Exception):
@@ -65,8 +69,8 @@ def written(value: Attribute, other: Other) -> Json:
     if type(value) is dict:
         items = cast("dict[Attribute, Attribute]", value).items()
         return {"dict": [[written(key, other), written(each, other)] for key, each in items]}
-    if isinstance(value, type) and value.__name__ in {**_TYPES, **_PYTHON_TYPES}:
-        return {"type": value.__name__}
+    if isinstance(value, type) and value in _NAMES:
+        return {"type": _NAMES[value]}
     return other(cast(Inner, value))
 
 
@@ -195,7 +199,7 @@ def _read_dict(found: dict[str, Json], readers: Readers) -> dict[Any, Any]:
 
 def _read_type(found: dict[str, Json], readers: Readers) -> type[Any]:
     name = found["type"]
-    made = {**_TYPES, **_PYTHON_TYPES}.get(name) if isinstance(name, str) else None
+    made = _TYPES.get(name) if isinstance(name, str) else None
     if made is None:
         raise Damaged(f"a type {name!r}")
     return made

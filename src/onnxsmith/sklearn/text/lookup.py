@@ -24,17 +24,17 @@ from onnxsmith.numpy import Array
 from onnxsmith.sklearn.arrays import any_is
 from onnxsmith.sklearn.control_flow import control_flow
 from onnxsmith.sklearn.string_operators import numbers_of_text, of_rank
-from onnxsmith.sklearn.text.characters import (
+from onnxsmith.sklearn.text.patterns import TokenPattern
+from onnxsmith.sklearn.text.preprocessing import lowered_where, preprocessed
+from onnxsmith.sklearn.text.tokens import aligned, padded_tokens
+from onnxsmith.sklearn.values import array_of
+from onnxsmith.types.characters import (
     SIGMA,
     changes,
     class_text,
     ranges_of,
     sigma_classes,
 )
-from onnxsmith.sklearn.text.patterns import TokenPattern
-from onnxsmith.sklearn.text.preprocessing import lowered_where, preprocessed
-from onnxsmith.sklearn.text.tokens import aligned, padded_tokens
-from onnxsmith.sklearn.values import array_of
 
 # What is no number of a word: behind the last word of a text, a word of no number, a word that does not count.
 _NONE, _UNKNOWN, _STOP = -1, -2, -3

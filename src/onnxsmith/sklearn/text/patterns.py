@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from onnxsmith.sklearn.table import NotCovered
-from onnxsmith.sklearn.text.characters import class_text, digit_ranges, space_ranges, word_ranges
+from onnxsmith.types.characters import class_text, digit_ranges, space_ranges, word_ranges
 
 _parser: Any = re._parser  # type: ignore[attr-defined]  # the one reader of Python's patterns; checkers do not know it
 _MOST_REPEATS = 1000  # RE2 refuses more

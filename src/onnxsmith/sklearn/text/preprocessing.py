@@ -25,7 +25,8 @@ from onnxsmith.sklearn.string_operators import (
     text_of_text,
     tokens,
 )
-from onnxsmith.sklearn.text.characters import (
+from onnxsmith.sklearn.values import array_of
+from onnxsmith.types.characters import (
     FINAL_SIGMA,
     SIGMA,
     changes,
@@ -33,7 +34,6 @@ from onnxsmith.sklearn.text.characters import (
     ranges_of,
     sigma_classes,
 )
-from onnxsmith.sklearn.values import array_of
 
 #: Stands for "as it was" in tables of characters.
 _SAME = "\ufdd1"

@@ -15,10 +15,10 @@ from onnxsmith.numpy import Array, argsort, take_along_axis
 from onnxsmith.numpy import any as any_of
 from onnxsmith.sklearn.categories import places_of_text
 from onnxsmith.sklearn.string_operators import is_text, of_rank, tokens
-from onnxsmith.sklearn.text.characters import spaces
 from onnxsmith.sklearn.text.patterns import TokenPattern
 from onnxsmith.sklearn.text.preprocessing import characters_of
 from onnxsmith.sklearn.values import array_of
+from onnxsmith.types.characters import spaces
 
 _LAST = np.array([-1], np.int64)
 
