@@ -10,7 +10,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import onnxsmith
-from onnxsmith import FLOAT
+from onnxsmith import FLOAT, INT64
 from onnxsmith.errors import FunctionError, ModelWarning, ModelWriteError, ReturnTypeError, ShapeError
 from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import imported
@@ -188,6 +188,67 @@ model = flipped.to_model()
         np.testing.assert_array_equal(module.model(np.bool_(True), np.int64(3), ONES), -ONES)
 
 
+JUMPS = {
+    "a return in a loop": """
+        if s > 2:
+            return s
+    return s
+""",
+    "an else after break": """
+        if s > 2:
+            break
+    else:
+        s = s * 10
+    return s
+""",
+    "an outer value in a branch": """
+    t = s + 1
+    if s > 2:
+        y = t
+    else:
+        y = s
+    return y
+""",
+}
+
+
+@pytest.mark.parametrize("count", [1, 5])
+@pytest.mark.parametrize("jump", JUMPS)
+def test_branches_that_give_values_from_outside_are_valid(jump: str, count: int, tmp_path: Path) -> None:
+    text = """
+from onnxsmith import INT64, opset21 as op, script
+
+@script(default_opset=op, exact=True)
+def f(x: INT64["N"]):
+    s = op.Constant(value_int=0)
+    for i in range(op.Size(x)):
+        s = s + 1"""
+    path = tmp_path / "jumping.py"
+    path.write_text(text + JUMPS[jump])
+    wanted = {
+        "a return in a loop": min(count, 3),
+        "an else after break": 3 if count > 2 else 10 * count,
+        "an outer value in a branch": count + 1 if count > 2 else count,
+    }
+    with imported(path) as module:
+        model = module.f.to_model()
+        model.check()
+        assert model(np.zeros(count, np.int64)) == wanted[jump]
+
+
+@pytest.mark.parametrize("nodes", [[], [helper.make_node("Identity", ["w"], ["w2"])]])
+def test_a_branch_may_give_its_own_initializer(nodes: list[onnx.NodeProto], tmp_path: Path) -> None:
+    weight = numpy_helper.from_array(np.array([1, 2], np.float32), "w")
+    given = helper.make_tensor_value_info("w2" if nodes else "w", 1, [2])
+    then = helper.make_graph(nodes, "then", [], [given], initializer=[weight])
+    other = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["n"])], "else", [], [helper.make_tensor_value_info("n", 1, [2])]
+    )
+    choice = helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other)
+    model = model_of([choice], inputs=(helper.make_tensor_value_info("c", 9, []),))
+    assert differences(model, edited(model, tmp_path).proto) == []
+
+
 def test_a_body_that_returns_too_little_is_told(tmp_path: Path) -> None:
     body = helper.make_graph(
         [helper.make_node("Add", ["s", "e"], ["so"]), helper.make_node("Neg", ["so"], ["o"])],
@@ -293,3 +354,57 @@ def test_an_output_that_is_declared_wrongly_is_taken_as_it_is() -> None:
         model = onnxsmith.recompile(text)
     assert isinstance(model, onnxsmith.Model)
     assert differences(given, model.proto) == []
+
+
+@onnxsmith.script()
+def counted(x: FLOAT[2], n: INT64) -> FLOAT[2]:
+    y = x
+    for i in range(n):  # noqa: B007  # an edit reads it
+        y = y + x
+    return y * 2.0
+
+
+@onnxsmith.script()
+def repeated(x: FLOAT[2], n: INT64) -> FLOAT[2]:
+    y = x
+    i = n * 0
+    while i < n:
+        y = y * 2.0
+        i = i + 1
+    return y
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "added",
+    [
+        ["break"],
+        ["if n > 1:", "    break"],
+        ["if n > 1:", "    return x"],
+        ["if op.ReduceSum(x) > 2.0:", "    break"],
+        ["if op.ReduceSum(x) > 2.0:", "    x = x * 3.0"],
+        ["return x"],
+        ["for _ in range(n):", "    break"],
+    ],
+    ids=lambda added: added[0] if len(added) == 1 else added[1].strip(),
+)
+@pytest.mark.parametrize("program", [counted, repeated], ids=["for", "while"])
+def test_a_jump_may_be_added_to_a_loop(
+    program: onnxsmith.ScriptFunction, added: list[str], before: bool, tmp_path: Path
+) -> None:
+    path = onnxsmith.decompile_to(program.to_model(), tmp_path, name="given")
+    lines = path.read_text().splitlines()
+    place = next(k for k, each in enumerate(lines) if each.startswith("        "))
+    place = place if before else place + 1
+    path.write_text("\n".join([*lines[:place], *(f"        {each}" for each in added), *lines[place:]]))
+    with imported(path) as module:
+        eager = getattr(module, program.__name__)
+        for n in (0, 1, 3):
+            given = ONES, np.int64(n)
+            np.testing.assert_allclose(module.model(*given), eager(*given))
+
+
+def test_continue_may_be_added_to_a_loop(tmp_path: Path) -> None:
+    change = ("for i in range(n):\n", "for i in range(n):\n        if i == 1:\n            continue\n")
+    model = edited(counted.to_model().proto, tmp_path, change)
+    assert [float(np.asarray(model(ONES, np.int64(n)))[0]) for n in (0, 1, 3)] == [2, 4, 6]

@@ -149,6 +149,12 @@ def untyped_attribute() -> onnx.ModelProto:
     return model
 
 
+def reference() -> onnx.NodeProto:
+    node = helper.make_node("LeakyRelu", ["x"], ["y"])
+    node.attribute.add(name="alpha", type=onnx.AttributeProto.FLOAT, ref_attr_name="alpha")
+    return node
+
+
 def negative_dimension() -> onnx.ModelProto:
     model = identity_model(helper.make_node("Relu", ["x"], ["y"]))
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -5
@@ -206,6 +212,7 @@ EXTREMES: dict[str, Callable[[], onnx.ModelProto]] = {
     "a tensor larger than memory": lambda: with_initializer(
         TensorProto(name="w", data_type=1, dims=[2**40, 2**20])
     ),
+    "an attribute of no function": lambda: identity_model(reference()),
     "no graph": lambda: onnx.ModelProto(ir_version=10),
 }
 

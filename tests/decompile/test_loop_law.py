@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import onnxsmith
 from tests.decompile.fidelity import differences
+from tests.decompile.rebuild_law import LAW
 from tests.decompile.round_trip import compile_text
 from tests.decompile.test_law import LENIENT
 from tests.scripting.programs import Program, programs
@@ -134,3 +136,51 @@ def test_generated_programs_come_back(program: Program) -> None:
         return
     text = onnxsmith.decompile(model)
     assert not differences(model.proto, compile_text(text)), text
+
+
+@pytest.mark.filterwarnings("ignore::onnxsmith.errors.ModelWarning")
+def test_decompiled_text_makes_the_same_model_and_results() -> None:
+    assert not LAW.wrong(0, 18)
+
+
+#: Loops in loops that read the state of the loop around them: each has variables of its own.
+_TABLES = {
+    "for in for": "for j in range(n):\n            c = c + p",
+    "while in for": "k = 0\n        while k < n:\n            c = c + p\n            k = k + 1",
+    "counts by the outer state": "for j in range(op.Cast(p, to=7)):\n            c = c + 1.0",
+    "in a branch": """if c > 3.0:
+            for j in range(n):
+                c = c + p
+        else:
+            c = c - p""",
+    "three deep": """for j in range(n):
+            d = c
+            for k in range(n):
+                d = d + c + p
+            c = d""",
+}
+
+
+@pytest.mark.parametrize("inner", _TABLES.values(), ids=_TABLES)
+def test_an_inner_loop_reads_the_state_of_the_outer_one(inner: str) -> None:
+    source = f"""
+from onnxsmith import FLOAT, INT64, opset18 as op, script
+
+@script
+def program(x: FLOAT, n: INT64):
+    p = x
+    for i in range(n):
+        c = p + 1.0
+        {inner}
+        p = c
+    return p
+"""
+    model = load(Program(source, (), {})).to_model()
+    text = onnxsmith.decompile(model)
+    assert "@graph" not in text
+    again = onnxsmith.recompile(text)
+    assert isinstance(again, onnxsmith.Model)
+    assert again.equals(model), text
+    for count in range(4):
+        arguments = np.float32(1), np.int64(count)
+        assert again(*arguments) == model(*arguments)

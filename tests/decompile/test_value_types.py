@@ -188,3 +188,15 @@ def test_tensors_in_a_list_keep_their_names(names: tuple[str, str]) -> None:
     model = helper.make_model(graph, opset_imports=imports, ir_version=10)
     back = onnxsmith.recompile(onnxsmith.decompile(model)).proto
     assert tuple(each.name for each in back.graph.node[0].attribute[0].tensors) == names
+
+
+def test_an_output_of_maps_comes_back() -> None:
+    """As onnxmltools writes every classifier of scikit-learn."""
+    text = """<ir_version: 8, opset_import: ["" : 15, "ai.onnx.ml" : 1]>
+        g (float[N, 2] x) => (seq(map(int64, float)) y) {
+            y = ai.onnx.ml.ZipMap<classlabels_int64s = [0, 1]>(x)
+        }"""
+    model = Model.from_proto(parser.parse_model(text))
+    again = onnxsmith.recompile(onnxsmith.decompile(model))
+    assert isinstance(again, Model)
+    assert again.outputs == model.outputs

@@ -9,7 +9,7 @@ import pytest
 
 from onnxsmith import Model, diff
 from onnxsmith.diffing import Difference
-from tests.diffing import graphs
+from tests.diffing import graphs, single_changes
 from tests.profiling.programs import PROGRAMS
 
 SEEDS = range(40)
@@ -164,3 +164,42 @@ def test_every_node_is_paired_or_told_of(seed: int) -> None:
     }
     assert len(set(found.pairs.values())) == len(found.pairs)
     assert str(found)
+
+
+def test_a_change_of_one_thing_at_any_depth_is_found() -> None:
+    assert not single_changes.LAW.wrong(0, 30)
+
+
+_LOOPS = """
+<ir_version: 8, opset_import: ["" : 18]>
+g (float x, int64 n) => (float y) {
+    y = Loop (n, "", x) <body = outer (int64 i, bool go, float p) => (bool on, float q) {
+        on = Identity (go)
+        q = Loop (n, "", p) <body = inner (int64 j, bool going, float c) => (bool goes, float d) {
+            goes = Identity (going)
+            d = Add (c, p)
+        }>
+    }>
+}
+"""
+
+
+def test_states_of_two_loops_are_told_apart() -> None:
+    before = made(onnx.parser.parse_model(_LOOPS))
+    found = diff(before, made(onnx.parser.parse_model(_LOOPS.replace("Add (c, p)", "Add (c, c)"))))
+    assert [each.before for each in found.of("node")] == ["0.body.1.body.1"], str(found)
+
+
+def test_numbers_drawn_by_two_nodes_are_told_apart() -> None:
+    text = """
+    <ir_version: 8, opset_import: ["" : 18]>
+    g (float[3] x) => (float[3] y) {
+        a = RandomUniformLike (x)
+        b = RandomUniformLike (x)
+        c = Add (a, b)
+        y = Sub (c, a)
+    }
+    """
+    before = made(onnx.parser.parse_model(text))
+    assert not diff(before, made(onnx.parser.parse_model(text)))
+    assert diff(before, made(onnx.parser.parse_model(text.replace("Sub (c, a)", "Sub (c, b)"))))

@@ -13,8 +13,9 @@ from onnxsmith.core.collection import collection_paused
 from onnxsmith.decompiling.module_writer import ModuleWriter
 from onnxsmith.decompiling.pieces import decompile_piece, is_piece
 from onnxsmith.decompiling.reading import Given, read
+from onnxsmith.decompiling.verifying import difference
 from onnxsmith.decompiling.weight_files import external_name, in_text, safetensors_name, write_safetensors
-from onnxsmith.errors import AttributeValueError, ModelWriteError, boundary
+from onnxsmith.errors import AttributeValueError, DecompileError, ModelWriteError, boundary
 from onnxsmith.graphs import existing_files, files, soundness
 from onnxsmith.graphs.identifiers import readable
 from onnxsmith.passes import outlining
@@ -23,13 +24,21 @@ WeightsPlace = Literal["inline", "external", "safetensors"]
 
 
 @boundary
-def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", group: bool = False) -> str:
+def decompile(
+    model: Any,
+    *,
+    weights: Literal["inline", "external"] = "inline",
+    group: bool = False,
+    verify: bool = True,
+) -> str:
     """A model as the text of a Python module; imported, the module's `model` is the model again.
 
     `model` is a path, a ModelProto, an onnx-ir model or one of ours; a function or a node alone gives the text of that,
     in which `function` is the FunctionProto again. Weights stand in the text, or with
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
     With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
+    The model that the text makes is compared with the given one before the text is returned. This takes about three
+    times as long as writing the text; `verify=False` leaves it out.
 
     >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
@@ -54,7 +63,7 @@ def decompile(model: Any, *, weights: Literal["inline", "external"] = "inline", 
     if is_piece(model):
         return decompile_piece(model)
     with collection_paused():
-        given, writer, body = _written(model, group=group)
+        given, writer, body = _written(model, group=group, verify=verify)
         held = external_name(given) if weights == "external" else None
         return _joined(writer, body, in_text(writer, held))
 
@@ -68,13 +77,14 @@ def decompile_to(
     name: str | None = None,
     group: bool = False,
     overwrite: bool = False,
+    verify: bool = True,
 ) -> Path:
     """Write a model as a Python module into a folder, its weights beside it, and give the module's path.
 
     `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
-    they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
-    `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
-    that was edited, is left alone, unless `overwrite` is True.
+    they are left where the model has them (`"external"`), and the module refers to that file. `group` and `verify`
+    are as for `decompile`. A module or a file of weights that is there already and holds something else, another
+    program's or one that was edited, is left alone, unless `overwrite` is True.
 
     >>> import pathlib, tempfile
     >>> import onnxsmith
@@ -95,7 +105,7 @@ def decompile_to(
     except OSError as error:
         raise ModelWriteError(f"cannot make the folder {str(place)!r}: {error.strerror or error}") from None
     with collection_paused():
-        given, writer, body = _written(model, group=group)
+        given, writer, body = _written(model, group=group, verify=verify)
         stem = name or _stem(given)
         if Path(stem).name != stem or not stem.isidentifier():
             raise AttributeValueError(
@@ -137,13 +147,23 @@ def node_statements(model: ir.Model) -> dict[ir.Node, str]:
     return {node: text for node, text in texts if text}
 
 
-def _written(model: Any, *, group: bool) -> tuple[Given, ModuleWriter, list[str]]:
+def _written(model: Any, *, group: bool, verify: bool) -> tuple[Given, ModuleWriter, list[str]]:
+    """The module of a model; the first of the forms that makes the model again, if that is verified."""
     given = read(model)
     with soundness.blaming(given.model):
         if group:
             given.model = outlining.group_repeated(given.model)
-        writer = ModuleWriter(given)
-        return given, writer, writer.write()
+        found: str | None = None
+        for has_statements in (True, False):
+            writer = ModuleWriter(given, has_statements=has_statements)
+            body = writer.write()
+            found = difference(writer, body) if verify else None
+            if found is None:
+                return given, writer, body
+        raise DecompileError(
+            f"the model cannot be written as Python that makes it again: {found}",
+            help="that is a mistake of ours, please report it; verify=False gives the text as it is",
+        )
 
 
 def _stem(given: Given) -> str:

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import Text, call, listed
 from onnxsmith.decompiling.literals import literal, number, text_of, tuple_of, type_text
+from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
@@ -25,7 +26,14 @@ def attribute_text(
 ) -> Text | None:
     """The value of an attribute; None where a call cannot say it, and the details do."""
     if attribute.is_ref():
-        return script.parameters[attribute.ref_attr_name or ""]
+        named = script.parameters.get(attribute.ref_attr_name or "")
+        if named is None:
+            raise DecompileError(
+                f"the attribute {attribute.name!r} of {node.op_type} {node.name or ''!r} is that of a function "
+                f"({attribute.ref_attr_name!r}), and no function around it has one",
+                help="give the attribute a value, or declare it in the function",
+            )
+        return named
     value = attribute.value
     is_unchecked = op is None and node.op_identifier() not in script.module.functions
     if is_unchecked and attribute.type in _LISTS and not value:  # nothing in it says what it is a list of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import INDENT
+from onnxsmith.decompiling.loops import reads_after_assigning
 from onnxsmith.decompiling.order import in_order
 from onnxsmith.decompiling.statements import assignment, joined
 from onnxsmith.types.value_types import TensorType
@@ -69,6 +70,8 @@ def _branch(script: ScriptWriter, node: ir.Node, name: str, targets: list[str], 
     key = f"{script.notes.key_of(node)}:{name}"
     nodes = in_order(graph)
     direct = _direct(script, graph, nodes)
+    if direct is not None and reads_after_assigning(script, nodes[-1], targets[0]):
+        direct = None
     if direct is not None:
         script.notes.note_direct(direct, node.outputs[0], name)
     result: list[str] = []

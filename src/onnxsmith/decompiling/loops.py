@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.constants import constant_tensor
 from onnxsmith.decompiling.layout import INDENT
-from onnxsmith.decompiling.order import in_order
+from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
 from onnxsmith.decompiling.statements import assignment, joined
 from onnxsmith.graphs.origins import SOURCE_KEY
 from onnxsmith.types.value_types import TensorType
@@ -198,6 +198,8 @@ def _statements(
 ) -> list[str]:
     results = list(body.outputs)[1:]
     direct = _direct(body, nodes, results)
+    if direct is not None and reads_after_assigning(script, nodes[-1], targets[0]):
+        direct = None
     if direct is not None:
         script.notes.note_direct(direct, node.outputs[0], "body")
     lines: list[str] = []
@@ -210,6 +212,23 @@ def _statements(
     while lines and lines[-1] == "":
         lines.pop()
     return lines
+
+
+def reads_after_assigning(script: ScriptWriter, node: ir.Node, variable: str) -> bool:
+    """True if a loop that assigns a variable reads in its head or body what the variable held before.
+
+    The statement of a loop assigns its state first, so that an earlier value of the same variable would be lost.
+    """
+    if node.op_type != "Loop" or not graphs_of(node):
+        return False
+    inside = (each for body in graphs_of(node) for graph in all_graphs(body) for each in (*graph, graph))
+    read = (each.outputs if isinstance(each, ir.Graph) else each.inputs for each in inside)
+    return any(
+        script.names.get(value) == variable
+        for values in (node.inputs[:_FIXED], *read)
+        for value in values
+        if value is not None
+    )
 
 
 def _direct(body: ir.Graph, nodes: list[ir.Node], results: list[ir.Value]) -> ir.Value | None:

@@ -64,8 +64,10 @@ class ModuleWriter:
 
     deepest = _DEEPEST
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: Given, *, has_statements: bool = True) -> None:
         self.given = given
+        #: Whether If and Loop nodes may be statements of Python; else they are calls with functions for their bodies.
+        self.has_statements = has_statements
         self.model = given.model
         #: What inference knows of its values.
         self.findings = look_at(given.model)

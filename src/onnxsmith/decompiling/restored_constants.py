@@ -31,10 +31,10 @@ class RestoredConstants:
         self._tensors: Mapping[str, str] = tables.get("tensors", {})
         # Values by the graph they live in and their name.
         self._made: dict[tuple[ir.Graph, str], ir.Value] = {}
-        # Constant nodes to be placed: graph -> output -> node, the variable it comes before, the first user.
-        self._waiting: dict[ir.Graph, dict[str, tuple[ir.Node, str, ir.Node]]] = {}
-        names = dict.fromkeys(output for output, *_ in self._constants.values())
-        self._order = {name: position for position, name in enumerate(names)}
+        # Constant nodes to be placed in each graph: the node, the variable it comes before, the first user, and the
+        # position of its entry in the table, which has the constants of a graph in their order.
+        self._waiting: dict[ir.Graph, list[tuple[ir.Node, str, ir.Node, int]]] = {}
+        self._order = {place: position for position, place in enumerate(self._constants)}
         # The graphs around the place that is looked at, each with the names of its own initializers.
         self._homes: list[tuple[ir.Graph, frozenset[str]]] = []
         # Each weight is put back under its name, into the graph where it lives, when somebody uses it. A literal has
@@ -52,6 +52,7 @@ class RestoredConstants:
             if WEIGHT_KEY in value.meta:
                 graph.outputs[position] = self._initializer(value, self._weight_name(value))
         self._place(graph, nodes)
+        _give_own(graph)
         self._add_unused(graph, self._unused.get(prefix, ()))
         for name in self._local.get(prefix, ()):
             if name in graph.initializers:  # in the order of the table
@@ -65,8 +66,7 @@ class RestoredConstants:
                 continue
             place = f"{key}[{position}]"
             if place in self._constants:
-                output, name, *before = self._constants[place]
-                made = self._constant_node(graph, node, value, output, name, before[0] if before else key)
+                made = self._constant_node(graph, node, value, key, place)
             elif place in self._literals:
                 made = self._initializer(value, self._literals[place])
             elif WEIGHT_KEY in value.meta:
@@ -100,15 +100,15 @@ class RestoredConstants:
 
     def _place(self, graph: ir.Graph, nodes: Sequence[ir.Node]) -> None:
         """Put the Constant nodes of a graph where they belong: before a certain node, never behind one that uses it."""
-        waiting = self._waiting.pop(graph, {})
+        waiting = self._waiting.pop(graph, ())
         if not waiting:
             return
         positions = {key_of_node(node): position for position, node in enumerate(nodes)}
         placed: list[tuple[int, int, ir.Node]] = []
-        for output, (node, before, user) in waiting.items():
+        for node, before, user, order in waiting:
             first_use = positions[key_of_node(user)]
             place = min(positions.get(before, first_use), first_use)
-            placed.append((place, self._order[output], node))
+            placed.append((place, order, node))
         for position, _, node in sorted(placed, key=lambda each: each[:2]):
             graph.insert_before(nodes[position], node)
 
@@ -143,26 +143,24 @@ class RestoredConstants:
         return result
 
     def _constant_node(
-        self, graph: ir.Graph, node: ir.Node, value: ir.Value, output: str, name: str, before: str
+        self, graph: ir.Graph, node: ir.Node, value: ir.Value, key: str, place: str
     ) -> ir.Value:
+        output, name, *before = self._constants[place]
         found = self._made.get((graph, output))
         if found is not None and _is_same(found, value):
             return found
         tensor = _tensor_of(value)
         if tensor is None:
             return value
-        order = output
+        tensor_name = self._tensors.get(f"constant {output}", "")
         while (graph, output) in self._made:
             output += "_edited"
         result = _initializer_value(output, tensor)
-        held = ir.Tensor(
-            cast(Any, tensor.numpy()),
-            dtype=tensor.dtype,
-            name=self._tensors.get(f"constant {order}", ""),
-        )
+        held = ir.Tensor(cast(Any, tensor.numpy()), dtype=tensor.dtype, name=tensor_name)
         attribute = ir.Attr("value", ir.AttributeType.TENSOR, held)
         constant = ir.Node("", "Constant", [], [attribute], outputs=[result], name=name)
-        self._waiting.setdefault(graph, {})[order] = (constant, before, node)
+        entry = (constant, before[0] if before else key, node, self._order[place])
+        self._waiting.setdefault(graph, []).append(entry)
         self._made[graph, output] = result
         return result
 
@@ -174,6 +172,19 @@ def _initializer_value(name: str, tensor: ir.TensorProtocol) -> ir.Value:
         shape=ir.Shape(dimensions_of(tensor)),
         const_value=tensor,
     )
+
+
+def _give_own(graph: ir.Graph) -> None:
+    """Give a graph's own initializers themselves: a copy that nobody wrote is of the time when they were outside."""
+    for position, value in enumerate(graph.outputs):
+        node = value.producer()
+        if node is None or node.op_type != "Identity" or node.domain or VARIABLE_KEY in value.meta:
+            continue
+        given = node.inputs[0]
+        if given is not None and graph.initializers.get(given.name or "") is given:
+            graph.outputs[position] = given
+            if not value.uses() and value not in graph.outputs:
+                graph.remove(node, safe=True)
 
 
 def _tensor_of(value: ir.Value) -> ir.TensorProtocol | None:

@@ -23,19 +23,24 @@ class RestoredLoops:
 
     def restore(self, node: ir.Node, body: ir.Graph, notes: Mapping[str, Any]) -> None:
         """Restore one loop; `notes` are its entry in the table of loops."""
-        for value, name, kind in zip(body.inputs, notes["inputs"], notes["types"], strict=False):
-            value.name = name
-            value.type, value.shape = (None, None) if kind is None else type_to_ir(read_value_type(kind))
+        # Where an edit has given it another number of variables, none of them is sure to be the one of before.
+        if len(body.inputs) == len(notes["inputs"]):
+            for value, name, kind in zip(body.inputs, notes["inputs"], notes["types"], strict=True):
+                declared = (None, None) if kind is None else type_to_ir(read_value_type(kind))
+                if value.type is None or declared[0] is None or value.type == declared[0]:
+                    value.name, (value.type, value.shape) = name, declared
         if "start" in notes:
             self._later.append((lambda value: node.replace_input_with(1, value), notes["start"]))
-        if "constant" in notes:
+        # A jump that was added to the loop decides whether it goes on.
+        goes_on = len(body.inputs) > 1 and body.outputs[0] is body.inputs[1]
+        if "constant" in notes and goes_on:
             self._later.append((lambda value: body.outputs.__setitem__(0, value), notes["constant"]))
         if "left_by" in notes:
             leaving = body.outputs[0].producer()
             is_made = leaving is not None and leaving.op_type == "Not"
             if is_made and leaving is not None and key_of_value(leaving.outputs[0]) is None:
                 leaving.outputs[0].name, leaving.name = notes["left_by"]
-        if "passed_on" in notes:
+        if "passed_on" in notes and goes_on:
             self._pass_on(body, *notes["passed_on"])
 
     def _pass_on(

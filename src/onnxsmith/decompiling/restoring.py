@@ -195,7 +195,10 @@ class _Restorer:
 
     def _declare(self, graph: ir.Graph, prefix: str) -> None:
         """Give the outputs of a graph the types that the code has no place for."""
-        for value, kind in zip(graph.outputs, self._types.get(prefix, ()), strict=False):
+        kinds = self._types.get(prefix, ())
+        if len(kinds) != len(graph.outputs):
+            return  # an edit has given it others
+        for value, kind in zip(graph.outputs, kinds, strict=True):
             if value.is_graph_input():
                 continue  # it has been said what it is
             if kind is not None:

@@ -192,9 +192,9 @@ class ScriptWriter:
     def _statement(self, node: ir.Node, level: int) -> list[str]:
         if any(self.constants.inline(value) is not None for value in node.outputs):
             return []
-        if is_if_statement(self, node):
+        if self.module.has_statements and is_if_statement(self, node):
             return if_statement(self, node, level)
-        if is_loop_statement(self, node):
+        if self.module.has_statements and is_loop_statement(self, node):
             return loop_statement(self, node, level)
         before, expression = self.expression(node, level)
         targets = self.targets(node)

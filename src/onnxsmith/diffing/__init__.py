@@ -7,3 +7,17 @@ from onnxsmith.diffing.difference import Difference as Difference
 from onnxsmith.diffing.edit_steps import timeline as timeline
 from onnxsmith.diffing.tensors import Magnitude as Magnitude
 from onnxsmith.diffing.whole_models import diff as diff
+
+__all__ = [
+    "Change",
+    "ChangeKind",
+    "ChangedThing",
+    "Difference",
+    "Magnitude",
+    "diff",
+    "timeline",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

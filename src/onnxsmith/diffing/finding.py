@@ -172,7 +172,8 @@ class Finder:
             return True
         if self._values.get(left) is right:
             return True
-        if not self._names and self._one.of_value(left) == self._other.of_value(right):
+        is_drawn = self._one.is_drawn(left) or self._other.is_drawn(right)
+        if not self._names and not is_drawn and self._one.of_value(left) == self._other.of_value(right):
             return (
                 True  # computed in the same way from the same, by another node that does what this one does
             )

@@ -13,9 +13,21 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.inspection import Graph, Nodes, plain_attribute, read_only
+from onnxsmith.inspection import Graph, Nodes, exact_attribute, read_only
 
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+#: Operators that give other values at each node.
+_RANDOM = {
+    ("", name)
+    for name in (
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    )
+}
 _TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 
 
@@ -57,6 +69,10 @@ class Signatures:
         self.below: dict[ir.Node, int] = {}
         self._own: dict[ir.Node, int] = {}
         self._functions: dict[int, int] = {}
+        #: How many graphs are around the one that is signed, up to the model's or the function's.
+        self._depth = 0
+        #: Values that are other ones each time they are computed, and those that are made of them.
+        self._drawn: set[ir.Value] = set()
         self.graph(nodes.graph, inputs)
         for function in nodes.functions.values():
             self.function(function)
@@ -68,18 +84,25 @@ class Signatures:
             self._functions[id(function)] = 0  # one that calls itself
             held = function.parameters
             defaults = tuple((name, self.attribute(held[name])) for name in sorted(held))
+            around, self._depth = self._depth, 0
             known = hash((self.graph(function, range(len(function.ir.inputs))), defaults))
+            self._depth = around
             self._functions[id(function)] = known
         return known
 
     def graph(self, graph: Graph, inputs: Iterable[Hashable]) -> int:
         """Sign the nodes of a graph and of all graphs inside; gives the signature of the graph itself."""
         for value, name in zip(graph.ir.inputs, inputs, strict=True):
-            self._values[value] = self._forms[value] = hash(("input", name))
+            # A body sees the inputs of the graphs around it, too: the depth tells those of one position apart.
+            self._values[value] = self._forms[value] = hash(("input", self._depth, name))
         for node in graph.ir:
             own = self._own[node] = self._own_of(node)
             self.strong[node] = hash((own, tuple(self.of_value(each) for each in node.inputs)))
             self.weak[node] = hash((own, tuple(self._form(each) for each in node.inputs)))
+            if (node.domain or "", node.op_type) in _RANDOM or any(
+                each in self._drawn for each in node.inputs
+            ):
+                self._drawn.update(node.outputs)
             for place, value in enumerate(node.outputs):
                 self._values[value] = hash((self.strong[node], place))
                 self._forms[value] = hash((self.weak[node], place))
@@ -104,8 +127,14 @@ class Signatures:
         parts += [(name, self.attribute(attributes[name])) for name in sorted(attributes)]
         for name, held in sorted(self._nodes.bodies_of(node).items()):
             bodies = held if isinstance(held, tuple) else (held,)
+            self._depth += 1
             parts += [(name, self.graph(body, range(len(body.ir.inputs)))) for body in bodies]
+            self._depth -= 1
         return hash(tuple(parts))
+
+    def is_drawn(self, value: ir.Value) -> bool:
+        """True for values made of random numbers: two of one signature are not the same."""
+        return value in self._drawn
 
     def attribute(self, attribute: ir.Attr) -> Hashable:
         """Equal for attributes that say the same; graphs are not looked at."""
@@ -115,7 +144,7 @@ class Signatures:
             held = cast("ir.TensorProtocol | Sequence[ir.TensorProtocol]", attribute.value)
             tensors = held if isinstance(held, Sequence) else [held]
             return tuple(self._contents.digest(each) for each in tensors)
-        return attribute.type.name, repr(plain_attribute(attribute))
+        return attribute.type.name, exact_attribute(attribute)
 
     def of_value(self, value: ir.Value | None) -> int:
         """Equal for values that are computed in the same way from the same."""
@@ -123,7 +152,9 @@ class Signatures:
             return 0
         if value not in self._values:
             tensor = value.const_value if value.is_initializer() else None
-            self._values[value] = hash("outside" if tensor is None else self._contents.digest(tensor))
+            # Only a model whose nodes are in no order has values that no graph around has made yet.
+            outside = ("outside", value.name)
+            self._values[value] = hash(outside if tensor is None else self._contents.digest(tensor))
         return self._values[value]
 
     def _form(self, value: ir.Value | None) -> int:

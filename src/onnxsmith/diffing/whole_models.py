@@ -8,16 +8,17 @@ from onnxsmith.diagnostics import clipped, described_type, printable
 from onnxsmith.diffing.change import THINGS, Change, ChangedThing
 from onnxsmith.diffing.difference import Difference
 from onnxsmith.diffing.finding import Finder
-from onnxsmith.errors import AttributeTypeError, boundary
+from onnxsmith.errors import AttributeTypeError
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.inspection import nodes_of
 
 _LONGEST_TEXT = 120
 _PROPERTIES = ("ir_version", "producer_name", "producer_version", "domain", "model_version", "doc_string")
 
 
-@boundary
+@model_boundary
 def diff(model: Model, other: Model, *, names: bool = False) -> Difference:
     """Find the differences between two models: nodes, weights, inputs, outputs, functions, opsets, metadata.
 
