@@ -33,7 +33,8 @@ def test_json(run: Run, wrong: Path, program: Path) -> None:
     place = first["findings"][0]["places"][0]
     assert Path(place["file"]).name == "wrong.py"
     assert (place["line"], place["column"], place["end_column"], place["function"]) == (7, 12, 19, "first")
-    assert second == {"file": "net.py", "checked": ["gelu", "forward", "scaled"], "findings": []}
+    checked = ["gelu", "forward", "scaled"]
+    assert second == {"file": "net.py", "checked": checked, "findings": [], "warnings": []}
 
 
 def test_program_that_fails(run: Run, tmp_path: Path) -> None:
@@ -88,3 +89,39 @@ def test_a_program_that_ends_itself(run: Run, tmp_path: Path) -> None:
     assert "sys.exit(3)" in seen.err
     assert 'ending.py", line 2' in seen.err
     assert seen.out == "ending.py: 1 finding\n"
+
+
+FUSED = (
+    '<ir_version: 8, opset_import: ["" : 17]> '
+    "g (float[2, 2] x, float[2] v) => (float[2] y) { t = Transpose(x) y = MatMul(t, v) }"
+)
+SCRIPT = """
+from onnxsmith import FLOAT, script
+from onnxsmith import opset21 as op
+
+@script
+def product(x: FLOAT["M", "N"], v: FLOAT["M"]):
+    return op.MatMul(op.Transpose(x), v)
+"""
+
+
+def test_what_the_runtime_gets_wrong_is_a_warning(run: Run, tmp_path: Path) -> None:
+    onnx.save(onnx.parser.parse_model(FUSED), tmp_path / "m.onnx")
+    onnx.save(onnx.parser.parse_model(FUSED), tmp_path / "same.onnx")
+    (tmp_path / "fused.py").write_text(SCRIPT)
+    seen = run("check", "m.onnx", "same.onnx", "fused.py")
+    assert (seen.status, seen.out) == (0, "m.onnx: good\nsame.onnx: good\nfused.py: good (product)\n")
+    for file in ("m.onnx", "same.onnx", "fused.py"):
+        assert seen.err.count(f"warning: {file}: the installed ONNX Runtime gets this model wrong") == 1
+    assert seen.err.count("MatMul 'y'") == 2
+    told = [each["warnings"] for each in run("check", "m.onnx", "fused.py", "--json").json]
+    assert [len(each) for each in told] == [1, 1]
+    assert "MatMul 'y'" in told[0][0]
+
+
+def test_a_broken_rule_goes_before_the_runtime(run: Run, tmp_path: Path) -> None:
+    text = FUSED.replace("Transpose", "Transpose <alpha = 1> ")
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    seen = run("check", "m.onnx")
+    assert seen.status == 1
+    assert "warning" not in seen.err

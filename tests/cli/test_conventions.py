@@ -202,7 +202,7 @@ def test_a_file_that_is_not_there_does_not_stop_the_rest(run: Run, model: Path) 
     assert seen.out == "m.onnx: good\n"
     first, second = run("check", "nix.py", "m.onnx", "--json").json
     assert first["error"]["kind"] == "Usage"
-    assert second == {"file": "m.onnx", "checked": [], "findings": []}
+    assert second == {"file": "m.onnx", "checked": [], "findings": [], "warnings": []}
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,8 @@ def test_the_newest_version_and_that_of_the_runtime(run: Run, old: Path, word: s
     is_late = version > default_opset_version()
     limit = f"the installed ONNX Runtime loads up to opset {default_opset_version()}"
     assert seen.json["notes"] == ([limit] if is_late else [])
+    assert seen.err == ""
+    assert [f"it is of opset {version}" in each for each in seen.json["warnings"]] == [True] * is_late
 
 
 def test_another_word_is_no_version(run: Run, old: Path) -> None:

@@ -113,6 +113,7 @@ def test_names_of_outputs_stay_in_the_folder(run: Run, tmp_path: Path) -> None:
         (["--input", "x=text.npy"], "cannot be read as an array"),
         (["--input", "x=many.npz"], "say which: many.npz:a"),
         (["--dim", "N=many"], "'many' is no size"),
+        (["--random", "--dim", "N=9999999999", "--dim", "K=2"], "is too large to be made up; give a file"),
         (["--runtime", "other"], "invalid choice"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from onnxsmith import compare
+from onnxsmith.errors import RuntimeSupportWarning
 from tests.comparing.zoo import graph
 
 X = np.float32([-1, 2, 3, 4])
@@ -84,7 +86,10 @@ NONE = {"n": np.int64(0), "x": X}
 def test_outputs_differ(
     left: str, right: str, inputs: Any, named: str | None, said: str, tmp_path: Path
 ) -> None:
-    found = compare(graph(left), graph(right), inputs, reproduce=tmp_path)
+    # What is written to reproduce it is as it was given, and ONNX Runtime gets that operator wrong.
+    is_wrong = named == "StringNormalizer"
+    with pytest.warns(RuntimeSupportWarning, match=named) if is_wrong else nullcontext():
+        found = compare(graph(left), graph(right), inputs, reproduce=tmp_path)
     assert not found
     assert said in str(found)
     assert (found.node and found.node.node.op_type) == named, found

@@ -181,3 +181,19 @@ def test_external_data_that_is_missing_or_too_short(tmp_path: Path) -> None:
         onnxsmith.load(external_model(tmp_path, "w.bin", offset="60"))
     with pytest.raises(errors.ExternalDataError):
         onnxsmith.load(external_model(tmp_path, "w.bin", offset="0", length="4"))
+
+
+@pytest.mark.parametrize("is_ir", [False, True], ids=["as recorded", "as onnx-ir"])
+def test_large_weights_in_one_file(tmp_path: Path, is_ir: bool) -> None:
+    """Weights that are written from their memory stay what they are, in the file and in the model."""
+    large = np.random.default_rng(0).random((512, 300), dtype=np.float32)
+    assert large.nbytes >= files.LARGE_BYTES
+    model = trace(lambda x: op.Gather(x @ large, np.arange(4)), FLOAT["N", 512])
+    wanted = model.proto
+    if is_ir:
+        (value,) = [each for each in model.ir.graph.initializers.values() if each.shape == large.shape]
+    model.save(tmp_path / "m.onnx")
+    assert onnx.load(tmp_path / "m.onnx") == wanted
+    if is_ir:
+        assert value.const_value is not None
+        assert value.const_value.raw is large  # type: ignore[attr-defined]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith import FLOAT, script, trace
+from onnxsmith import FLOAT, Weights, script, trace
 from onnxsmith import opset21 as op
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.notes import VARIABLE_KEY, WEIGHT_KEY
 from onnxsmith.graphs.origins import SOURCE_KEY, Written
 from onnxsmith.graphs.records import ModelRecord
 
@@ -73,3 +74,24 @@ def test_a_body_sees_the_values_around_it() -> None:
     then = choice.attributes["then_branch"].as_graph()
     assert then[0].inputs[0] is outside
     assert {use.node for use in outside.uses()} >= {then[0]}
+
+
+def test_notes_of_values_come_along() -> None:
+    """The weight that a value was made of, and the variable that it is called in the program."""
+
+    @script
+    def scaled(x: FLOAT["N", 8]) -> FLOAT["N", 64]:
+        product = x @ WEIGHT
+        return op.Relu(product)
+
+    graph = scaled.to_model().ir.graph
+    assert [each.outputs[0].meta.get(VARIABLE_KEY) for each in graph if each.op_type == "MatMul"] == [
+        "product"
+    ]
+
+
+def test_a_value_knows_the_weight_that_it_was_made_of() -> None:
+    weights = Weights({"factor": (FLOAT[2], [1.0, 2.0])})
+    model = trace(lambda x: x * weights["factor"] + np.float32([3.0, 4.0]), FLOAT["N", 2])
+    noted = [value.meta.get(WEIGHT_KEY) for value in model.ir.graph.initializers.values()]
+    assert noted == ["factor", None]

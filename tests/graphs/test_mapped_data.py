@@ -9,6 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
 
 import onnxsmith
@@ -80,3 +81,21 @@ def test_a_module_that_was_written_anew_keeps_its_weights(tmp_path: Path) -> Non
     added(3).decompile_to(tmp_path, overwrite=True)
     assert isinstance(old, Model)
     assert np.array_equal(old(X), added(0)(X))
+
+
+def test_an_empty_weight_is_read_as_often_as_one_likes(tmp_path: Path) -> None:
+    """As the `roi` of a `Resize` in older exports: its file holds nothing of it."""
+    weight, empty = np.ones((40, 100), np.float32), np.zeros(0, np.float32)
+    place = tmp_path / "m.onnx"
+    model = trace(
+        lambda x: op.Concat(x + op.ReduceSum(weight, keepdims=0), op.Identity(empty), axis=0), FLOAT["N"]
+    )
+    model.save(place)
+    proto = onnx.load(place)
+    onnx.save(proto, place, save_as_external_data=True, location="m.data", size_threshold=0)
+    loaded = onnxsmith.load(place)
+    wanted = loaded(X)
+    assert loaded.optimize()(X).tolist() == wanted.tolist()
+    assert "def " in onnxsmith.decompile(loaded)
+    assert loaded.optimize().optimize()(X).tolist() == wanted.tolist()
+    assert loaded.run(X, isolated=True).tolist() == wanted.tolist()

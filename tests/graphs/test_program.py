@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith import FLOAT, Weights, trace
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
@@ -50,3 +51,9 @@ def test_attempts_inside_attempts_are_taken_back() -> None:
     _work(GraphTarget(program), 3)
     outer()
     assert _state(program) == before_outer
+
+
+def test_a_weight_is_one_initializer_however_often_it_is_used() -> None:
+    weights = Weights({"w": (FLOAT[2], [1.0, 2.0]), "v": (FLOAT[2], [1.0, 2.0])})
+    model = trace(lambda x: (x * weights["w"] + weights["v"]) * weights["w"], FLOAT["N", 2])
+    assert [each.name for each in model.proto.graph.initializer] == ["w", "v"]

@@ -116,3 +116,34 @@ def test_what_cannot_be_read_is_told_where_the_user_reads_it() -> None:
         onnxsmith.decompile(proto)
     assert caught.value.span is not None
     assert caught.value.span.file == __file__
+
+
+def test_a_map_without_a_type_of_its_keys_is_refused() -> None:
+    proto = zip_map_model()
+    proto.graph.output[0].type.sequence_type.elem_type.map_type.key_type = 0
+    with pytest.raises(errors.InvalidModelError, match="no type of its keys"):
+        _ = onnxsmith.Model.from_proto(proto).outputs
+
+
+def test_one_name_for_two_functions_or_weights_is_refused() -> None:
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("local", 1)]
+    functions = [
+        helper.make_function("local", "f", ["a"], ["r"], [helper.make_node(each, ["a"], ["r"])], imports)
+        for each in ("Neg", "Abs")
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("f", ["x"], ["y"], domain="local")],
+        "g",
+        [helper.make_tensor_value_info("x", 1, [1])],
+        [helper.make_tensor_value_info("y", 1, [1])],
+        [helper.make_tensor("w", 1, [1], [number]) for number in (1.0, 1.0)],
+    )
+    proto = helper.make_model(graph, functions=functions[:1], opset_imports=imports, ir_version=8)
+    assert onnxsmith.Model.from_proto(proto)(np.float32([2])) == -2  # equal weights: it does not matter which
+    proto.functions.append(functions[1])
+    with pytest.raises(errors.UnreadableModelError, match="two functions are called 'local::f'"):
+        onnxsmith.Model.from_proto(proto)
+    del proto.functions[1]
+    proto.graph.initializer[1].float_data[0] = 2.0
+    with pytest.raises(errors.UnreadableModelError, match="two weights are called 'w'"):
+        onnxsmith.Model.from_proto(proto)

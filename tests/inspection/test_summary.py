@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from onnx import parser
 
 from onnxsmith import FLOAT, Model, Tensor, trace
 from onnxsmith import opset21 as op
+from onnxsmith.inspection.summary import _SHOWN_OPERATORS, Count, OperatorSummary, Summary
 
 
 def array(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -105,3 +107,38 @@ def test_a_node_that_gives_nothing_is_counted() -> None:
     proto = parser.parse_model(text)
     del proto.graph.node[0].output[:]
     assert "Relu" in str(Model.from_proto(proto).summary())
+
+
+def test_the_text_of_a_summary() -> None:
+    operators = tuple(OperatorSummary(f"Op{k:02}", 30 - k, Count.of(k)) for k in range(_SHOWN_OPERATORS + 2))
+    whole = Summary(
+        nodes=1,
+        functions=2,
+        parameters=1000,
+        weight_bytes=4000,
+        operators=operators,
+        flops=Count.of(7),
+        uncounted={"Foo": 2, "Bar": 1},
+        has_loops=True,
+        activation_unknown="x is not known",
+    )
+    head, table = str(whole).split("\n\n")
+    assert head.splitlines() == [
+        "1 node, 2 functions",
+        "1,000 parameters, 4,000 bytes of weights",
+        "flops: 7 and what is not counted",
+        "values on the way: not known, since x is not known",
+        "not counted: Foo (2), Bar (1)",
+        "a loop counts as one turn",
+    ]
+    assert len(table.splitlines()) == _SHOWN_OPERATORS + 2
+    assert table.splitlines()[-1] == "and 2 operators more"
+    assert whole._repr_html_().count("<tr>") == _SHOWN_OPERATORS + 1
+    short = str(
+        replace(
+            whole, operators=operators[:-2], functions=0, activation_bytes=8, uncounted={}, has_loops=False
+        )
+    )
+    assert "more" not in short
+    assert short.splitlines()[0] == "1 node"
+    assert "flops: 7\nvalues on the way: 8 bytes at the most\n\n" in short

@@ -10,6 +10,7 @@ from onnx import parser
 from onnxsmith import Model
 from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.profiling.tagging import tagged
+from tests.graphs.rewriting.test_unfolded_models import doubling
 from tests.profiling.programs import PROGRAMS, control_flow
 
 
@@ -64,3 +65,12 @@ def test_names_of_a_stranger_hold_no_tag() -> None:
     tags = tagged(model.handed_over())[1]
     assert tags.numbers("n00000000:3:") == []
     assert tagged(model.handed_over())[1].word != tags.word
+
+
+def test_functions_that_call_others_often_are_shared() -> None:
+    given = Model.from_proto(doubling(12)).handed_over()
+    told, tags = tagged(given)
+    assert len(told.proto.functions) <= 1_000 + 12
+    assert len(tags.addresses) < 2_100  # and not 4,095 calls
+    result = Model.from_proto(told.whole())(np.ones(2, np.float32))
+    np.testing.assert_array_equal(result, np.full(2, np.inf, np.float32))

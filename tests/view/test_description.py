@@ -55,3 +55,11 @@ def test_no_text_is_longer_than_a_page_can_hold() -> None:
     texts += [text for node in description.nodes for pair in node.attributes for text in pair]
     assert max(map(len, texts)) < 3000
     assert any("more characters" in text for text in texts)
+
+
+def test_every_node_has_its_number() -> None:
+    model = program.to_model().ir
+    description, _ = describe(model)
+    assert sorted(description.numbers.values()) == list(range(len(description.nodes)))
+    for node, number in description.numbers.items():
+        assert description.nodes[number].origin is node

@@ -18,6 +18,7 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import ModelWriteError
 from onnxsmith.graphs.existing_files import refuse
 from onnxsmith.graphs.files import save_bytes
+from onnxsmith.graphs.made_up_inputs import can_be_made_up
 from onnxsmith.graphs.model import Port
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -78,6 +79,8 @@ def _made_up(port: Port, how: str, sizes: Mapping[str, int], generator: np.rando
     if kind.shape is None:
         raise Usage(f"--input {port.name}: its shape is open, so it cannot be made up; give a file")
     shape = tuple(each if isinstance(each, int) else _named_size(port, each, sizes) for each in kind.shape)
+    if not can_be_made_up(shape):
+        raise Usage(f"--input {port.name}: {kind!r} is too large to be made up; give a file")
     dtype = kind.dtype
     if dtype is DType.STRING:
         letters = generator.integers(0, 26, shape) if how == "random" else np.zeros(shape, int)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import warnings
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,9 +17,17 @@ from onnxsmith.cli.reading import load_model
 from onnxsmith.cli.report import Report, Usage, usage_entry
 from onnxsmith.cli.streams import STREAM, check_words, shown
 from onnxsmith.cli.terminal import progress
-from onnxsmith.errors import AnnotationError, CallError, InvalidModelError, OnnxsmithError
-from onnxsmith.graphs.model import checker_words
+from onnxsmith.errors import (
+    AnnotationError,
+    CallError,
+    InvalidModelError,
+    OnnxsmithError,
+    RuntimeSupportWarning,
+)
+from onnxsmith.graphs.model import Model, checker_words
 from onnxsmith.graphs.model_runtime import model_runtime
+from onnxsmith.graphs.node_counts import operators_in
+from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.soundness import check_rules
 from onnxsmith.scripting.functions.decorators import collecting
 from onnxsmith.scripting.functions.function import ScriptFunction
@@ -24,26 +35,28 @@ from onnxsmith.types.value_types import TensorType
 
 
 def run(options: argparse.Namespace, report: Report) -> int:
-    """Check the files; 1 when there are findings."""
+    """Check the files; 1 when there are findings. Warnings leave the exit code as it is."""
     check_words(options.files)
     results: list[dict[str, Any]] = []
     lines: list[str] = []
     status = GOOD
     for file in options.files:
+        told: list[str] = []
         try:
             with progress(f"checking {shown(file)}"):
-                checked, found = _check(file, options)
+                checked, found = _check(file, options, told)
         except Usage as usage:
             status = USAGE
-            results.append({"file": file, "checked": [], "findings": [], "error": usage_entry(str(usage))})
+            error = usage_entry(str(usage))
+            results.append({"file": file, "checked": [], "findings": [], "warnings": [], "error": error})
             if not report.as_json:
                 report.usage_words(str(usage))
             continue
-        results.append(
-            {"file": file, "checked": checked, "findings": [report.finding(each) for each in found]}
-        )
+        findings = [report.finding(each) for each in found]
+        results.append({"file": file, "checked": checked, "findings": findings, "warnings": told})
         status = max(status, FINDINGS if found else GOOD)
         if not report.as_json:
+            report.warnings([f"{shown(file)}: {each}" for each in told])
             report.findings(found)
         count = len(found) + sum(len(each.others) for each in found if isinstance(each, OnnxsmithError))
         verdict = "good" if not found else f"{count} finding{'s' * (count != 1)}"
@@ -53,16 +66,17 @@ def run(options: argparse.Namespace, report: Report) -> int:
     return status
 
 
-def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exception]]:
-    """The names of the scripts that were checked, and the errors that were found."""
+def _check(file: str, options: argparse.Namespace, told: list[str]) -> tuple[list[str], list[Exception]]:
+    """The names of the scripts that were checked, and the errors that were found; warnings go to `told`."""
     if Path(file).suffix == ".py":
-        return check_program(file)
+        return check_program(file, told)
     try:
         model = load_model(file)
-        if file == STREAM:
-            model.check()
-        else:
-            _check_file(file)
+        with _recorded(told):
+            if file == STREAM:
+                model.check()
+            else:
+                _check_file(file, model)
         if options.runtime:
             # Not model.runner(): a model that is refused says so when it runs, on its inputs.
             model_runtime().load(model.handed_over(), None, lambda refusal, feeds: None)
@@ -71,16 +85,31 @@ def _check(file: str, options: argparse.Namespace) -> tuple[list[str], list[Exce
     return [], []
 
 
-def _check_file(file: str) -> None:
+@contextlib.contextmanager
+def _recorded(told: list[str]) -> Generator[None]:
+    """Collect what is warned of the runtime, which names a node of the model and no line of a program."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RuntimeSupportWarning)  # it is what the command is run for
+        yield
+    for each in caught:
+        if issubclass(each.category, RuntimeSupportWarning):
+            told.append(str(each.message))
+        else:
+            warnings.showwarning(each.message, each.category, each.filename, each.lineno)
+
+
+def _check_file(file: str, model: Model) -> None:
+    """Check the rules on a file, and on the model that it holds whether the runtime gets it right."""
     try:
         # By its path, so that a model of any size can be checked.
         check_rules(cast(Any, onnx).load_model(file, load_external_data=False), file)
     except Exception as error:
         raise InvalidModelError(f"{file!r} is not valid: {checker_words(error)}") from None
+    warn_of_runtime(model.opset_imports.get("", 0), operators_in(model.ir), model.handed_over)
 
 
-def check_program(file: str) -> tuple[list[str], list[Exception]]:
-    """The names of the scripts in a file, and all that is wrong with them."""
+def check_program(file: str, told: list[str]) -> tuple[list[str], list[Exception]]:
+    """The names of the scripts in a file, and all that is wrong with them; warnings of models go to `told`."""
     found: list[Exception] = []
     names: list[str] = []
     with collecting() as collected:
@@ -93,14 +122,14 @@ def check_program(file: str) -> tuple[list[str], list[Exception]]:
         for name, each in scripts_of(module):
             names.append(name)
             try:
-                _check_script(each)
+                _check_script(each, told)
             except Exception as error:  # one of ours, or the user's own that only shows when it is staged
                 found.append(error)
     unique: dict[int, Exception] = {id(each): each for each in [*collected, *found]}
     return names, list(unique.values())
 
 
-def _check_script(each: ScriptFunction) -> None:
+def _check_script(each: ScriptFunction, told: list[str]) -> None:
     """Check what could not be checked when it was decorated; a script whose types are known must make a valid model."""
     each.check()
     try:
@@ -111,7 +140,8 @@ def _check_script(each: ScriptFunction) -> None:
     ports = (*model.inputs, *model.outputs)
     if all(not isinstance(port.type, TensorType) or port.type.shape is not None for port in ports):
         try:
-            model.check()
+            with _recorded(told):
+                model.check()
         except InvalidModelError as error:
             error.labels = ()
             raise error.locate(each.definition) from None

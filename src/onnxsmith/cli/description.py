@@ -15,7 +15,7 @@ from onnxsmith.cli.counts import by_type, in_words, most_frequent_first
 from onnxsmith.cli.inputs import read_sizes
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.streams import STREAM
-from onnxsmith.graphs import size_conditions
+from onnxsmith.graphs import size_conditions, soundness
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.node_counts import operator_counts
@@ -33,6 +33,13 @@ def describe(
 ) -> dict[str, Any]:
     """Describe a model, for JSON; `sizes` are words such as `N=4` that give its dimensions sizes."""
     model = Model.from_proto(proto) if word == STREAM else Model.load(word)
+    with soundness.blaming(proto):
+        return _described(model, word, sizes, with_weights=with_weights, with_nodes=with_nodes)
+
+
+def _described(
+    model: Model, word: str, sizes: Sequence[str], *, with_weights: bool, with_nodes: bool
+) -> dict[str, Any]:
     given = read_sizes((*model.inputs, *model.optional_inputs), sizes)
     if "?" in given:
         raise Usage("--dim ?: info takes sizes of dimensions that have a name")

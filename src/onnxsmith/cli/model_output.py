@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from onnxsmith.cli.report import Report, Usage
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import STREAM, write_output
 from onnxsmith.cli.terminal import progress
+from onnxsmith.errors import RuntimeSupportWarning
 from onnxsmith.graphs.model import Model
 
 
@@ -41,15 +44,25 @@ def write_model(
     output = Path(options.output or default)
     data = output.parent / f"{output.name}.data"
     before = _written_at(data)
-    with progress(f"writing {output}"):
+    with progress(f"writing {output}"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RuntimeSupportWarning)
         model.save(output, external_data=options.external_data or None, overwrite=options.force)
+    warned = _said_again(caught)
     size = output.stat().st_size
     has_data = _written_at(data) != before  # else it is of another model that was here
     written = [str(output), str(data)] if has_data else [str(output)]
-    content = {**(said or {}), "written": written, "bytes": size, "summary": repr(model)}
-    text = f"{output}: {described_bytes(size)}\n{model!r}"
+    content = {**(said or {}), "written": written, "bytes": size, "summary": repr(model), "warnings": warned}
+    text = "\n".join([f"{output}: {described_bytes(size)}", repr(model), *warned])
     report.result(content, f"{text}\n{told}" if told else text)
     return 0
+
+
+def _said_again(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Texts of warnings about the runtime, for the command to print; other warnings stay warnings."""
+    for each in caught:
+        if not issubclass(each.category, RuntimeSupportWarning):
+            warnings.warn_explicit(str(each.message), each.category, each.filename, each.lineno)
+    return [str(each.message) for each in caught if issubclass(each.category, RuntimeSupportWarning)]
 
 
 def _written_at(path: Path) -> int | None:

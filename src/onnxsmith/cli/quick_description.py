@@ -17,6 +17,7 @@ from onnxsmith.cli.plain_graph import NotPlain, PlainGraph, PlainNode
 from onnxsmith.costs import Counting, bytes_of, peak_bytes, unknown_size, weight_of
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs import raw, size_conditions
+from onnxsmith.graphs.tensor_sizes import check_tensor
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
 
@@ -34,6 +35,8 @@ def _description(proto: onnx.ModelProto, with_weights: bool) -> dict[str, Any]:
         raise NotPlain
     if any(isinstance(text, bytes) for text in raw.texts_of(proto)):
         raise NotPlain
+    for tensor in raw.tensors_of(proto):
+        check_tensor(tensor, "the file")
     graph = PlainGraph(proto, _infer)
     weights = [_weight(name, tensor) for name, tensor in graph.weights.items()]
     count = Counting()

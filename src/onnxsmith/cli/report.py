@@ -101,6 +101,12 @@ class Report:
         for each in found:
             print(f"{head}: {terminal.styled_error(self.text(each), sys.stderr)}\n", file=sys.stderr)
 
+    def warnings(self, told: Sequence[str]) -> None:
+        """Print warnings for people."""
+        head = terminal.styled("warning", "bold", sys.stderr)
+        for each in told:
+            print(f"{head}: {printable(each)}\n", file=sys.stderr)
+
     def text(self, error: Exception) -> str:
         """The text of an error: of one that the user's own code raised, with the traceback in that code."""
         if isinstance(error, OnnxsmithError):

@@ -11,6 +11,7 @@ from onnxsmith.cli.report import Report
 from onnxsmith.cli.sizes import described_bytes
 from onnxsmith.cli.streams import shown
 from onnxsmith.cli.terminal import progress
+from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.view import show
 
 
@@ -19,6 +20,8 @@ def run(options: argparse.Namespace, report: Report) -> int:
     check_picture(options.output)
     with progress(f"reading {shown(options.model)}"):
         model = read_model(options.model)
+    # `show` draws such a model as far as one sees; a command that says nothing of it would call it good.
+    refuse_endless_calls(model.proto if model.is_proto_only else model.ir)
     with progress("drawing the model"):
         written = show(
             model,

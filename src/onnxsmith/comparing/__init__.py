@@ -8,3 +8,14 @@ from onnxsmith.comparing.compare import compare as compare
 from onnxsmith.comparing.result import ComparedNode as ComparedNode
 from onnxsmith.comparing.result import Comparison as Comparison
 from onnxsmith.comparing.tolerance import Difference as Difference
+
+__all__ = [
+    "ComparedNode",
+    "Comparison",
+    "Difference",
+    "compare",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -25,11 +25,11 @@ from onnxsmith.errors import (
     AttributeValueError,
     ModelInputError,
     OnnxsmithError,
-    boundary,
 )
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs, inputs_by_name
@@ -48,7 +48,7 @@ _LONGEST_SHOWN = 80
 _LEAVES_WEIGHTS = MOVERS | {"Add", "Sub"}
 
 
-@boundary
+@model_boundary
 def compare(
     model: Model | ScriptFunction,
     other: Model | ScriptFunction | Way,

@@ -21,7 +21,7 @@ from onnxsmith.comparing.flow import HANDING_ON, Flow
 from onnxsmith.comparing.outputs import paired_outputs
 from onnxsmith.comparing.sides import Side
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.inspection import plain_attribute, read_only
+from onnxsmith.inspection import exact_attribute, read_only
 
 #: Of larger weights, so many bytes are looked at.
 _SAMPLED_BYTES = 1 << 16
@@ -66,7 +66,7 @@ def _attributes(step: Step) -> Hashable:
             graphs = [each.as_graph()] if each.type == ir.AttributeType.GRAPH else each.as_graphs()
             found.append((name, tuple(node.op_type for graph in graphs for node in graph.all_nodes())))
         else:
-            found.append((name, repr(plain_attribute(each))))
+            found.append((name, exact_attribute(each)))
     return tuple(found)
 
 

@@ -71,6 +71,8 @@ class GraphTarget:
         self.is_finished = False
         #: Whether all calls in it may be made where nobody needs them; nobody asks that of an outermost graph.
         self.is_harmless = parent is not None
+        #: Whether it reads a tensor of a graph around it whose element type is not known.
+        self.reads_open_type = False
         #: The graph that took over the nodes of this draft.
         self.absorbed_by: GraphTarget | None = None
         self._operators: Operators | None = None
@@ -339,18 +341,19 @@ class GraphTarget:
             for value in values:
                 lifted = self.lift(value)
                 made = made_value(lifted)
-                is_outside, is_input = made.scope is not self, made.record.producer is None
-                if self.program.is_exact:
-                    is_own = not is_outside or not is_input or made.record.tensor is not None
-                else:
-                    is_own = not is_outside and not is_input and made.record not in seen
+                is_own = (
+                    made.scope is self
+                )  # ONNX has no name for an output of a graph that is made around it
+                if not self.program.is_exact:
+                    is_own = is_own and made.record.producer is not None and made.record not in seen
                 outputs.append(lifted if is_own else self.operators.Identity(lifted))
                 seen.add(made_value(outputs[-1]).record)
         finally:
             ACTIVE.reset(token)
         graph = self.finish(outputs, self.program.node_names.unique(title))
         known = tuple(each.known for each in outputs)
-        return Body(graph, known if declared is None else declare_outputs(graph, known, declared))
+        outputs_known = known if declared is None else declare_outputs(graph, known, declared)
+        return Body(graph, outputs_known, self.reads_open_type)
 
     def function(
         self, opset: OpsetChoice, *, is_exact: bool, is_lenient: bool, mixes_dtypes: bool = False
@@ -448,12 +451,21 @@ class GraphTarget:
         here: GraphTarget | None = self
         while here is not None:
             if here is scope:
+                if here is not self and element_dtype(made.known.type) is None:
+                    self._note_open_type(here)
                 return made.record
             here = here.parent
         found = self._captured(made)
         if found is None:
             raise used_in_another_graph(made)
         return found
+
+    def _note_open_type(self, scope: GraphTarget) -> None:
+        """Note that this graph, and those between it and the given one, read a value of unknown element type."""
+        here: GraphTarget | None = self
+        while here is not None and here is not scope:
+            here.reads_open_type = True
+            here = here.parent
 
     def _captured(self, made: SymbolicTensor | SymbolicSequence) -> ValueRecord | None:
         """The input that stands for a value of a graph around the function that is recorded here."""

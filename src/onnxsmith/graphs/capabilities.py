@@ -45,6 +45,9 @@ METHODS: dict[str, str] = {
     "with_shapes": "onnxsmith.passes.surgery:with_shapes",
 }
 
+#: The methods that only a model has that came from an estimator with such an output.
+OF_ESTIMATORS = ("decision_function", "predict", "predict_proba", "transform")
+
 #: Name of the property -> "package:function", a function of the model alone. Its result is kept with the model.
 PROPERTIES: dict[str, str] = {
     "metadata": "onnxsmith.inspection:metadata",

@@ -15,8 +15,12 @@ from typing import Any, NamedTuple, cast
 
 import onnx
 
-from onnxsmith.errors import AttributeValueError, ExternalDataError
+from onnxsmith.diagnostics import clipped, described_type
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, ExternalDataError
 from onnxsmith.graphs.lazy_ir import ir
+
+#: No system takes a longer path.
+_LONGEST_PATH = 32_768
 
 #: A folder, for programs whose code one cannot change; the same as `data_root` around everything.
 ROOT_VARIABLE = "ONNXSMITH_DATA_ROOT"
@@ -34,6 +38,10 @@ def data_root(folder: str | os.PathLike[str]) -> Generator[None]:
     >>> with data_root("."):
     ...     pass  # onnxsmith.load("snapshots/main/model.onnx")
     """
+    if not isinstance(folder, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
+        raise AttributeTypeError(
+            f"data_root takes a folder, not {described_type(type(folder))}"
+        ).locate_at_caller()
     if not os.path.isdir(folder):
         raise AttributeValueError(f"data_root: there is no folder {os.fspath(folder)!r}").locate_at_caller()
     token = _root.set(Path(folder).resolve())
@@ -164,12 +172,23 @@ def embed(tensors: Iterable[onnx.TensorProto], folder: Path | None, called: str)
         tensor.raw_data = content
 
 
+def check_entries(tensor: onnx.TensorProto) -> None:
+    """Refuse a place in a file that is no number, before onnx-ir reads it."""
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        entries = {each.key: each.value for each in tensor.external_data}
+        for key in ("offset", "length"):
+            _number(f"the external data of {tensor.name!r}", entries, key)
+
+
 def _number(called: str, entries: dict[str, str], key: str) -> int | None:
     text = entries.get(key)
     if text is None:
         return None
     if not text.isdecimal() or len(text) > 18:
-        raise ExternalDataError(f"{called} has no {key}: {text!r} is no number")
+        raise ExternalDataError(
+            f"{called} has no {key}: {clipped(text, 40)!r} is no number of bytes",
+            help="get the model again, whole",
+        )
     return int(text)
 
 
@@ -184,8 +203,9 @@ def _check_range(called: str, location: str, size: int, offset: int, length: int
 
 def _find(called: str, location: str, folder: Path) -> Found:
     """The file that a model names, if it may; raises ExternalDataError where it may not, or where there is none."""
-    if not location or "\0" in location:
-        raise ExternalDataError(f"{called} names no file: {location!r}", help="get the model again, whole")
+    if not location or "\0" in location or len(location) > _LONGEST_PATH:
+        named = clipped(location, 100)
+        raise ExternalDataError(f"{called} names no file: {named!r}", help="get the model again, whole")
     named = folder / location
     base = folder.resolve()
     # By its words first, from the whole path of the folder: "." is a part of every relative path.

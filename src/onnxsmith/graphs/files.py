@@ -10,7 +10,6 @@ import contextlib
 import mmap
 import os
 import stat
-import tempfile
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -27,13 +26,15 @@ from onnxsmith.errors import (
     OnnxsmithError,
     UnreadableModelError,
 )
-from onnxsmith.graphs import byte_strings, external_data
+from onnxsmith.graphs import byte_strings, external_data, raw
 from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
 from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
+from onnxsmith.graphs.temporary_files import temporary_file
+from onnxsmith.graphs.tensor_sizes import check_tensor
 from onnxsmith.source import caller_span
 
 #: Protobuf ends at 2 GiB; weights beyond this go to a file beside the model by themselves.
@@ -264,15 +265,12 @@ def _weights(model: ir.Model, nested_only: bool = False) -> Iterator[tuple[ir.Va
 def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
     refuse_special(place)
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    if place.is_symlink():
+        place = place.resolve()  # the link stays, as it does for whoever opens it to write
+    with temporary_file(place) as temporary:
         os.chmod(temporary, _mode_for(place))
         yield temporary
         os.replace(temporary, place)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def refuse_special(place: Path) -> None:
@@ -420,12 +418,38 @@ def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
             "onnxsmith.grad.expand_training(onnx.load(path)) makes a model of it"
         )
     with reading(called), agreeing(proto):
+        _refuse_one_name_for_two(proto, called)
+        for tensor in raw.tensors_of(proto):
+            external_data.check_entries(tensor)
+            check_tensor(tensor, called)
         model = byte_strings.read(proto)
         for given in proto.functions:
             function = model.functions.get((given.domain, given.name, given.overload))
             if function is not None:
                 type_inputs(function, given)
         return model
+
+
+def _refuse_one_name_for_two(proto: onnx.ModelProto, called: str) -> None:
+    """Refuse a model in which a name may mean either of two functions or weights: onnx-ir would keep the last one."""
+    functions: set[tuple[str, str, str]] = set()
+    for each in proto.functions:
+        key = (each.domain, each.name, each.overload)
+        if key in functions:
+            raise _two_of_one_name(called, "functions", f"{each.domain}::{each.name}")
+        functions.add(key)
+    for graph in raw.graphs_of(proto):
+        weights: dict[str, onnx.TensorProto] = {}
+        for each in graph.initializer if isinstance(graph, onnx.GraphProto) else ():
+            if weights.setdefault(each.name, each) is not each and weights[each.name] != each:
+                raise _two_of_one_name(called, "weights", each.name)
+
+
+def _two_of_one_name(called: str, what: str, name: str) -> UnreadableModelError:
+    return UnreadableModelError(
+        f"{called} is not a valid ONNX model: two {what} are called {clipped(repr(name), 100)}",
+        help="rename one of them where the model was written",
+    )
 
 
 def _warn(text: str) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORM_SEPARATOR = "__"
 #: What the name of a function begins with that says the gradient of another one, and that nothing calls.
 BACKWARD_OF = "backward_of_"
-#: The version under which a function's domain is imported.
+#: The version under which a function's domain is imported where nobody names another one.
 FUNCTION_DOMAIN_VERSION = 1
 
 
@@ -42,6 +42,8 @@ class FunctionBody:
     weights: tuple[tuple[str, ir.TensorProtocol], ...] = ()
     #: The element types of the values inside, which a function does not declare.
     dtypes: frozenset[DType] = frozenset()
+    #: The version of its domain, which the models that call it import.
+    domain_version: int = FUNCTION_DOMAIN_VERSION
 
     @property
     def attribute_names(self) -> Collection[str]:
@@ -63,11 +65,19 @@ def body_of(function: RecordedFunction) -> FunctionBody:
 def finish_function(scope: GraphTarget, outputs: Sequence[Value], head: FunctionHead) -> FunctionBody:
     """The function of a body that is recorded."""
     graph = scope.finish(outputs, head.name)
+    graph.doc_string = head.doc_string
     attributes = {each.name: each for each in head.attributes}
     function = FunctionRecord(head.domain, head.name, head.overload, graph, attributes)
     program = scope.program
     weights = tuple((value.name, tensor) for value, tensor in program.hidden_inputs)
-    return FunctionBody(function, dict(program.functions), program.opsets, weights, frozenset(program.dtypes))
+    return FunctionBody(
+        function,
+        dict(program.functions),
+        program.opsets,
+        weights,
+        frozenset(program.dtypes),
+        head.domain_version,
+    )
 
 
 def call_function(
@@ -89,7 +99,7 @@ def call_function(
             )
     if not scope.program.is_exact:
         scope.program.opsets.include(body.opsets)
-    scope.program.opsets.use_domain(function.domain, FUNCTION_DOMAIN_VERSION)
+    scope.program.opsets.use_domain(function.domain, body.domain_version)
     scope.program.dtypes.update(body.dtypes)
     place = scope.place()
     wish = snake_case(function.name.partition(FORM_SEPARATOR)[0] or function.name)

@@ -30,6 +30,8 @@ from onnxsmith.types.value_types import AnyValueType, Dimension, TensorType
 
 #: Nodes that are looked at, those of functions at every call: a model from a stranger may unfold without end.
 _MOST_NODES = 200_000
+#: Functions are followed into others so far, as onnx's checker follows them; each call takes four frames of the stack.
+_DEEPEST_CALL = 100
 #: A loop's types are open after as many turns that changed them.
 _TURNS = 3
 
@@ -192,7 +194,8 @@ class Walk:
         self, function: ir.Function, inputs: Sequence[Known | None], attributes: Mapping[str, Any]
     ) -> Sequence[Known]:
         identifier = function.identifier()
-        if self.state.nodes < 0 or identifier in self.state.calls:
+        is_deep = len(self.state.calls) >= _DEEPEST_CALL
+        if self.state.nodes < 0 or is_deep or identifier in self.state.calls:
             return [NOTHING] * len(function.outputs)
         defaults = {
             name: self.attribute(each) for name, each in function.attributes.items() if each.value is not None

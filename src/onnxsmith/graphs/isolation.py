@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from onnxsmith.errors import AttributeTypeError, AttributeValueError
+from onnxsmith.diagnostics import did_you_mean
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, ModelInputError
 
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 _AMOUNT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[a-z]*)", re.IGNORECASE)
@@ -18,6 +20,8 @@ class Isolation:
 
     timeout: float | None = None
     memory: int | None = None
+    #: True for a process that serves several runs, one after the other: starting one takes longer than most runs.
+    is_shared: bool = False
 
 
 def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None) -> Isolation | None:
@@ -32,6 +36,18 @@ def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None
                 )
         return None
     return Isolation(_seconds(timeout), _bytes(memory))
+
+
+def check_options(named: Iterable[str], inputs: Sequence[str]) -> None:
+    """Refuse a misspelt option of a run, which Python takes for an input."""
+    for name in named:
+        meant = did_you_mean(name, ("isolated", "timeout", "memory"))
+        if name not in inputs and meant is not None and did_you_mean(name, inputs) is None:
+            raise ModelInputError(
+                f"run has no option '{name}', and the model no such input",
+                help=meant,
+                culprit=("attribute", name),
+            )
 
 
 def _seconds(timeout: float | None) -> float | None:

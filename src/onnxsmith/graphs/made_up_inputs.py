@@ -15,6 +15,7 @@ import numpy as np
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.graphs.run_values import Array, RunValue
+from onnxsmith.graphs.tensor_sizes import MOST_DIMENSIONS
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import SequenceType, TensorType
 
@@ -44,6 +45,12 @@ def made_up_inputs(
             inputs = {name: value for name, value in made.items() if value is not None}
             if len(inputs) == len(made):
                 yield {**known, **inputs}
+
+
+def can_be_made_up(shape: Sequence[int]) -> bool:
+    """True if an array of a shape is small enough: a stranger's model may ask for any size."""
+    sizes_fit = len(shape) <= MOST_DIMENSIONS and min(shape, default=0) >= 0
+    return sizes_fit and math.prod(shape) <= _MOST_ELEMENTS
 
 
 def _named_sizes(ports: Sequence[Port], given: Mapping[str, RunValue]) -> dict[str, int]:
@@ -77,8 +84,8 @@ def _made_up(
         each if isinstance(each, int) else size if each is None else named.get(each, size)
         for each in port.type.shape or ()
     ]
-    if math.prod(shape) > _MOST_ELEMENTS or min(shape, default=0) < 0:
-        return None  # a stranger's model may ask for any size
+    if not can_be_made_up(shape):
+        return None
     return _array(port.name, port.type.dtype or DType.FLOAT, shape, single, generator)
 
 

@@ -74,7 +74,9 @@ class MappedTensor(ir.ExternalTensor):
                 "the model was loaded",
                 help="load the model again, or put the file back",
             )
-        if self._file.content is None or not self.size:
+        if not self.size:
+            return memoryview(b"")  # no file can be mapped for it, and onnx-ir reads a tensor once only
+        if self._file.content is None:
             return None
         offset = self.offset or 0
         return memoryview(self._file.content)[offset : offset + self.nbytes]

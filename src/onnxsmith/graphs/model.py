@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import onnx
 
 from onnxsmith.core.target import ACTIVE, RecordingTarget
-from onnxsmith.diagnostics import described_type, did_you_mean, printable
+from onnxsmith.diagnostics import described_type, printable
 from onnxsmith.errors import (
     AttributeValueError,
     InputTypeError,
@@ -34,7 +34,7 @@ from onnxsmith.graphs import (
     soundness,
 )
 from onnxsmith.graphs.attribute_values import check_attribute_values
-from onnxsmith.graphs.capabilities import with_capabilities
+from onnxsmith.graphs.capabilities import OF_ESTIMATORS, with_capabilities
 from onnxsmith.graphs.carried_conditions import carry
 from onnxsmith.graphs.diagnosis import diagnosed, objection
 from onnxsmith.graphs.embedding import call_model
@@ -43,18 +43,22 @@ from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.isolation import isolation
+from onnxsmith.graphs.isolation import Isolation, check_options, isolation
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
-from onnxsmith.graphs.node_counts import node_count
+from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.origins import origin_of
 from onnxsmith.graphs.records import ModelRecord, ValueRecord
 from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.runtime_support import warn_of_runtime
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.source import Span
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
+
+#: Attributes of models that other modules of ours use, and completion does not show.
+_FOR_OURSELVES = ("handed_over", "is_proto_only", "place", "run_within")
 
 
 @with_capabilities
@@ -75,6 +79,12 @@ class Model:
 
     #: The file that it was read from.
     place: Path | None = None
+
+    def __dir__(self) -> list[str]:
+        """The names that people use; those of estimators where the model has such an output."""
+        told = "" if self.is_proto_only else self._held.metadata_props.get(model_inputs.COLUMNS_KEY, "")
+        absent = [name for name in OF_ESTIMATORS if f'"{name}"' not in told]
+        return sorted({*super().__dir__()}.difference(_FOR_OURSELVES, absent))
 
     #: The sizes that it is for, as far as its metadata says so.
     _conditions: tuple[size_conditions.SizeCondition, ...] = ()
@@ -146,6 +156,7 @@ class Model:
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
         A file at `path` that holds no model, or one beside it that is not its data, stays unless `overwrite` is True.
+        A RuntimeSupportWarning says where the installed ONNX Runtime gets the file wrong, or does not load it.
 
         >>> import pathlib, tempfile
         >>> from onnxsmith import FLOAT, trace
@@ -159,6 +170,7 @@ class Model:
         place = path_of(path)
         if not overwrite:
             check_model_file(place)
+        self._warn_of_runtime()
         held = self._held
         if isinstance(held, ModelRecord) and record_files.save(held, place, external_data):
             return
@@ -250,14 +262,27 @@ class Model:
     def check(self) -> None:
         """Raise InvalidModelError where the model breaks one of ONNX's rules.
 
+        A RuntimeSupportWarning says where the installed ONNX Runtime gets a valid model wrong, or does not load it.
+
         >>> from onnxsmith import FLOAT, trace
         >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
         >>> model.check()
         """
+        soundness.check_opsets(self.proto)
         try:
             soundness.check_rules(self.proto)
         except Exception as error:  # the checker and inference raise unrelated classes
             raise InvalidModelError(f"the model is not valid: {checker_words(error)}") from None
+        self._warn_of_runtime()
+
+    def _warn_of_runtime(self) -> None:
+        """Warn if the installed runtime, without this package, gets the model wrong or cannot load it."""
+        warn_of_runtime(self.opset_imports.get("", 0), self._operators, self.handed_over)
+
+    @property
+    def _operators(self) -> set[tuple[str, str]]:
+        held = self._held
+        return operators_in(held if isinstance(held, ModelRecord) else self._ir)
 
     @boundary
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -303,7 +328,7 @@ class Model:
         limits = isolation(isolated=isolated, timeout=timeout, memory=memory)
         if len(inputs) == 1 and not named and self._is_by_name(inputs[0]):
             inputs, named = (), dict(inputs[0])
-        self._check_options(named)
+        check_options(named, [port.name for port in (*self.inputs, *self.optional_inputs)])
         if limits is None:
             return self(*inputs, **named)
         active = ACTIVE.get()
@@ -313,6 +338,18 @@ class Model:
                 help="leave isolated out",
                 culprit=("attribute", "isolated"),
             )
+        return self.run_within(limits, *inputs, **named)
+
+    def run_within(self, limits: Isolation, /, *inputs: Any, **named: Any) -> Any:
+        """Run it in another process, within limits.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> from onnxsmith.graphs.isolation import Isolation
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.run_within(Isolation(timeout=60), np.float32([1, 2]))
+        array([2., 3.], dtype=float32)
+        """
         model, feeds = self._bind(inputs, named)
         names = [port.name for port in model.inputs]
         runtime, find_node = model_runtime(), model._find_node()
@@ -321,18 +358,6 @@ class Model:
         except (OperatorFailedError, NotRunnableError) as error:
             raise model._diagnosed(error, feeds) from error.__cause__
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
-
-    def _check_options(self, named: Mapping[str, Any]) -> None:
-        """Refuse a misspelt option of `run`, which Python takes for an input."""
-        names = [port.name for port in (*self.inputs, *self.optional_inputs)]
-        for name in named:
-            meant = did_you_mean(name, ("isolated", "timeout", "memory"))
-            if name not in names and meant is not None and did_you_mean(name, names) is None:
-                raise ModelInputError(
-                    f"run has no option '{name}', and the model no such input",
-                    help=meant,
-                    culprit=("attribute", name),
-                )
 
     def _is_by_name(self, given: object) -> bool:
         """True if this is a mapping of inputs by name, and not the value of an input that is itself a map."""
@@ -657,6 +682,10 @@ class RawModel(Model):
     @property
     def _node_count(self) -> int:
         return node_count(self._proto)
+
+    @property
+    def _operators(self) -> set[tuple[str, str]]:
+        return operators_in(self._proto)
 
     @property
     def _weight_bytes(self) -> int:

@@ -44,6 +44,10 @@ class ModelRuntime(Protocol):
         """One run in a process of its own, on inputs of these names."""
         ...
 
+    def faults(self, model: SessionModel) -> list[str]:
+        """Reasons why the installed runtime, without this package, gets a model wrong, each with its node."""
+        ...
+
 
 _registered: ModelRuntime | None = None
 

@@ -27,6 +27,11 @@ def operator_counts(part: Counted | ir.Function) -> Counter[str]:
     return Counter(f"{node.domain}::{node.op_type}" if node.domain else node.op_type for node in nodes)
 
 
+def operators_in(model: Counted) -> set[tuple[str, str]]:
+    """The operators that a model has, by domain and name; the standard domain is empty."""
+    return {(node.domain if node.domain != "ai.onnx" else "", node.op_type) for node in _nodes(model)}
+
+
 def node_count(model: Counted) -> int:
     """How many nodes a model has."""
     return sum(1 for _ in _nodes(model))

@@ -10,7 +10,7 @@ it, or it is converted. Where nothing names an opset, the graph takes that of th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,14 +28,31 @@ from onnxsmith.schema.same_meaning import Use, range_of_meaning
 from onnxsmith.source import Place, Span, caller_place, caller_span, span_at
 
 
-def check_opset_version(version: int | None) -> None:
-    """Refuse a version of the standard opset that is not there."""
+def check_opset_version(version: int | None, parameter: str = "opset_version") -> None:
+    """Refuse a version of the standard opset that is not there, as it was given for a parameter."""
     newest = registry.latest_version("")
     if version is not None and not 1 <= version <= newest:
         raise AttributeValueError(
-            f"opset_version={version} is not there: the installed onnx has versions 1 to {newest}",
-            culprit=("attribute", "opset_version"),
+            f"{parameter}={version} is not there: the installed onnx has versions 1 to {newest}",
+            culprit=("attribute", parameter),
         )
+
+
+def newer_opset(imports: Iterable[tuple[str, int]]) -> str | None:
+    """Words on the first opset that is newer than those of the installed onnx; None where it has all of them.
+
+    Nobody knows what the operators of such an opset mean: to take them for those of the newest one is a guess.
+    """
+    for domain, version in imports:
+        plain = "" if domain == "ai.onnx" else domain
+        if registry.is_known_domain(plain) and version > registry.latest_version(plain):
+            called = f"opset {version}" + (f" of {plain}" if plain else "")
+            return f"it is of {called}, and the installed onnx has versions 1 to {registry.latest_version(plain)}"
+    return None
+
+
+#: The remedy for a model of such an opset.
+OPSET_REMEDY = "install a newer onnx, or have the model written in an older opset"
 
 
 class _Range(NamedTuple):
@@ -84,6 +101,8 @@ class OpsetVersions:
         self._is_named = is_named
         self._ranges: dict[str, _Range] = {}
         self._seen: dict[tuple[OperatorDef, int | None], None] = {}
+        #: The domains of the functions that are called, by version.
+        self._function_domains: dict[str, int] = {}
         #: The models that are called, with the place of the first call.
         self._models: dict[ModelOperators, Span | None] = {}
 
@@ -92,6 +111,7 @@ class OpsetVersions:
         result = OpsetVersions(self.default, is_fixed=self._is_fixed, is_named=self._is_named)
         result._ranges = dict(self._ranges)
         result._seen = dict(self._seen)
+        result._function_domains = dict(self._function_domains)
         result._models = dict(self._models)
         return result
 
@@ -121,6 +141,8 @@ class OpsetVersions:
         known = self._ranges.get("")
         if known is not None and known.named is None and "" in called._ranges:
             self._ranges[""] = known._replace(named=called.version(""))
+        for domain, version in called._function_domains.items():
+            self.use_domain(domain, version)
         for model in called._models:
             self.use_model(model)
 
@@ -162,6 +184,7 @@ class OpsetVersions:
 
     def use_domain(self, domain: str, version: int) -> None:
         """Take note of a domain that functions live in."""
+        self._function_domains.setdefault(domain, version)
         self._ranges.setdefault(domain, _Range(version, version, named=version))
 
     def _narrow(self, op: OperatorDef, version: int | None) -> None:

@@ -179,6 +179,8 @@ class _Writer:
             proto.name = record.name
         if record.overload:
             proto.overload = record.overload
+        if graph.doc_string:
+            proto.doc_string = graph.doc_string
         for domain, version in graph.opset_imports.items():
             proto.opset_import.add(domain=domain, version=version)
         proto.input.extend([each.name for each in graph.inputs])

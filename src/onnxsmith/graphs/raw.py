@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import onnx
 
+from onnxsmith.errors import InvalidModelError
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
@@ -65,6 +66,18 @@ def tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
                     yield from (each.values, each.indices)
 
 
+def sparse_tensors_of(proto: onnx.ModelProto) -> Iterator[onnx.SparseTensorProto]:
+    """Every sparse tensor in a model: weights and attributes."""
+    for graph in graphs_of(proto):
+        if isinstance(graph, onnx.GraphProto):
+            yield from graph.sparse_initializer
+        for node in graph.node:
+            for attribute in node.attribute:
+                if attribute.HasField("sparse_tensor"):
+                    yield attribute.sparse_tensor
+                yield from attribute.sparse_tensors
+
+
 def initializer_names(proto: onnx.ModelProto) -> set[str]:
     """The names of a model's weights, those of sparse ones too."""
     graph = proto.graph
@@ -82,6 +95,9 @@ def without_initializers(proto: onnx.ModelProto, names: Collection[str]) -> onnx
         each for each in proto.graph.sparse_initializer if each.values.name not in names
     )
     return copy
+
+
+_DTYPES = frozenset(int(each) for each in DType)
 
 
 def has_map(proto: onnx.TypeProto) -> bool:
@@ -107,8 +123,12 @@ def read_type(proto: onnx.TypeProto) -> AnyValueType:
         case "optional_type":
             return OptionalType(cast(Any, read_type(proto.optional_type.elem_type)))
         case "map_type":
-            value = read_type(proto.map_type.value_type)
-            return MapType(DType(proto.map_type.key_type), cast(TensorType, value))
+            key, value = proto.map_type.key_type, read_type(proto.map_type.value_type)
+            if key not in _DTYPES:
+                raise InvalidModelError(
+                    f"the model is not valid: a map has no type of its keys (key_type {key})"
+                )
+            return MapType(DType(key), cast(TensorType, value))
         case _:
             return UNKNOWN_TENSOR
 

@@ -125,6 +125,7 @@ class Body(RecordedBody):
 
     graph: GraphRecord
     outputs: tuple[Known, ...]
+    reads_open_type: bool = False
 
     def add_unused_input(self, kind: AnyValueType) -> None:
         """Add an input at the end that no node reads."""

@@ -52,7 +52,9 @@ class SizeCondition:
         try:
             tree = parse_expression(self.text)
             return _compared(tree, sizes) if isinstance(tree, ast.Compare) else None
-        except (SyntaxError, KeyError, ValueError, ZeroDivisionError, RecursionError, MemoryError):
+        except ZeroDivisionError:
+            return False  # a comparison without a value is not one that sizes pass
+        except (SyntaxError, KeyError, ValueError, RecursionError, MemoryError):
             return None
 
     @property

@@ -15,7 +15,12 @@ import onnx
 from onnxsmith.errors import InvalidModelError, OnnxsmithError, UnreadableModelError
 from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
+from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
+from onnxsmith.graphs.rewriting.scopes import all_nodes, function_key, functions_of
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
+from onnxsmith.graphs.rewriting.unfolding import callees_first
+from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
 
 
 def check_ir(model: ir.Model, called: str) -> ir.Model:
@@ -69,6 +74,32 @@ def check_proto(proto: onnx.ModelProto, called: str) -> None:
         is_there = tensor.dims or tensor.name or tensor.external_data
         if is_there and tensor.data_type not in _known_types():
             raise _no_type(tensor.name, tensor.data_type, called)
+        if is_there:
+            check_tensor(tensor, called)
+    for sparse in raw.sparse_tensors_of(proto):
+        check_sparse(sparse, called)
+
+
+def refuse_endless_calls(model: onnx.ModelProto | ir.Model) -> None:
+    """Refuse a model whose functions call each other without end: it means nothing, though it can be read."""
+    if not model.functions:
+        return
+    calls: dict[tuple[str, str, str], list[tuple[str, str, str]]] = {}
+    if isinstance(model, ir.Model):
+        for key, function in model.functions.items():
+            called = (node.op_identifier() for node in function.graph.all_nodes())
+            calls[key] = [each for each in called if each in model.functions]
+    else:
+        functions = functions_of(model)
+        for key, function in functions.items():
+            called = (function_key(node) for node in all_nodes(function.node))
+            calls[key] = [each for each in called if each in functions]
+    if callees_first(calls) is None:
+        names = [key[1] for key, each in calls.items() if each][:3]
+        raise InvalidModelError(
+            f"the model is not valid: functions call each other without end ({', '.join(names)})",
+            help="a function of ONNX calls neither itself nor one that calls it: write a Loop",
+        )
 
 
 def _no_text(text: bytes, called: str) -> UnreadableModelError:
@@ -90,13 +121,27 @@ def _known_types() -> frozenset[int]:
     return frozenset(int(each) for each in ir.DataType) - {0}
 
 
+def newer_opset_of(model: onnx.ModelProto) -> str | None:
+    """Words on an opset of the model, or of its functions, that the installed onnx does not have; None without one."""
+    imports = (each for one in (model, *model.functions) for each in one.opset_import)
+    return newer_opset((each.domain, each.version) for each in imports)
+
+
+def check_opsets(model: onnx.ModelProto) -> None:
+    """Refuse a model of an opset that the installed onnx does not have: nothing knows its rules."""
+    newer = newer_opset_of(model)
+    if newer is not None:
+        raise InvalidModelError(f"the model cannot be checked: {newer}", help=OPSET_REMEDY)
+
+
 def check_rules(model: onnx.ModelProto, file: str | None = None) -> None:
     """ONNX's own checker; raises what it raises. Types are checked unless functions call others past all measure.
 
     Given the `file` of the model, the checker reads that, of any size; of `model` the weights are not asked for then.
     """
-    infers = not is_past_measure(model)
-    cast(Any, onnx.checker).check_model(model if file is None else file, full_check=infers)
+    cast(Any, onnx.checker).check_model(model if file is None else file)
+    if not is_past_measure(model):
+        infer(without_traps(model, is_checked=True), is_strict=True)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,6 @@
-"""The weights to be trained, in a model's metadata: written when a model for training is made.
+"""The weights to be trained and the state beside them, in the metadata of a model that is made for training.
+
+State is what a model reads from an initializer and writes anew, as running statistics are.
 
 The metadata of a model is data: the names may be of nothing, and whoever uses them looks.
 """
@@ -11,6 +13,8 @@ from typing import cast
 
 #: A list of names of initializers as JSON.
 PARAMETERS_KEY = "onnxsmith.parameters"
+#: A table as JSON: the name of an initializer, and of the output with its new value; null where there is none.
+STATE_KEY = "onnxsmith.state"
 
 
 def read(metadata: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -33,19 +37,56 @@ def note(metadata: MutableMapping[str, str], names: Iterable[str]) -> None:
     metadata[PARAMETERS_KEY] = json.dumps(list(names))
 
 
+def read_state(metadata: Mapping[str, str]) -> dict[str, str | None]:
+    """The initializers that a run of the model would write to, each with the output of its new value, if any."""
+    try:
+        entries: object = json.loads(metadata.get(STATE_KEY, "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(entries, dict):
+        return {}
+    return {
+        name: output
+        for name, output in cast("dict[str, object]", entries).items()
+        if output is None or isinstance(output, str)
+    }
+
+
+def note_state(metadata: MutableMapping[str, str], state: Mapping[str, str | None]) -> None:
+    """Say in a model's metadata which initializers are state."""
+    if state:
+        metadata[STATE_KEY] = json.dumps(dict(state))
+    else:
+        metadata.pop(STATE_KEY, None)
+
+
 def rename(metadata: MutableMapping[str, str], new: Mapping[str, str]) -> None:
     """Say it of weights that have other names now."""
     names = read(metadata)
     if names is not None:
         note(metadata, [new.get(each, each) for each in names])
+    state = read_state(metadata)
+    note_state(
+        metadata,
+        {new.get(name, name): None if each is None else new.get(each, each) for name, each in state.items()},
+    )
 
 
-def limit(metadata: MutableMapping[str, str], held: Iterable[str]) -> None:
+def limit(metadata: MutableMapping[str, str], held: Iterable[str], outputs: Iterable[str]) -> None:
     """Say it of those weights only that a part of the model still holds."""
     names = read(metadata)
+    left, given = set(held), set(outputs)
     if names is not None:
-        left = set(held)
         note(metadata, [each for each in names if each in left])
+    state = read_state(metadata)
+    note_state(
+        metadata,
+        {
+            name: each if each in given else None
+            for name, each in state.items()
+            if name in left or each in given  # it may be written to and never read
+        },
+    )
 
 
 def join(ours: MutableMapping[str, str], theirs: Mapping[str, str]) -> None:
@@ -55,3 +96,4 @@ def join(ours: MutableMapping[str, str], theirs: Mapping[str, str]) -> None:
         ours.pop(PARAMETERS_KEY, None)
     else:
         note(ours, dict.fromkeys((*here, *there)))
+    note_state(ours, {**read_state(theirs), **read_state(ours)})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, cast
 
 from onnxsmith.core.semantics.index_items import Index
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.sequence import TensorSequence
+from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import shown_as
-from onnxsmith.errors import LeakedValueError, boundary
+from onnxsmith.errors import LeakedValueError, TracedValueError, boundary
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.unpacking import refuse_rows_for_outputs
 from onnxsmith.schema.inference.known import Known
@@ -27,6 +28,9 @@ class SymbolicValue(Value):
 
     __slots__ = ()
     is_symbolic: ClassVar[bool] = True
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
 
 
 @shown_as("Tensor")
@@ -72,6 +76,15 @@ class SymbolicTensor(Tensor, SymbolicValue):
             self.record, self.known, self.made_in, self.place
         )  # another object, as an eager run has
 
+    def __copy__(self) -> SymbolicTensor:
+        return self.__deepcopy__({})
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TracedValueError(
+            "a tensor that exists only when the model runs cannot be pickled",
+            help="return it, and pickle what the model gives",
+        ).locate_at_caller()
+
     def __hash__(self) -> int:
         return hash(self.as_number())  # a set or dict asks for its value: the error says so
 
@@ -86,7 +99,7 @@ class SymbolicTensor(Tensor, SymbolicValue):
         return SymbolicShape(self.record, self.known, self.scope, self.place)
 
     def __repr__(self) -> str:
-        return f"<symbolic tensor {self.name}: {self.type!r}>"
+        return shown_text(f"<symbolic tensor {self.name}: {self.type!r}>")
 
 
 @shown_as("shape")
@@ -98,7 +111,11 @@ class SymbolicShape(SymbolicTensor):
     def __getitem__(self, index: Index) -> SymbolicTensor | Number:
         part = cast(SymbolicTensor, super().__getitem__(index))
         rank = part.type.rank
-        return part.as_number() if rank == 0 else part.as_shape() if rank == 1 else part
+        if rank != 0:
+            return part.as_shape() if rank == 1 else part
+        size = part.as_number()
+        size.is_natural = True
+        return size
 
 
 @shown_as("sequence")
@@ -137,7 +154,7 @@ class SymbolicSequence(TensorSequence, SymbolicValue):
         return self.record.name
 
     def __repr__(self) -> str:
-        return f"<symbolic {self.known.type!r} {self.name}>"
+        return shown_text(f"<symbolic {self.known.type!r} {self.name}>")
 
 
 def wrap(

@@ -109,6 +109,13 @@ class Weights(Mapping[str, Weight]):
             held = source if isinstance(source, Mapping) else _read(_beside(source, module_file))
             self._tensors.update(held)
 
+    @classmethod
+    def of(cls, tensors: Mapping[str, ir.TensorProtocol]) -> Weights:
+        """Weights that hold tensors of onnx-ir."""
+        made = cls()
+        made._tensors.update(tensors)
+        return made
+
     @boundary
     def __getitem__(self, name: str) -> Weight:
         found = self._made.get(name)

@@ -64,6 +64,20 @@ def plain_attribute(attribute: ir.Attr) -> PlainAttribute:
             return str(value)
 
 
+def exact_attribute(attribute: ir.Attr) -> str:
+    """A text that is equal for attributes of one value: floats as ONNX stores them, elements all of them.
+
+    A model that was made and not saved yet may hold a float of Python, which has more digits than a file.
+    """
+    value = plain_attribute(attribute)
+    if attribute.type in (ir.AttributeType.FLOAT, ir.AttributeType.FLOATS) and not attribute.is_ref():
+        with np.errstate(over="ignore"):
+            return repr(np.asarray(value, np.float64).astype(np.float32).tolist())
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{value.tolist()!r}"
+    return repr(value)
+
+
 def read_only(tensor: ir.TensorProtocol) -> Elements:
     """The elements of a tensor, from where they lie if they lie there as in memory; they cannot be changed.
 

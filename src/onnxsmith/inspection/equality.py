@@ -6,7 +6,7 @@ called; doc strings and metadata say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,11 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, described_type, printable
-from onnxsmith.errors import AttributeTypeError, boundary
+from onnxsmith.errors import AttributeTypeError
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
-from onnxsmith.inspection.attributes import plain_attribute, read_only, shown_attribute
+from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.inspection.attributes import exact_attribute, read_only, shown_attribute
 from onnxsmith.inspection.elements import differing
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.inspection.nodes import Nodes, nodes_of
@@ -56,7 +57,7 @@ class _Different(Exception):
         self.address = address
 
 
-@boundary
+@model_boundary
 def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
     """True if another model is the same: nodes, attributes, inputs and outputs, weights by content.
 
@@ -77,21 +78,38 @@ def equals(model: Model, other: Model, *, names: bool = False) -> Equality:
             help="load a file with onnxsmith.load, or wrap a ModelProto with Model.from_proto",
             culprit=("input", 0),
         )
-    left, right = nodes_of(model), nodes_of(other)
+    return is_same_graph(model, other, names=names)
+
+
+def is_same_graph(
+    model: Model,
+    other: Model,
+    known: Iterable[tuple[ir.TensorProtocol, ir.TensorProtocol]] = (),
+    *,
+    names: bool = False,
+) -> Equality:
+    """Compare two models, with pairs of tensors that are known to be equal and need not be read."""
+    comparison = _Comparison(nodes_of(model), nodes_of(other), names, known)
     try:
-        _Comparison(left, right, names).models(model, other)
+        comparison.models(model, other)
     except _Different as found:
         return Equality(found.words, found.address)
     return Equality()
 
 
 class _Comparison:
-    def __init__(self, left: Nodes, right: Nodes, names: bool) -> None:
+    def __init__(
+        self,
+        left: Nodes,
+        right: Nodes,
+        names: bool,
+        known: Iterable[tuple[ir.TensorProtocol, ir.TensorProtocol]],
+    ) -> None:
         self._left, self._right = left, right
         self._names = names
         self._pairs: dict[ir.Value, ir.Value] = {}
         #: Weights that were compared already: those of two models are often shared by many nodes.
-        self._compared: set[tuple[int, int]] = set()
+        self._compared: set[tuple[int, int]] = {(id(one), id(two)) for one, two in known}
 
     def models(self, model: Model, other: Model) -> None:
         used = {node.domain for node in self._left}
@@ -125,7 +143,10 @@ class _Comparison:
         for name in sorted(ours.keys() ^ theirs.keys()):
             raise _Different(f"only one of them has the parameter '{name}' at {where}")
         for name, one in ours.items():
-            self.attribute(one, theirs[name], f"the default of '{name}' at {where}", "")
+            two = theirs[name]
+            if one.value is None and two.value is None:
+                continue  # without a default the file has a name and no type
+            self.attribute(one, two, f"the default of '{name}' at {where}", "")
         self.graphs(left, right)
 
     def graphs(self, left: Graph, right: Graph) -> None:
@@ -149,13 +170,11 @@ class _Comparison:
             raise _Different(f"{here} is {right.operator}", left.address)
         if self._names and left.name != right.name:
             raise _Different(f"{here} is called '{left.name}', and '{right.name}'", left.address)
-        for what, one, two in (
-            ("inputs", left.inputs, right.inputs),
-            ("outputs", left.outputs, right.outputs),
-        ):
+        inputs = _given(left.ir), _given(right.ir)
+        for what, one, two in (("inputs", *inputs), ("outputs", left.outputs, right.outputs)):
             if len(one) != len(two):
                 raise _Different(f"{here} has {len(one)} {what}, and {len(two)}", left.address)
-        for number, (one, two) in enumerate(zip(left.ir.inputs, right.ir.inputs, strict=True)):
+        for number, (one, two) in enumerate(zip(*inputs, strict=True)):
             self.values(one, two, f"input {number} of {here}", left.address)
         self.attributes(left, right, here)
         for one, two in zip(left.ir.outputs, right.ir.outputs, strict=True):
@@ -216,9 +235,7 @@ class _Comparison:
             self.tensors(first, second, where, address)
 
     def _plain(self, one: ir.Attr, two: ir.Attr, where: str, address: str) -> None:
-        values = plain_attribute(one), plain_attribute(two)
-        is_equal = repr(values[0]) == repr(values[1])  # NaN is what NaN is
-        if not is_equal:
+        if exact_attribute(one) != exact_attribute(two):  # NaN is what NaN is
             raise _Different(f"{where} is {shown_attribute(one)}, and {shown_attribute(two)}", address)
 
     def _bodies(self, left: Node, right: Node, name: str) -> Iterator[tuple[Graph, Graph]]:
@@ -238,6 +255,14 @@ _TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
 def _tensors(attribute: ir.Attr) -> Sequence[ir.TensorProtocol]:
     value: Any = attribute.value
     return (value,) if attribute.type == ir.AttributeType.TENSOR else tuple(value)
+
+
+def _given(node: ir.Node) -> list[ir.Value | None]:
+    """The inputs up to the last that is given: empty names behind it say nothing."""
+    inputs = list(node.inputs)
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    return inputs
 
 
 def _weight(value: ir.Value) -> ir.TensorProtocol | None:

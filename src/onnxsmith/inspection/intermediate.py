@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from onnxsmith.diagnostics import clipped, described_type, did_you_mean
-from onnxsmith.errors import AttributeTypeError, ModelInputError, UnknownNameError, boundary
+from onnxsmith.errors import AttributeTypeError, ModelInputError, UnknownNameError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection.nodes import Nodes, nodes_of
 from onnxsmith.inspection.weights import weights_of
@@ -20,7 +21,7 @@ _LONGEST_NAME = 80
 _MOST_CANDIDATES = 5000
 
 
-@boundary
+@model_boundary
 def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) -> dict[str, RunValue]:
     """Run the model as far as needed, and give values inside it by name.
 

@@ -10,8 +10,8 @@ from typing import Any, cast, overload
 
 import onnx_ir as ir
 
-from onnxsmith.diagnostics import clipped, did_you_mean, printable
-from onnxsmith.errors import UnknownNameError, boundary
+from onnxsmith.diagnostics import clipped, described_type, did_you_mean, printable
+from onnxsmith.errors import AttributeTypeError, UnknownNameError, boundary
 from onnxsmith.graphs.held_model import Held, read
 from onnxsmith.graphs.model import Model
 from onnxsmith.inspection.node import Graph, Node
@@ -149,6 +149,10 @@ class Nodes(Sequence[Node]):
             return self._all[number]
         except IndexError:  # of the same class, so that a loop by index ends
             raise IndexError(f"the model has {len(self._all)} nodes, and none of number {number}") from None
+        except TypeError:
+            raise AttributeTypeError(
+                f"a node is found by its number, address or name, not by {described_type(type(number))}"
+            ) from None
 
     def __contains__(self, key: object) -> bool:
         if isinstance(key, str):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from onnxsmith.costs import Count, Counting, is_control_flow, weight_of
 from onnxsmith.diagnostics import clipped, printable
-from onnxsmith.errors import boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.graphs.size_conditions import read as read_conditions
 from onnxsmith.inspection.activations import peak_activation_bytes
@@ -107,7 +107,7 @@ class Summary:
         return f"<p>{shown}</p><table><tr><th>operator</th><th>nodes</th><th>flops</th></tr>{rows}</table>"
 
 
-@boundary
+@model_boundary
 def summary(model: Model, **sizes: int) -> Summary:
     """Summarise a model: operators, parameters, bytes, and floating-point operations of a run.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnxsmith.passes.surgery import with_metadata as with_metadata
     from onnxsmith.passes.surgery import with_outputs as with_outputs
     from onnxsmith.passes.surgery import with_shapes as with_shapes
+    from onnxsmith.passes.surgery.shaping import with_tried_shapes as with_tried_shapes
     from onnxsmith.passes.versions import convert_version as convert_version
 
 #: Public name -> the module it lives in. Who needs one pass, as the decompiler does, does not wait for the others.
@@ -39,6 +40,7 @@ _LAZY = {
     "with_metadata": "onnxsmith.passes.surgery",
     "with_outputs": "onnxsmith.passes.surgery",
     "with_shapes": "onnxsmith.passes.surgery",
+    "with_tried_shapes": "onnxsmith.passes.surgery.shaping",
 }
 
 
@@ -47,3 +49,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
     return value
+
+
+def __dir__() -> list[str]:
+    return list(_LAZY)

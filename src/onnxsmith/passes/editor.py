@@ -24,11 +24,8 @@ from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_n
 from onnxsmith.passes.typing_values import infer_types
 from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, names_in
 
-#: Constants up to this many bytes are shared by content.
-_SHARED_BYTES = 1024
-#: So large may a constant be that is kept as an array, after it was read once.
-_KEPT_BYTES = 4096
-
+#: The most bytes of constants that are shared by content, and of those that are kept as arrays once they were read.
+_SHARED_BYTES, _KEPT_BYTES = 1024, 4096
 #: The value of an attribute as rules write it.
 AttributeContent: TypeAlias = int | float | str | Sequence[int] | Sequence[float] | ir.Graph | ir.Attr | None
 #: What shall be read instead of a node's outputs; None where a rule has nothing to say.
@@ -395,10 +392,12 @@ class Editor:
         return list(dict.fromkeys(found))
 
     def discard(self, made: Iterable[ir.Node]) -> None:
-        """Forget nodes that did not come into the graph."""
+        """Forget nodes that did not come into the graph, and those in graphs that were made for them."""
         for node in made:
             for position in range(len(node.inputs)):
                 node.replace_input_with(position, None)
+            for graph in set(inner_graphs(node)).difference(self._outer):  # the others are of nodes that stay
+                self.discard(graph)
 
     def sweep(self) -> None:
         """Take the nodes that are gone out of their graphs."""

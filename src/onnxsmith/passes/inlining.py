@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from onnxsmith.graphs.rewriting.unfolding import unfolded_size
+from onnxsmith.graphs.rewriting.unfolded_models import nodes_without_functions
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.worklist import NamedRule, Worklist
@@ -24,7 +24,7 @@ def inline_functions(edit: Editor) -> bool:
     if not functions:
         return True
     now = sum(1 for _ in edit.nodes())
-    unfolded = _unfolded(edit.model, max(_MOST_NODES, _MOST_GROWTH * now))
+    unfolded = nodes_without_functions(edit.model, max(_MOST_NODES, _MOST_GROWTH * now))
     if unfolded is None:
         return False
     own = edit.model.opset_imports
@@ -54,16 +54,3 @@ def inlined_call(at: Attempt) -> Outcome:
     if results is None:
         return None
     return results[: len(at.node.outputs)]
-
-
-def _unfolded(model: ir.Model, most: int) -> int | None:
-    """How many nodes the main graph has when all calls in it are dissolved; None where that is too many, or endless."""
-    functions = model.functions
-    sizes: dict[ir.OperatorIdentifier, int] = {}
-    calls: dict[ir.OperatorIdentifier, list[ir.OperatorIdentifier]] = {}
-    for key, function in functions.items():
-        inside = [node.op_identifier() for node in function.graph.all_nodes()]
-        calls[key] = [each for each in inside if each in functions]
-        sizes[key] = len(inside)
-    called = (node.op_identifier() for node in model.graph.all_nodes())
-    return unfolded_size(sizes, calls, (each if each in functions else None for each in called), most)

@@ -21,6 +21,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.graphs.report import PassedModel, Report, with_report
+from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.passes.cleanup.branches import BRANCHES
 from onnxsmith.passes.cleanup.constants import (
     drop_dead_nodes,
@@ -137,7 +138,7 @@ def _check_model(model: object) -> None:
 
 def _check_opset(opset: object) -> None:
     is_version = isinstance(opset, int) and not isinstance(opset, bool)
-    if not is_version and opset not in ("runtime", "keep"):
+    if not is_version and not (isinstance(opset, str) and opset in ("runtime", "keep")):
         raise AttributeValueError(
             f"opset is 'runtime', 'keep' or a version, not {opset!r}", culprit=("attribute", "opset")
         )
@@ -183,6 +184,7 @@ def _optimized(model: Model, wanted: _Wanted, budget: int | None = None) -> Pass
     with collection_paused():
         held = read(model)
         given = held.ir
+        refuse_endless_calls(given)
         report = Report.of(given)
         log = EditLog()
         held = _in_opset(held, wanted.opset, report, log)

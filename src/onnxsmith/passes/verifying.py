@@ -1,13 +1,14 @@
 """Runs a model as it was and as passes made it, on the same inputs, and compares what comes out.
 
-Inputs are given, or made up. Where the model cannot run as it was, nothing is verified, and the verdict says why.
+Inputs are given, or made up. Another process runs both, so that no model ends this one. Where the model cannot run as
+it was, nothing is verified, and the verdict says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
 from onnxsmith.graphs.edits import Edit, NodeNote
+from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.report import PassedModel
@@ -34,6 +36,10 @@ GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np
 #: How far results may be apart, as a part of the largest number among them.
 _TOLERANCES = {2: 2e-2, 4: 1e-4, 8: 1e-8}
 _LONGEST_REASON = 300
+#: A model that runs longer is not verified: it may have no end.
+_MOST_SECONDS = 300.0
+#: The time for the model that was made of one that ended in time; ten times slower is a difference, too.
+_MOST_SECONDS_AFTER = 10 * _MOST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
             reason = clipped(error.message, _LONGEST_REASON)
             continue
         try:
-            found = _results(after, inputs)
+            found = _results(after, inputs, _MOST_SECONDS_AFTER)
         except OnnxsmithError as error:
             return Verdict(False, f"it cannot run any more: {clipped(error.message, _LONGEST_REASON)}")
         difference = _difference(before, wanted, found)
@@ -230,8 +236,11 @@ def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, Run
     yield from made_up_inputs(model.inputs)
 
 
-def _results(model: Model, inputs: Mapping[str, RunValue]) -> Sequence[RunValue]:
-    result = model.run(dict(inputs)) if inputs else model()
+def _results(
+    model: Model, inputs: Mapping[str, RunValue], seconds: float = _MOST_SECONDS
+) -> Sequence[RunValue]:
+    """The outputs, of a run in another process: a runtime that dies of a model dies there."""
+    result: Any = model.run_within(Isolation(timeout=seconds, is_shared=True), **inputs)
     return cast("tuple[RunValue, ...]", result) if isinstance(result, tuple) else (result,)
 
 

@@ -23,6 +23,8 @@ from onnxsmith.graphs.session_model import SessionModel
 #: No more nodes, and bytes, of functions are written for the sake of their calls.
 _MOST_COPIED_NODES = 100_000
 _MOST_COPIED_BYTES = 1 << 26
+#: Nor more functions: the facts about a runtime are met in each, with its types inferred, which takes 3 ms.
+_MOST_COPIES = 1_000
 _DEEPEST_CALL = 100
 #: A runtime may have operators of its own by a name in these, which it takes instead of the function.
 _KNOWN_DOMAINS = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.ms.internal")
@@ -94,7 +96,8 @@ class _Tagger:
             return
         nodes, size = sum(1 for _ in all_nodes(function.node)), function.ByteSize()
         is_large = (
-            self._copied_nodes + nodes > _MOST_COPIED_NODES
+            len(self._copies) >= _MOST_COPIES
+            or self._copied_nodes + nodes > _MOST_COPIED_NODES
             or self._copied_bytes + size > _MOST_COPIED_BYTES
             or len(self.calls[number])
             >= _DEEPEST_CALL  # functions that call themselves are none, and have no end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,11 +16,11 @@ from onnxsmith.errors import (
     ModelInputError,
     NotRunnableError,
     OnnxsmithError,
-    boundary,
 )
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model, bound
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import ModelInputs
 from onnxsmith.profiling.attributing import Attribution, Attributor
@@ -44,7 +45,7 @@ _LOOPS = ("Loop", "Scan")
 _NAMELESS = Attribution((), is_inserted=True)
 
 
-@boundary
+@model_boundary
 def profile(
     model: Model,
     inputs: ModelInputs | None = None,
@@ -215,11 +216,15 @@ def _checked(inputs: object) -> ModelInputs:
 
 
 def _check_count(what: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    try:
+        count = -1 if isinstance(value, bool) else operator.index(value)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        count = None
+    if count is None or isinstance(value, bool):
         raise AttributeTypeError(
             f"{what} is an int, not {described_type(type(value))}", culprit=("attribute", what)
         )
-    if int(value) < least:  # pyright: ignore[reportArgumentType]  # it has __index__
+    if count < least:
         raise AttributeValueError(
             f"{what} is at least {least}, and {value} is not", culprit=("attribute", what)
         )

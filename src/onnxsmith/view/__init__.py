@@ -12,3 +12,20 @@ from onnxsmith.view.showing import show as show
 from onnxsmith.view.showing import show_side_by_side as show_side_by_side
 from onnxsmith.view.side_by_side import Row as Row
 from onnxsmith.view.side_by_side import SideBySide as SideBySide
+
+__all__ = [
+    "Note",
+    "NoteKind",
+    "Overlay",
+    "Row",
+    "SideBySide",
+    "StatisticsWish",
+    "Step",
+    "model_bundle",
+    "show",
+    "show_side_by_side",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

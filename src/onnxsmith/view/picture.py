@@ -180,7 +180,8 @@ class _Picture:
                 if (inside := self._inside(item))
             ]
             more = sum(size for size, _, _ in sizes)
-            is_only = len(sizes) == 1 and len(frame.box.items) < 8 and more < 400
+            # What is alone in its frame is opened as well, though not where that repeats itself at every level.
+            is_only = len(sizes) == 1 and len(frame.box.items) < 8 and shown + more < _OPENED_FOR_CHANGES
             if shown + more > _OPENED_AT_FIRST and not is_only:
                 sizes = [each for each in sizes if any(self._has_change[box] for _, box in each[2])]
                 more = sum(size for size, _, _ in sizes)

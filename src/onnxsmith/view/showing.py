@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import get_args
 
 from onnxsmith.diagnostics import clipped, described_type, is_notebook, printable
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
+from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.graphs import beyond
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.inspection import weights_of
 from onnxsmith.view import notebook, writing
 from onnxsmith.view.content import StatisticsWish, Viewed, ViewedPair
@@ -20,7 +21,7 @@ from onnxsmith.view.overlays import Overlay
 from onnxsmith.view.side_by_side import SideBySide
 
 
-@boundary
+@model_boundary
 def show(
     model: Model,
     path: str | os.PathLike[str] | None = None,

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from onnxsmith import Model
-from onnxsmith.errors import NotRunnableError
+from onnxsmith.errors import NotDifferentiableError, NotRunnableError
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure, nodes_without_functions
 
 _IMPORTS = [helper.make_opsetid("", 21), helper.make_opsetid("d", 1)]
@@ -39,6 +39,8 @@ def test_counts() -> None:
     assert nodes_without_functions(doubling(1), 100) == 2
     assert nodes_without_functions(doubling(2), 100) == 5
     assert nodes_without_functions(doubling(40), 10**6) is None
+    assert nodes_without_functions(Model.from_proto(doubling(2)).ir, 100) == 5
+    assert is_past_measure(Model.from_proto(doubling(40)).ir)
 
 
 def test_few_levels_run() -> None:
@@ -57,6 +59,21 @@ def test_forty_levels_are_checked_and_refused() -> None:
     with pytest.raises(NotRunnableError) as caught:
         model(np.ones(2, np.float32))
     assert "call others so often" in str(caught.value)
+
+
+def test_forty_levels_have_no_profile() -> None:
+    with pytest.raises(NotRunnableError) as caught:
+        Model.from_proto(doubling(40)).profile([np.ones(2, np.float32)], runs=1, warm_up=0)
+    assert "call others so often" in str(caught.value)
+
+
+def test_forty_levels_have_no_gradient() -> None:
+    proto = doubling(40)
+    proto.graph.node[0].output[0] = "sums"
+    proto.graph.node.append(helper.make_node("ReduceSum", ["sums"], ["y"], keepdims=0))
+    del proto.graph.output[0].type.tensor_type.shape.dim[:]
+    with pytest.raises(NotDifferentiableError, match="call others so often"):
+        Model.from_proto(proto).gradient(wrt="x")
 
 
 def test_a_mistake_is_found_all_the_same() -> None:

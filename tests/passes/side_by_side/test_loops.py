@@ -224,3 +224,31 @@ def test_what_fails_only_without_turns_happens_at_once(name: str, way: str):
     body, carried, given, puts, made = READ[way]
     body = f"{FAILING[name]} \n {body}".replace("ScatterND(y,", "ScatterND(y_,").replace("y_new", "y__new")
     assert "Loop" not in operators(agree(loop(body, carried, given, puts, results=made), vector))
+
+
+def counted(limit: str, inputs: str = "") -> Model:
+    """A loop that only counts: it takes no memory, however many turns it has."""
+    return model_of(
+        f"""g ({inputs}) => (float y) {{
+        m = {limit}
+        yes = Constant<value = bool {{1}}>()
+        zero = Constant<value = float {{0}}>()
+        y = Loop (m, yes, zero) <body = b (int64 i, bool c, float a) => (bool d, float b) {{
+            d = Identity(c)
+            one = Constant<value = float {{1}}>()
+            b = Add(a, one)
+        }}>
+    }}"""
+    )
+
+
+def test_a_loop_of_many_turns_stays_one():
+    model = counted(f"Constant<value = int64 {{{1 << 62}}}>()")
+    assert "Loop" in operators(optimize(model))
+    assert "Loop" not in operators(optimize(counted("Constant<value = int64 {1000}>()")))
+
+
+def test_a_loop_without_memory_does_not_become_arrays_of_its_turns():
+    assert "Loop" in operators(optimize(counted("Identity(n)", "int64 n")))
+    of_size = counted("Size(x)", "float[N] x")
+    assert "Loop" not in operators(optimize(of_size))

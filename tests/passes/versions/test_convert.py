@@ -10,7 +10,19 @@ import pytest
 from onnx import helper, parser
 
 import onnxsmith
-from onnxsmith import FLOAT, INT64, Model, convert_version, errors, opset11, opset13, opset21, script, trace
+from onnxsmith import (
+    FLOAT,
+    INT64,
+    Model,
+    convert_version,
+    errors,
+    opset11,
+    opset13,
+    opset18,
+    opset21,
+    script,
+    trace,
+)
 from onnxsmith.passes import verifying
 from onnxsmith.passes.versions import step as step_module
 from onnxsmith.passes.versions.step import Answer, Step
@@ -467,3 +479,38 @@ def test_the_report_names_what_became_of_shapes() -> None:
         lambda x: opset21.Reshape(x, opset21.Shape(x, start=1), allowzero=1), FLOAT[1, 4], opset_version=21
     )
     assert {*model.convert_version(13).report.rules} == {"shape then slice", "zero sizes without allowzero"}
+
+
+#: Reshapes whose `allowzero` is dropped: a 0 cannot be there, or would be copied from where it is.
+WITHOUT_ZEROS = {
+    "known sizes": (FLOAT[4, 6], lambda x, n: opset18.Concat(n, opset18.Shape(x)[1:], axis=0)),
+    "the batch": (FLOAT["N", 4], lambda x, n: opset18.Concat(opset18.Shape(x)[:1], np.int64([2, 2]), axis=0)),
+    "one more than a size": (
+        FLOAT["N", 4],
+        lambda x, n: opset18.Concat(np.int64([-1]), opset18.Shape(opset18.Concat(n, n, axis=0)), axis=0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_ZEROS)
+def test_allowzero_is_dropped_where_no_size_is_zero(name: str) -> None:
+    kind, shape = WITHOUT_ZEROS[name]
+    model = trace(lambda x, n: opset18.Reshape(x, shape(x, n), allowzero=1), kind, INT64[1], opset_version=18)
+    older = model.convert_version(
+        13, verify=[np.ones((4, 6 if name == "known sizes" else 4), np.float32), np.int64([4])]
+    )
+    assert "If" not in [node.op_type for node in older.proto.graph.node]
+    assert (older.report.verification or "").startswith("verified")
+
+
+def test_allowzero_stays_where_a_size_may_be_zero() -> None:
+    model = trace(
+        lambda x: opset18.Reshape(
+            x, opset18.Concat(np.int64([3]), opset18.Shape(x)[:1], axis=0), allowzero=1
+        ),
+        FLOAT["N", 3],
+        opset_version=18,
+    )
+    older = model.convert_version(13)
+    for size in (0, 5):
+        np.testing.assert_array_equal(older(np.ones((size, 3), np.float32)), np.ones((3, size), np.float32))

@@ -17,8 +17,10 @@ from onnxsmith.types.dtypes import DType
 #: Anything that numpy makes an array of.
 Content: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]] | np.generic | float | Sequence[float]
 Attribute: TypeAlias = (
-    int | float | str | Sequence[int] | Sequence[float] | onnx.GraphProto | onnx.TensorProto
+    int | float | str | Sequence[int] | Sequence[float] | Sequence[str] | onnx.GraphProto | onnx.TensorProto
 )
+#: Domains beside the standard one that nodes are emitted for, in the versions that they are written in.
+EMITTED_DOMAINS = {"ai.onnx.ml": 3, "com.microsoft": 1}
 
 
 class FreshNames:

@@ -7,17 +7,19 @@ given one is not changed. Each node is looked at once: what a rule emits is not 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import onnx
-from onnx import helper, shape_inference
+from onnx import helper
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origin_keys import SOURCE_KEY
 from onnxsmith.graphs.rewriting.copies import take_places
-from onnxsmith.graphs.rewriting.emitter import Emitter, FreshNames
+from onnxsmith.graphs.rewriting.emitter import EMITTED_DOMAINS, Emitter, FreshNames
+from onnxsmith.graphs.rewriting.followed_sizes import can_follow_sizes
+from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
     all_nodes,
@@ -32,7 +34,6 @@ from onnxsmith.graphs.rewriting.scopes import (
 from onnxsmith.graphs.rewriting.site import Array, Scope, Site
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.schema.einsum_equation import read_equation
 
 #: How deep functions may call functions: each takes a few frames of Python's stack.
 _MOST_CALLS = 200
@@ -131,6 +132,11 @@ class _Run:
         if copies:
             model.functions.extend(each for group in copies.values() for each in group)
             take_places(model, {key: group[0].name for key, group in copies.items() if len(group) == 1})
+        _import_emitted(model.opset_import, model.graph.node)
+        for function in model.functions:
+            _import_emitted(function.opset_import, function.node)
+            # What functions import, the model imports, too.
+            _import_emitted(model.opset_import, function.node)
         return Rewritten(model, tuple(self._edits))
 
     def _graph(
@@ -284,7 +290,7 @@ class _Run:
             functions=self._reachable(copy.node),
         )
         before = self._changes
-        inferred = _Inferred(functools.partial(inferred_graph, around))
+        inferred = _Inferred(functools.partial(inferred_graph, around, believes_shapes=self.believes_shapes))
         fixed = {name for name, given in zip(copy.input, call.input, strict=False) if given == "fixed"}
         scope = Scope(inferred.graph, None, copy.node, fixed)
         for info in graph.input:
@@ -312,6 +318,16 @@ class _Run:
         return list(found.values())
 
 
+def _import_emitted(
+    imports: MutableSequence[onnx.OperatorSetIdProto], nodes: Iterable[onnx.NodeProto]
+) -> None:
+    """Import the domains of emitted nodes that are not imported yet."""
+    imported = {plain_domain(each.domain) for each in imports}
+    used = {each.domain for each in all_nodes(nodes)}
+    for domain in sorted(used & EMITTED_DOMAINS.keys() - imported):
+        imports.append(helper.make_opsetid(domain, EMITTED_DOMAINS[domain]))
+
+
 class _Inferred:
     """A graph as inference leaves it, worked out when it is first asked for."""
 
@@ -329,15 +345,18 @@ def inferred_graph(
     """The model's graph with the types that ONNX's inference finds; without shapes where inference gives up.
 
     Of shapes, only those of the model's inputs are believed: a runtime makes sure of them, and of no others.
-    `follows_sizes` lets inference follow what is computed from shapes.
+    `follows_sizes` lets inference follow what is computed from shapes, unless it would not come back from that.
     """
-    plain = _without_traps(model)
+    plain = without_traps(model)
     if not believes_shapes:
         plain = _without_claims(plain)
     if is_past_measure(plain):
         return plain.graph  # inference follows every call: until the stack ends, or for ever
     try:
-        return shape_inference.infer_shapes(plain, data_prop=follows_sizes).graph
+        found = infer(plain).graph
+        if not follows_sizes or not can_follow_sizes(found):
+            return found
+        return infer(plain, follows_sizes=True).graph
     except Exception:  # inference throws what it likes on models that break ONNX's rules
         return plain.graph
 
@@ -358,60 +377,6 @@ def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:
         for node in graph.node:
             waiting.extend(inner_graphs(node))
     return copy
-
-
-_MOST_DIMENSIONS = 1 << 16
-
-
-def _without_traps(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model without attributes that ONNX's inference does not come back from."""
-    if all(_is_readable(node) for node in _nodes_of(model)):
-        return model
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model)
-    for node in _nodes_of(copy):
-        kind = _ENDS_PROCESS.get((node.domain, node.op_type))
-        if kind is not None:
-            node.CopyFrom(helper.make_node("Cast", node.input[:1], node.output, to=kind(node)))
-        elif not _is_readable(node):
-            del node.attribute[:]
-    return copy
-
-
-def _value_type(encoder: onnx.NodeProto) -> int:
-    """The element type of what a LabelEncoder gives."""
-    types = {
-        "values_floats": onnx.TensorProto.FLOAT,
-        "values_int64s": onnx.TensorProto.INT64,
-        "values_strings": onnx.TensorProto.STRING,
-    }
-    for each in encoder.attribute:
-        if each.name in types or each.name == "values_tensor":
-            return types.get(each.name, each.t.data_type)
-    return onnx.TensorProto.UNDEFINED
-
-
-#: Operators at which the inference of onnx up to 1.23 ends the process where the type of their input is not known, and
-#: the element type that they give, for a cast in their place.
-_ENDS_PROCESS: dict[tuple[str, str], Callable[[onnx.NodeProto], int]] = {
-    ("ai.onnx.ml", "LabelEncoder"): _value_type,
-    ("", "RegexFullMatch"): lambda _: onnx.TensorProto.BOOL,
-}
-
-
-def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)
-
-
-def _is_readable(node: onnx.NodeProto) -> bool:
-    """True if inference can read the node: it goes on for ever with some equations, and trusts batch_dims."""
-    if (node.domain, node.op_type) in _ENDS_PROCESS:
-        return False
-    if node.op_type == "Einsum":
-        return all(read_equation(each.s.decode(errors="replace")) for each in node.attribute)
-    return node.op_type != "GatherND" or all(0 <= each.i < _MOST_DIMENSIONS for each in node.attribute)
 
 
 def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx.AttributeProto]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx
 
+from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.rewriting.scopes import FunctionKey, all_nodes, function_key, functions_of
 from onnxsmith.graphs.rewriting.unfolding import unfolded_size
 
@@ -12,20 +13,24 @@ from onnxsmith.graphs.rewriting.unfolding import unfolded_size
 MOST_NODES = 100_000
 
 
-def is_past_measure(model: onnx.ModelProto) -> bool:
+def is_past_measure(model: ir.Model | onnx.ModelProto) -> bool:
     """True if functions call others so often that nothing that follows every call comes to an end."""
     return bool(model.functions) and nodes_without_functions(model, MOST_NODES) is None
 
 
-def nodes_without_functions(model: onnx.ModelProto, most: int) -> int | None:
+def nodes_without_functions(model: ir.Model | onnx.ModelProto, most: int) -> int | None:
     """The number of nodes; None where there are more than `most`, or functions call each other without end."""
-    functions = functions_of(model)
-    sizes: dict[FunctionKey, int] = {}
-    calls: dict[FunctionKey, list[FunctionKey]] = {}
-    for key, function in functions.items():
-        inside = [function_key(node) for node in all_nodes(function.node)]
-        calls[key] = [each for each in inside if each in functions]
-        sizes[key] = len(inside)
-    called = (function_key(node) for node in all_nodes(model.graph.node))
-    roots = (each if each in functions else None for each in called)
-    return unfolded_size(sizes, calls, roots, most)
+    inside: dict[FunctionKey, list[FunctionKey]]
+    if isinstance(model, onnx.ModelProto):
+        functions = functions_of(model)
+        inside = {
+            key: [function_key(node) for node in all_nodes(each.node)] for key, each in functions.items()
+        }
+        called = [function_key(node) for node in all_nodes(model.graph.node)]
+    else:
+        bodies = model.functions.items()
+        inside = {key: [node.op_identifier() for node in each.graph.all_nodes()] for key, each in bodies}
+        called = [node.op_identifier() for node in model.graph.all_nodes()]
+    sizes = {key: len(each) for key, each in inside.items()}
+    calls = {key: [each for each in every if each in inside] for key, every in inside.items()}
+    return unfolded_size(sizes, calls, (each if each in inside else None for each in called), most)

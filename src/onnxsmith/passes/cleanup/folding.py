@@ -113,7 +113,8 @@ def _folded(
     types = _result_types(at)
     if types is None or _work(at, types) > _MOST_WORK:
         return None
-    made_of = sum(each.nbytes for each in given)
+    # An input that is read twice is there once: what doubles it is larger than it.
+    made_of = sum(each.nbytes for each in {id(each): each for each in given}.values())
     size = sum(math.ceil(math.prod(shape) * dtype.bitwidth / 8) for dtype, shape in types)
     if size > _COPIED_BYTES and _would_be_stored_twice(at.edit, node):
         return None

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.notes import WEIGHT_KEY
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.values import dimensions, int_attribute, ints_attribute, rank
 
@@ -51,6 +52,8 @@ class _Search:
 
     def of(self, value: ir.Value | None, depth: int) -> Sizes:
         """The elements of a value."""
+        if value is not None and not self.edit.folds_weights and WEIGHT_KEY in value.meta:
+            return None  # state of a training, which is another number in the next step
         known = self.edit.numbers(value)
         if known is not None and rank(value) in (0, 1):
             return known
@@ -145,8 +148,9 @@ def _of_cast(search: _Search, node: ir.Node, depth: int) -> Sizes:
 
 
 def _of_two(search: _Search, node: ir.Node, depth: int) -> Sizes:
-    parts = [search.of(each, depth) for each in node.inputs[:2]]
-    left, right = parts
+    if len(node.inputs) != 2:  # Max and Min take any number
+        return None
+    left, right = (search.of(each, depth) for each in node.inputs)
     if left is None or right is None or node.outputs[0].dtype not in _INTEGERS:
         return None
     if len(left) != len(right):

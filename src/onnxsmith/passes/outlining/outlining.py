@@ -13,6 +13,7 @@ from onnxsmith.errors import AttributeValueError, CallError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.report import PassedModel, Report, with_report
+from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.outlining.cutting import Naming, cut_out
 from onnxsmith.passes.outlining.repeats import repeated_name, repeated_parts
@@ -53,6 +54,7 @@ def outline(model: Model, *, by: Criterion = "repeats") -> PassedModel:
     """
     _check(model, by)
     given = read(model)
+    refuse_endless_calls(given.ir)
     names = _asked(by, given.graph) if callable(by) else []
     with collection_paused():
         held = given.copy()

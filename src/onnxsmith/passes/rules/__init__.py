@@ -13,3 +13,18 @@ from onnxsmith.passes.rules.parameters import Constant as Constant
 from onnxsmith.passes.rules.recording import either as either
 from onnxsmith.passes.rules.rewriting import rewrite as rewrite
 from onnxsmith.passes.rules.rule import Rule as Rule
+
+__all__ = [
+    "Constant",
+    "Match",
+    "MatchExplanation",
+    "MatchedTensor",
+    "Rule",
+    "either",
+    "explain_match",
+    "rewrite",
+]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

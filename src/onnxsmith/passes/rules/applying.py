@@ -143,7 +143,7 @@ def _tensor(edit: Editor, value: ir.Value) -> MatchedTensor:
         return read_only(array)
 
     kind = type_from_ir(value.type, value.shape)
-    return MatchedTensor(value.name or "", kind, None if tensor_of(edit, value) is None else content)
+    return MatchedTensor(value.name or "", kind, None if tensor_of(edit, value) is None else content, value)
 
 
 def prepared(

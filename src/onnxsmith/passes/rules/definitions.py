@@ -72,7 +72,8 @@ def attribute_mismatch(edit: Editor, node: ir.Node, pattern: PatternNode) -> str
     if not node.attributes and not pattern.attributes:
         return None
     definition = definition_of(edit, node)
-    for name in {**pattern.attributes, **node.attributes}:
+    mentioned = pattern.attributes if pattern.allows_attributes else {**pattern.attributes, **node.attributes}
+    for name in mentioned:
         expected = pattern.attributes.get(name)
         if isinstance(expected, CapturedAttribute):
             continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import onnx_ir as ir
+
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.passes.values import Array
 from onnxsmith.types.dtypes import DType
@@ -22,12 +24,15 @@ class MatchedTensor:
     1
     """
 
-    __slots__ = ("_content", "_name", "_type")
+    __slots__ = ("_content", "_name", "_type", "_value")
 
-    def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None) -> None:
+    def __init__(
+        self, name: str, type: AnyValueType, content: Callable[[], Array] | None, value: ir.Value
+    ) -> None:
         self._name = name
         self._type = type
         self._content = content
+        self._value = value
 
     @property
     def name(self) -> str:
@@ -68,6 +73,11 @@ class MatchedTensor:
 
     def __repr__(self) -> str:
         return f"<'{self.name}': {self.type!r}>"
+
+
+def value_of(tensor: MatchedTensor) -> ir.Value:
+    """The value of the model that was matched, for code that has conditions of another form."""
+    return tensor._value  # pyright: ignore[reportPrivateUsage]  # users have no use for it
 
 
 class Match:

@@ -287,6 +287,8 @@ class Search:
         values: Sequence[ir.Value | None] = tuple(node.inputs)
         expected = wanted.inputs
         rest = next((each for each in expected if isinstance(each, AnyTensor) and each.is_rest), None)
+        if wanted.allows_inputs:
+            values = values[: len(expected)]
         if rest is None:
             while len(values) > len(expected) and values[-1] is None:
                 values = values[:-1]

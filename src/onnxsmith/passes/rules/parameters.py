@@ -12,6 +12,7 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import RuleError
 from onnxsmith.scripting.functions.signature import ScriptParameter, with_evaluated_annotations
 from onnxsmith.source import Span, code_span
+from onnxsmith.tracing.trace import named_version
 from onnxsmith.types.annotations import (
     Annotation,
     AttributeAnnotation,
@@ -70,6 +71,13 @@ class RuleFunction:
     name: str
     #: Where it is defined; None for a lambda, which stands where the rule is made.
     span: Span | None
+    #: The opset version that its code means; None where the opsets that it refers to say so.
+    version: int | None = None
+
+    @property
+    def opset_version(self) -> int | None:
+        """The opset version that it is written in; None where it may be any."""
+        return named_version(self.function) if self.version is None else self.version
 
     def parameter(self, name: str) -> RuleParameter | None:
         """A parameter by its name."""

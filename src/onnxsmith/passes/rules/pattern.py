@@ -97,6 +97,9 @@ class PatternNode:
     inputs: tuple[PatternValue | None, ...]
     attributes: Mapping[str, CapturedAttribute | AttributeContent]
     output_count: int
+    #: Whether a node may have more inputs behind those, and attributes that are not mentioned, whatever they say.
+    allows_inputs: bool = False
+    allows_attributes: bool = False
     #: For a call of a script: its function, and those that it calls.
     functions: tuple[FunctionRecord, ...] = ()
 

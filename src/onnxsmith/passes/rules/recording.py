@@ -53,7 +53,6 @@ from onnxsmith.schema.inference.signature import parameter_at
 from onnxsmith.scripting.functions.calls import IN_PLACE
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.source import span_at
-from onnxsmith.tracing.trace import named_version
 from onnxsmith.types.annotations import AttributeAnnotation
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -64,6 +63,9 @@ _DOMAIN = "onnxsmith.rules"
 _MOST_NODES = 200
 #: Ways to choose among the alternatives that a pattern gives.
 _MOST_PATTERNS = 64
+
+#: The metadata of a recorded operator that may have more than the pattern mentions.
+_INPUTS, _ATTRIBUTES = "allows inputs", "allows attributes"
 
 _is_recording: ContextVar[bool] = ContextVar("onnxsmith_is_recording_pattern", default=False)
 
@@ -81,6 +83,15 @@ def either(*alternatives: Any) -> Any:
     if len(alternatives) < 2:
         raise RuleError("either(…) needs two alternatives or more", help="either(a, b)").locate_at_caller()
     return Operator(registry.unchecked(_DOMAIN, "Either", 1), 1)(*alternatives)
+
+
+def loosen(result: Value | Sequence[Value], *, inputs: bool, attributes: bool) -> None:
+    """In a pattern: lets the operator that gave a result have more inputs, or attributes that are not mentioned."""
+    first = result if isinstance(result, Value) else result[0]
+    made = made_value(first).record.producer
+    assert made is not None  # an operator gave it
+    # A pattern never becomes a model, so its metadata is free.
+    made.metadata = {name: "" for name, is_said in ((_INPUTS, inputs), (_ATTRIBUTES, attributes)) if is_said}
 
 
 def record_patterns(function: RuleFunction) -> list[Pattern]:
@@ -129,7 +140,7 @@ def recorded(
 
     With a list for the `scripts` that are called, their operators go in the places of the calls.
     """
-    version = named_version(function.function)
+    version = function.opset_version
     opsets = OpsetVersions(version or default_opset_version(), is_named=version is not None)
     scope = GraphTarget(Program("model", opsets, {} if scripts is None else {IN_PLACE: scripts}))
     values: dict[str, Any] = {}
@@ -320,6 +331,8 @@ class _Reader:
             tuple(None if each is None else self._value(each) for each in record.inputs),
             attributes,
             len(record.outputs),
+            _INPUTS in (record.metadata or ()),
+            _ATTRIBUTES in (record.metadata or ()),
             self._called(record),
         )
         self._check_rest(node, record)

@@ -35,7 +35,6 @@ from onnxsmith.passes.rules.same_functions import needed_functions, other_versio
 from onnxsmith.passes.values import Array
 from onnxsmith.schema.default_version import default_opset_version
 from onnxsmith.schema.same_meaning import ANY_TYPE, Use
-from onnxsmith.tracing.trace import named_version
 
 #: Arrays that recording copies, and that are found again by what they hold.
 _COMPARED_BYTES = 256
@@ -59,7 +58,7 @@ class Recording:
         self._root = root
         self._function = function
         self._found = found
-        version = named_version(function.function)
+        version = function.opset_version
         own = edit.version(root) or default_opset_version()
         opsets = OpsetVersions(version or own, is_named=version is not None)
         self._scope = GraphTarget(Program("model", opsets, brought.shared))

@@ -96,6 +96,19 @@ def read_rule(rule: Rule) -> ReadRule:
     return rule._read  # pyright: ignore[reportPrivateUsage]  # users have no use for it
 
 
+def rule_of(
+    pattern: RuleFunction,
+    replacement: RuleFunction,
+    when: Condition | None,
+    name: str | None,
+    commutative: bool,
+) -> Rule:
+    """A rule of functions whose parameters are read already, for code that has rules of another form."""
+    rule = Rule.__new__(Rule)
+    rule._read = _assembled([pattern], replacement, when, name, commutative)  # pyright: ignore[reportPrivateUsage]  # as __init__ does
+    return rule
+
+
 def _read(
     pattern: object, replacement: object, when: Condition | None, name: str | None, commutative: bool
 ) -> ReadRule:
@@ -108,7 +121,16 @@ def _read(
             help='when=lambda match: match["x"].rank == 2',
         )
     written = [read_function(each, "the pattern") for each in functions]
-    own = read_replacement(replacement, written)
+    return _assembled(written, read_replacement(replacement, written), when, name, commutative)
+
+
+def _assembled(
+    written: Sequence[RuleFunction],
+    own: RuleFunction,
+    when: Condition | None,
+    name: str | None,
+    commutative: bool,
+) -> ReadRule:
     alternatives: list[Alternative] = []
     for function in written:
         patterns = record_patterns(function)

@@ -38,6 +38,9 @@ def body_graph(
     try:
         outputs = build()
         nodes = at.made
+    except BaseException:
+        at.edit.discard(at.made)  # no node has them
+        raise
     finally:
         at.made = made
     return ir.Graph(inputs, outputs, nodes=nodes, name=at.edit.fresh_name(name))

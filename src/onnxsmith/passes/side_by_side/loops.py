@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.passes.editor import Attempt, Outcome
-from onnxsmith.passes.loop_turns import body_of, goes_on, is_entered, loop_states, runs_at_least_once
+from onnxsmith.passes.loop_turns import (
+    body_of,
+    goes_on,
+    is_entered,
+    loop_states,
+    loop_turns,
+    runs_at_least_once,
+)
 from onnxsmith.passes.side_by_side.control import CONTROL
 from onnxsmith.passes.side_by_side.lifting import Lifter
 from onnxsmith.passes.side_by_side.recurrences import ADDED_UP, lift_numbers
 from onnxsmith.passes.side_by_side.values import CannotLift, Known, Lifted, Summed, Written
 from onnxsmith.passes.side_by_side.written_once import written_after_the_loop
-from onnxsmith.passes.values import is_read, rank
+from onnxsmith.passes.values import fixed_shape, is_read, made_by, rank
 
 #: From here on reductions have axes for inputs, and all rules speak of one version of each operator.
 _FIRST_VERSION = 18
+#: Loops of more turns stay loops: side by side, each value of the body takes that many elements.
+_MOST_TURNS = 1 << 22
+#: Operators that make a number of turns of the size of an array, and leave it about as large.
+_OF_SIZES = (
+    "Add", "Cast", "Div", "Gather", "Identity", "Max", "Min",
+    "Reshape", "Slice", "Squeeze", "Sub", "Unsqueeze",
+)  # fmt: skip
+#: So many of them are followed.
+_DEEPEST = 8
+#: An array of fewer elements says nothing about how many turns there are that read it.
+_FEW_ELEMENTS = 64
 
 
 def turns_side_by_side(at: Attempt) -> Outcome:
@@ -26,6 +46,10 @@ def turns_side_by_side(at: Attempt) -> Outcome:
         return None
     if is_entered(at.edit, node) is not True or not goes_on(at.edit, body):
         return None
+    turns = loop_turns(at.edit, node)
+    is_as_long = turns is not None or _has_memory(body, states) or _is_a_size(node.inputs[0])
+    if not is_as_long or (turns or 0) > _MOST_TURNS:
+        return None
     made = at.made
     for lifts_numbers in (False, True):
         try:
@@ -35,6 +59,24 @@ def turns_side_by_side(at: Attempt) -> Outcome:
             at.edit.discard(made)
             made.clear()
     return None
+
+
+def _has_memory(body: ir.Graph, states: int) -> bool:
+    """True if a loop takes memory as its turns grow in number, or reads arrays that do: it may take as much at once."""
+    if len(body.outputs) > states + 1 or any(rank(each) != 0 for each in body.inputs[2:]):
+        return True
+    own = {*body.inputs, *(each for node in body.all_nodes() for each in node.outputs)}
+    read = {each for node in body.all_nodes() for each in node.inputs if each is not None and each not in own}
+    shapes = [(rank(each), fixed_shape(each)) for each in read]
+    return any(ranks != 0 and (sizes is None or prod(sizes) > _FEW_ELEMENTS) for ranks, sizes in shapes)
+
+
+def _is_a_size(value: ir.Value | None, depth: int = 0) -> bool:
+    """True if a number is computed of the size of an array, which is in memory already."""
+    if made_by(value, "Shape", "Size") is not None:
+        return True
+    node = made_by(value, *_OF_SIZES)
+    return node is not None and depth < _DEEPEST and any(_is_a_size(each, depth + 1) for each in node.inputs)
 
 
 def _at_once(at: Attempt, body: ir.Graph, states: int, limit: ir.Value, lifts_numbers: bool) -> Outcome:

@@ -14,7 +14,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.size_conditions import SIZES_KEY
-from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY
+from onnxsmith.graphs.trained_parameters import PARAMETERS_KEY, STATE_KEY
 from onnxsmith.passes.surgery.dimensions import add_conditions, substitute
 from onnxsmith.passes.surgery.holding import Held, finished, read
 from onnxsmith.passes.surgery.joint_functions import join_functions
@@ -259,7 +259,7 @@ def _join_metadata(one: Held, other: Held) -> None:
     add_conditions(one, size_conditions.read(theirs.metadata_props))
     trained_parameters.join(ours.metadata_props, theirs.metadata_props)
     for key, text in theirs.metadata_props.items():
-        if key not in (SIZES_KEY, PARAMETERS_KEY):
+        if key not in (SIZES_KEY, PARAMETERS_KEY, STATE_KEY):
             ours.metadata_props.setdefault(key, text)
     for key, text in theirs.graph.metadata_props.items():
         ours.graph.metadata_props.setdefault(key, text)

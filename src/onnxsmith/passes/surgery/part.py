@@ -114,7 +114,9 @@ def _around(model: ir.Model, graph: ir.Graph, functions: Sequence[ir.Function]) 
         functions=functions,
         metadata_props=dict(model.metadata_props),
     )
-    trained_parameters.limit(made.metadata_props, graph.initializers)
+    trained_parameters.limit(
+        made.metadata_props, graph.initializers, [each.name for each in graph.outputs if each.name]
+    )
     if hasattr(model, "device_configurations"):  # since onnx-ir 1.0
         made.device_configurations = model.device_configurations
     return made

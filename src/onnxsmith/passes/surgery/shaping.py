@@ -74,6 +74,17 @@ def with_shapes(
     given = by_name(shapes, named, "with_shapes")
     if not given:
         raise CallError("with_shapes was told no shapes", help='model.with_shapes(batch="N")')
+    held, wanted = _shaped(model, given)
+    _check_open(held, dict(sorted(wanted.freed.items())))
+    return finished(held)
+
+
+def with_tried_shapes(model: Model, shapes: Mapping[str, GivenShape]) -> Model:
+    """Like `with_shapes`, for a caller that tries the sizes of what is open then; a model may work for some only."""
+    return finished(_shaped(model, shapes)[0])
+
+
+def _shaped(model: Model, given: Mapping[str, GivenShape]) -> tuple[Held, _Wanted]:
     held = read(model).copy()
     wanted = _Wanted(held)
     for name, each in given.items():
@@ -89,8 +100,7 @@ def with_shapes(
     if wanted.is_freed:
         _forget_shapes(held, wanted.shapes)
     _work_out(held)
-    _check_open(held, dict(sorted(wanted.freed.items())))
-    return finished(held)
+    return held, wanted
 
 
 @dataclass(slots=True)

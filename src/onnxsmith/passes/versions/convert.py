@@ -9,11 +9,13 @@ from typing import Literal, TypeAlias
 import onnx_ir as ir
 
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError
+from onnxsmith.errors import AttributeTypeError, AttributeValueError, CallError, VersionConversionError
 from onnxsmith.graphs.ir_version import settle_ir_version
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
+from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
 from onnxsmith.graphs.report import PassedModel, Report, with_report
+from onnxsmith.graphs.soundness import refuse_endless_calls
 from onnxsmith.graphs.version_converter import register_version_converter
 from onnxsmith.passes.edits import EditLog
 from onnxsmith.passes.surgery.holding import Held, finished, read
@@ -85,6 +87,7 @@ def _converted(model: Model, targets: Mapping[str, int]) -> PassedModel:
     log = EditLog()
     held = read(model)
     given = held.ir
+    refuse_endless_calls(given)
     changed = converted(given, targets, log)
     report = Report.of(given)
     report.close(changed, log.finished())
@@ -95,6 +98,10 @@ def _converted(model: Model, targets: Mapping[str, int]) -> PassedModel:
 
 def converted(model: ir.Model, targets: Mapping[str, int], log: EditLog | None = None) -> ir.Model:
     """A copy of a model in other versions, which shares the weights. Raises VersionConversionError."""
+    imports = (each for one in (model, *model.functions.values()) for each in one.opset_imports.items())
+    newer = newer_opset(imports)
+    if newer is not None:
+        raise VersionConversionError(f"the model cannot be converted: {newer}", help=OPSET_REMEDY)
     result = model.clone()
     for each in (result, *result.functions.values()):
         _call_standard_domain_by_one_name(each.opset_imports)
@@ -149,7 +156,7 @@ def _targets(version: GivenVersion | Mapping[str, GivenVersion]) -> dict[str, in
                 culprit=("attribute", "version"),
             )
         newest = registry.latest_version(domain)
-        number = newest if each == "newest" else _number(domain, each)
+        number = newest if isinstance(each, str) and each == "newest" else _number(domain, each)
         if not 1 <= number <= newest:
             called = f"opset {number} of {domain}" if domain else f"opset {number}"
             raise AttributeValueError(
@@ -162,9 +169,10 @@ def _targets(version: GivenVersion | Mapping[str, GivenVersion]) -> dict[str, in
 
 def _number(domain: str, given: object) -> int:
     """A version that is given as a number, or as that of the installed ONNX Runtime."""
-    if given == "runtime" and not domain:
+    is_runtime = isinstance(given, str) and given == "runtime"
+    if is_runtime and not domain:
         return default_opset_version()
-    if given == "runtime":
+    if is_runtime:
         raise AttributeValueError(
             f"which version of {domain} the installed ONNX Runtime loads is not known",
             help='"runtime" is for the standard domain; name a version here, or "newest"',

@@ -16,7 +16,7 @@ from onnxsmith.graphs.graph_inference import State, Walk, text_attributes
 from onnxsmith.graphs.ir_types import type_from_ir, type_to_ir
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.typing_values import DeclaredTypes, Typed
-from onnxsmith.passes.values import Array, has_graphs
+from onnxsmith.passes.values import Array, dimensions, has_graphs
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import NOTHING, Known
 from onnxsmith.schema.inference.merging import Different, merge_types
@@ -64,7 +64,10 @@ def _walked(model: ir.Model, numbers: dict[ir.Value, Known]) -> Iterable[Mapping
     """The types of the values of the main graph, and of functions as far as all their calls agree."""
     state = State([])
     state.inside = []
-    walk = Walk(model.functions, model.opset_imports, {}, {}, state)
+    names = {
+        each for value in model.graph.inputs for each in dimensions(value) or () if isinstance(each, str)
+    }
+    walk = Walk(model.functions, model.opset_imports, {name: name for name in names}, {}, state)
     for value in model.graph.inputs:
         walk.known[value] = walk.completed(NOTHING, value)
     with contextlib.suppress(

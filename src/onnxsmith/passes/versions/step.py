@@ -15,7 +15,8 @@ import onnx_ir as ir
 
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.editor import Attempt, AttributeContent, Editor
-from onnxsmith.passes.values import int_attribute, rank
+from onnxsmith.passes.values import Dimension, int_attribute, rank
+from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 
 
@@ -43,16 +44,33 @@ Answer: TypeAlias = Sequence[ir.Value | None] | ir.Value | Kept
 class Step(Attempt):
     """A node at one side of a version, and the nodes that are made for the other side."""
 
-    __slots__ = ("at", "since", "target")
+    __slots__ = ("at", "since", "sizes", "target")
 
-    def __init__(self, edit: Editor, node: ir.Node, since: int, at: int, target: int) -> None:
+    def __init__(
+        self,
+        edit: Editor,
+        node: ir.Node,
+        since: int,
+        at: int,
+        target: int,
+        sizes: Mapping[ir.Value, Known] | None = None,
+    ) -> None:
         super().__init__(edit, node)
+        #: What is known of small integers that the model computes of sizes.
+        self.sizes: Mapping[ir.Value, Known] = sizes or {}
         #: The version in which the operator changed.
         self.since = since
         #: The version that new nodes are of. An adapter may choose another one on the way to the target.
         self.at = at
         #: The version that is wanted in the end.
         self.target = target
+
+    def entries(self, position: int) -> tuple[Dimension, ...] | None:
+        """The entries of a shape: ints, and symbolic sizes where they are computed of dynamic ones."""
+        value = self.input(position)
+        known = None if value is None else self.sizes.get(value)
+        data = None if known is None else known.data
+        return data if isinstance(data, tuple) else self.numbers(position)
 
     def again(
         self,

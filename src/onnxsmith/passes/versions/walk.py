@@ -61,6 +61,10 @@ def _nearer(one: int | None, other: int | None, *, is_down: bool) -> int | None:
     return min(one, other) if is_down else max(one, other)
 
 
+#: Through so many inputs of functions a constant is followed to where it is passed.
+_MOST_PASSED = 100
+
+
 class Conversion(Editor):
     """A model whose nodes are of several versions until it is done."""
 
@@ -73,6 +77,8 @@ class Conversion(Editor):
         self.refused: list[Refused] = []
         #: Small ints that are known before the model runs, though they are no constants.
         self.known_numbers: dict[ir.Value, Known] = {}
+        #: The inputs of functions that the question for one has led to: functions may pass theirs on again and again.
+        self._asked: dict[ir.Value, ir.TensorProtocol | None] | None = None
         self._versions: dict[ir.Node, int] = {}
         self._origins: dict[ir.Node, _Origin] = {}
         self._old = {node for root in self.roots() for node in root.all_nodes()}
@@ -105,6 +111,21 @@ class Conversion(Editor):
         return None if found is None or (most is not None and found.size > most) else found
 
     def _passed(self, value: ir.Value) -> ir.TensorProtocol | None:
+        """The tensor that all calls pass; nodes change between two questions, so that nothing is kept beyond one."""
+        if self._asked is None:
+            self._asked = {}
+            try:
+                return self._passed(value)
+            finally:
+                self._asked = None
+        if value not in self._asked:
+            if len(self._asked) >= _MOST_PASSED:
+                return None
+            self._asked[value] = None  # a function that calls itself passes nothing that is known
+            self._asked[value] = self._passed_by_calls(value)
+        return self._asked[value]
+
+    def _passed_by_calls(self, value: ir.Value) -> ir.TensorProtocol | None:
         function = self._functions.get(value.graph) if value.graph is not None else None
         calls = [] if function is None else self._calls.get(function.identifier(), [])
         if function is None or not calls:
@@ -294,7 +315,7 @@ class Conversion(Editor):
         defaults: frozenset[str] = frozenset(),
     ) -> list[ir.Node] | None:
         """Let an adapter put other nodes in the place of one; None where it leaves that as it is."""
-        step = Step(self, node, since, at, target)
+        step = Step(self, node, since, at, target, self.known_numbers)
         try:
             answer = adapter(step)
         except Refusal:

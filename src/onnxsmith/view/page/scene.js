@@ -297,7 +297,7 @@ class Scene {
         if (frame.standsInItself || frame.depth >= DEEPEST) continue;
         for (let item = 0; item < frame.count; item++) if (frame.opens(item)) boxes.push(item);
         const more = boxes.reduce((sum, item) => sum + this._sizeInside(frame, item), 0);
-        const isOnly = boxes.length === 1 && frame.count < 8 && more < 400;
+        const isOnly = boxes.length === 1 && frame.count < 8 && shown + more < 400;
         if (shown + more > OPENED_AT_FIRST && !isOnly) continue;
         shown += more;
         for (const item of boxes) {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.values import int_attribute
+from onnxsmith.passes.values import dimensions, fixed_shape, int_attribute
 from onnxsmith.passes.versions.step import Answer, Step, down
+from onnxsmith.schema.inference.symbolic import is_at_least
 
 
 @down("Shape", since=15)
@@ -24,7 +25,7 @@ def zero_sizes_without_allowzero(step: Step) -> Answer:
     """A 0 was the size that the data has there: data of no elements is made anew, in the shape that is asked for."""
     data, shape = step.required(0), step.required(1)
     known = step.numbers(1)
-    if known is not None and 0 not in known:
+    if (0 not in known) if known is not None else _is_never_zero(step, data, shape):
         return step.again(data, shape, without=["allowzero"])
     dtype = step.dtype_of(0, "and data of no elements is made anew")
     if known is not None:
@@ -38,6 +39,29 @@ def zero_sizes_without_allowzero(step: Step) -> Answer:
         result.type = data.type
         branches.append(ir.Graph([], [result], nodes=inner.made, name="reshaped"))
     return step.op("If", is_empty, then_branch=branches[0], else_branch=branches[1])
+
+
+def _is_never_zero(step: Step, data: ir.Value, shape: ir.Value) -> bool:
+    """True if a 0 in the shape means the same with and without `allowzero`, or cannot be there.
+
+    It means the same where the data has that size in the same dimension. With all sizes of the data known and none of
+    them 0, there are elements to put somewhere.
+    """
+    sizes = fixed_shape(data)
+    if sizes is not None and 0 not in sizes:
+        return True
+    entries, dims = step.entries(1), dimensions(data) or ()
+    if entries is None:
+        return False
+    return all(
+        each is not None
+        and (
+            (isinstance(each, int) and each != 0)
+            or is_at_least(each, 1)
+            or dims[place : place + 1] == (each,)
+        )
+        for place, each in enumerate(entries)
+    )
 
 
 class _Inner(Step):

@@ -1,0 +1,274 @@
+"""ONNX's inference, kept from what it does not come back from: it ends the process on some models, or goes on for ever.
+
+Everything that lets onnx infer the types of a whole model does so through this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper, shape_inference
+
+from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, plain_domain
+from onnxsmith.schema.einsum_equation import read_equation
+
+_MOST_DIMENSIONS = 1 << 16
+
+
+def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.ModelProto:
+    """The model without attributes and declared sizes that ONNX's inference does not come back from.
+
+    `is_checked` says that the types of the model are to be checked: operators stay as they are where they can.
+    """
+    replaced = _ENDS_PROCESS if not is_checked or _has_unknown_types(model) else {}
+    traps = [
+        place
+        for place, node in enumerate(_nodes_of(model))
+        if (node.domain, node.op_type) in replaced or not _is_readable(node)
+    ]
+    if not traps and not any(True for _ in _negative_sizes(model)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for size in list(_negative_sizes(copy)):
+        size.Clear()  # older writers say -1 for a dynamic size
+    nodes = list(_nodes_of(copy))
+    for node in (nodes[place] for place in traps):
+        kind = replaced.get((node.domain, node.op_type))
+        if kind is not None:
+            node.CopyFrom(helper.make_node("Cast", node.input[:1], node.output, to=kind(node)))
+        else:
+            del node.attribute[:]
+    return copy
+
+
+def _has_unknown_types(model: onnx.ModelProto) -> bool:
+    """True if a node calls an operator that onnx does not know, so that nothing says what it gives."""
+    own = {(each.domain, each.name) for each in model.functions}
+    called = {(node.domain, node.op_type) for node in _nodes_of(model)} - own
+    return any(not onnx.defs.has(name, plain_domain(domain)) for domain, name in called)
+
+
+def _value_type(encoder: onnx.NodeProto) -> int:
+    """The element type of what a LabelEncoder gives."""
+    types = {
+        "values_floats": onnx.TensorProto.FLOAT,
+        "values_int64s": onnx.TensorProto.INT64,
+        "values_strings": onnx.TensorProto.STRING,
+    }
+    for each in encoder.attribute:
+        if each.name in types or each.name == "values_tensor":
+            return types.get(each.name, each.t.data_type)
+    return onnx.TensorProto.UNDEFINED
+
+
+#: Operators at which the inference of onnx up to 1.23 ends the process where the type of their input is not known, and
+#: the element type that they give, for a cast in their place.
+_ENDS_PROCESS: dict[tuple[str, str], Callable[[onnx.NodeProto], int]] = {
+    ("ai.onnx.ml", "LabelEncoder"): _value_type,
+    ("", "RegexFullMatch"): lambda _: onnx.TensorProto.BOOL,
+}
+
+
+def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
+
+
+def _is_readable(node: onnx.NodeProto) -> bool:
+    """True if inference can read the node: it goes on for ever with some equations, and trusts batch_dims."""
+    if node.op_type == "Einsum":
+        return all(read_equation(each.s.decode(errors="replace")) for each in node.attribute)
+    return node.op_type != "GatherND" or all(0 <= each.i < _MOST_DIMENSIONS for each in node.attribute)
+
+
+def _negative_sizes(model: onnx.ModelProto) -> Iterator[onnx.TensorShapeProto.Dimension]:
+    """The declared sizes that are below zero."""
+    waiting = [model.graph]
+    infos: list[Iterable[onnx.ValueInfoProto]] = [each.value_info for each in model.functions]
+    for function in model.functions:
+        waiting += [graph for node in function.node for graph in inner_graphs(node)]
+    while waiting:
+        graph = waiting.pop()
+        infos += [graph.input, graph.output, graph.value_info]
+        waiting += [each for node in graph.node for each in inner_graphs(node)]
+    for info in (each for group in infos for each in group):
+        yield from (dim for dim in info.type.tensor_type.shape.dim if dim.dim_value < 0)
+
+
+def infer(model: onnx.ModelProto, *, follows_sizes: bool = False, is_strict: bool = False) -> onnx.ModelProto:
+    """The model with the types that ONNX's inference finds; raises what inference raises.
+
+    The Slice of onnx ends the process on a size below zero, as a window gives that is larger than its image. So slices
+    behind nodes that may give one are let in one after the other, until such a size shows.
+    """
+    groups, never = _doubtful_slices(model, follows_sizes=follows_sizes)
+    while True:
+        held = {*never, *(place for group in groups for place in group)}
+        given = _without_slices(model, held) if held else model
+        found = shape_inference.infer_shapes(
+            given, check_type=is_strict, strict_mode=is_strict, data_prop=follows_sizes
+        )
+        if not groups or any(True for _ in _negative_sizes(found)):
+            return _with_nodes_of(found, model) if held else found
+        groups = groups[1:]
+
+
+def _without_slices(model: onnx.ModelProto, places: Set[int]) -> onnx.ModelProto:
+    """The model with slices whose ends nothing knows, so that inference finds their rank alone."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for place, node in enumerate(_nodes_of(copy)):
+        if place in places:
+            node.input[1] = node.input[2] = _UNKNOWN
+    copy.graph.input.append(helper.make_tensor_value_info(_UNKNOWN, onnx.TensorProto.INT64, [None]))
+    return copy
+
+
+def _with_nodes_of(inferred: onnx.ModelProto, model: onnx.ModelProto) -> onnx.ModelProto:
+    """The types of one model, and the nodes of the other."""
+    for node, given in zip(_nodes_of(inferred), _nodes_of(model), strict=True):
+        if _UNKNOWN in node.input:
+            node.input[:] = given.input
+    del inferred.graph.input[-1]
+    return inferred
+
+
+#: The name of a value in the place of the ends of a slice.
+_UNKNOWN = "onnxsmith: the ends of a slice"
+
+
+def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[list[list[int]], list[int]]:
+    """The slices that may get a size below zero, by their position among all nodes.
+
+    Those of the main graph are in groups, of which each depends on the groups before it alone. The others, in bodies
+    and functions, whose values come from elsewhere, are not let in at all; neither are those behind too many groups.
+    """
+    nodes = list(_nodes_of(model))
+    slices = [place for place, node in enumerate(nodes) if _is_slice(node)]
+    if not slices:
+        return [], []
+    numbers = {each.name: each for each in model.graph.initializer}
+    for node in nodes:
+        if node.op_type == "Constant" and node.output:
+            numbers.update((node.output[0], each.t) for each in node.attribute if each.HasField("t"))
+    shrinking = _Shrinking(numbers, follows_sizes and any(_may_subtract(node, numbers) for node in nodes))
+    if not any(shrinking.is_possible(node) for node in nodes):
+        return [], []
+    functions = {(each.domain, each.name) for each in model.functions}
+    # Even where no size below zero can stand, odd where one may since the last slice.
+    depths: dict[str, int] = {}
+    groups: dict[int, list[int]] = {}
+    count = len(model.graph.node)
+    for place, node in enumerate(nodes[:count]):
+        inside = list(all_nodes([node]))
+        depth = max((depths.get(name, 0) for each in inside for name in each.input), default=0)
+        if any((each.domain, each.op_type) in functions or shrinking.is_possible(each) for each in inside):
+            depth += depth % 2 == 0
+        elif _is_slice(node) and depth % 2:
+            groups.setdefault(depth, []).append(place)
+            depth += 1
+        depths.update(dict.fromkeys(node.output, depth))
+    ordered = [groups[depth] for depth in sorted(groups)]
+    never = [place for place in slices if place >= count]
+    never += [place for group in ordered[_MOST_GROUPS:] for place in group]
+    return ordered[:_MOST_GROUPS], never
+
+
+def _is_slice(node: onnx.NodeProto) -> bool:
+    return node.op_type == "Slice" and len(node.input) > 2
+
+
+#: Each group is one more inference; slices behind so many are not let in.
+_MOST_GROUPS = 4
+#: Where the weights of an operator with windows stand among its inputs; pools have none.
+_WINDOWS = {
+    "Conv": 1,
+    "ConvInteger": 1,
+    "QLinearConv": 3,
+    "DeformConv": 1,
+    "MaxPool": None,
+    "AveragePool": None,
+    "LpPool": None,
+}
+#: Operators whose results are as large as an input says.
+_SIZED = frozenset(
+    (
+        *("Pad", "Expand", "Split", "TopK", "Resize", "Upsample", "Col2Im", "DFT", "STFT", "CenterCropPad"),
+        *("MaxUnpool", "Tile", "OneHot"),
+    )
+)
+#: Attributes that may be below zero, and are no sizes.
+_SIGNED = ("axis", "axes", "start", "end", "value", "dim", "index", "class", "keys", "seed")
+#: Most numbers of a size that are looked at.
+_MOST_NUMBERS = 1 << 16
+
+
+class _Shrinking:
+    """Finds the nodes that may give a size below zero where all that they read is sound."""
+
+    def __init__(self, numbers: Mapping[str, onnx.TensorProto], are_sizes_computed: bool) -> None:
+        self._numbers = numbers
+        self._are_sizes_computed = are_sizes_computed
+
+    def is_possible(self, node: onnx.NodeProto) -> bool:
+        if node.op_type in ("Constant", "Slice"):
+            return False
+        for each in node.attribute:
+            is_signed = any(word in each.name for word in _SIGNED)
+            if not is_signed and (each.i < 0 or any(size < 0 for size in each.ints)):
+                return True
+        if node.op_type in _WINDOWS:
+            return not self._windows_fit(node, _WINDOWS[node.op_type])
+        if node.op_type == "ConvTranspose":
+            return not self._windows_fit(node, 1)
+        return node.op_type in _SIZED and any(self._is_below_zero(name) for name in node.input[1:])
+
+    def _windows_fit(self, node: onnx.NodeProto, weights: int | None) -> bool:
+        """True if every window lies in its image and the pads around that, however small the image."""
+        lists = {each.name: list(each.ints) for each in node.attribute}
+        if any(each.name == "auto_pad" and each.s.startswith(b"SAME") for each in node.attribute):
+            return True
+        window = lists.get("kernel_shape", [])
+        if not window and weights is not None and len(node.input) > weights:
+            held = self._numbers.get(node.input[weights])
+            window = [] if held is None else list(held.dims[2:])
+        count = len(window)
+        pads = lists.get("pads") or [0] * (2 * count)
+        dilations = lists.get("dilations") or [1] * count
+        strides = lists.get("strides") or [1] * count
+        further = lists.get("output_padding") or [0] * count
+        if not count or len(pads) != 2 * count or not len(dilations) == len(strides) == len(further) == count:
+            return False
+        for k, size in enumerate(window):
+            extent, around = (size - 1) * dilations[k] + 1, pads[k] + pads[k + count]
+            if node.op_type != "ConvTranspose" and around < extent - 1:
+                return False
+            if node.op_type == "ConvTranspose" and extent + further[k] < around + strides[k]:
+                return False
+        return True
+
+    def _is_below_zero(self, name: str) -> bool:
+        held = self._numbers.get(name)
+        return self._are_sizes_computed if held is None else bool(name) and _has_negative(held)
+
+
+def _may_subtract(node: onnx.NodeProto, numbers: Mapping[str, onnx.TensorProto]) -> bool:
+    """True if a node may compute a size below zero of sizes."""
+    if node.op_type in ("Sub", "Neg"):
+        return True
+    held = (numbers.get(name) for name in node.input if node.op_type in ("Add", "Mul", "Concat"))
+    return any(each is not None and _has_negative(each) for each in held)
+
+
+def _has_negative(tensor: onnx.TensorProto) -> bool:
+    """True if a weight is small, and has a number below zero; also if its numbers cannot be read."""
+    if tensor.data_location == onnx.TensorProto.EXTERNAL or np.prod(tensor.dims, dtype=float) > _MOST_NUMBERS:
+        return False
+    try:
+        return bool((numpy_helper.to_array(tensor) < 0).any())
+    except Exception:  # onnx raises unrelated classes for damaged tensors
+        return True
