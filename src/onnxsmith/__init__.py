@@ -44,6 +44,7 @@ _LAZY = {
     "diff": "onnxsmith.diffing",
     "either": "onnxsmith.passes.rules",
     "explain_match": "onnxsmith.passes.rules",
+    "export_onnx_lib": "onnxsmith.migration",
     "graph": "onnxsmith.scripting.functions.decorators",
     "jit": "onnxsmith.scripting.functions.decorators",
     "load": "onnxsmith.graphs.model",
@@ -67,6 +68,7 @@ _SUBMODULES = (
     "grad",
     "onnx_opset",
     "onnx_types",
+    "rewriter",
     "runtime",
     "sklearn",
     "torch",
@@ -91,6 +93,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_LAZY[name]), name)
     elif name in _SUBMODULES:
         value = importlib.import_module(f"onnxsmith.{name}")
+    elif name == "ir":  # for code that comes from onnxscript, which has the same package under this name
+        value = importlib.import_module("onnx_ir")
     elif _OPSET.fullmatch(name):
         value = _opset(name)
     else:
@@ -100,7 +104,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # What this module imports for itself is nobody's business; an opset that is loaded is.
+    loaded = [name for name in globals() if _OPSET.fullmatch(name)]
+    return sorted({*__all__, *loaded, "__version__", "__doc__", "__name__", "__file__", "__path__"})
 
 
 def _opset(name: str) -> Any:

@@ -28,6 +28,7 @@ from onnxsmith.claims import source_root as source_root
 from onnxsmith.opset._stubs.decompiling import data_root as data_root
 from onnxsmith.opset._stubs.decompiling import decompile as decompile
 from onnxsmith.opset._stubs.decompiling import decompile_to as decompile_to
+from onnxsmith.opset._stubs.decompiling import export_onnx_lib as export_onnx_lib
 from onnxsmith.opset._stubs.decompiling import proto2python as proto2python
 from onnxsmith.opset._stubs.decompiling import recompile as recompile
 from onnxsmith.opset._stubs.functions import OnnxFunction as OnnxFunction

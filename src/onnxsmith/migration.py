@@ -1,13 +1,22 @@
-"""Functions for code that comes from onnxscript: `proto2python`.
+"""Functions for code that comes from onnxscript: `proto2python` and `export_onnx_lib`.
 
-New code says `onnxsmith.decompile`, which is what it does.
+New code says `onnxsmith.decompile`, which is what the first does.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from onnxsmith.decompiling import decompile
+from onnxsmith.errors import boundary
+from onnxsmith.graphs.files import save_bytes
+from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.schema.default_version import default_opset_version
+
+if TYPE_CHECKING:
+    from onnxsmith.scripting.functions.function import ScriptFunction
 
 
 def proto2python(
@@ -33,3 +42,33 @@ def proto2python(
     True
     """
     return decompile(model_onnx)
+
+
+@boundary
+def export_onnx_lib(functions: Sequence[ScriptFunction], filename: str | os.PathLike[str]) -> None:
+    """Writes the functions of some scripts to a file: a model that has no nodes, as onnxscript writes it.
+
+    Another model calls a function of it once it is added: `f.to_model(functions=…)`.
+
+    >>> import onnx, pathlib, tempfile
+    >>> from onnxsmith import Opset, export_onnx_lib, opset18 as op, script
+    >>> @script(Opset("com.mydomain", 1))
+    ... def l2norm(X):
+    ...     return op.ReduceSum(X * X, keepdims=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_onnx_lib([l2norm], pathlib.Path(folder, "library.onnx"))
+    ...     [each.name for each in onnx.load(pathlib.Path(folder, "library.onnx")).functions]
+    ['l2norm']
+    """
+    imports = {"": default_opset_version()}
+    protos = [each.to_function_proto() for each in functions]
+    for each, proto in zip(functions, protos, strict=True):
+        imports.update({item.domain: item.version for item in proto.opset_import})
+        imports[each.domain] = each.domain_version
+    model = ir.Model(
+        ir.Graph([], [], nodes=[], opset_imports=imports, name="library"),
+        ir_version=10,
+        producer_name="onnxsmith",
+        functions=[ir.serde.deserialize_function(each) for each in protos],
+    )
+    save_bytes(ir.serde.serialize_model(model).SerializeToString(), filename)

@@ -6,6 +6,10 @@ import builtins
 import os
 from pathlib import Path
 
+import numpy
+import onnx
+import onnx_ir
+import onnxruntime
 import pytest
 
 import onnxsmith
@@ -14,13 +18,9 @@ from onnxsmith.runtime.settings import default_settings
 from tests.errors.catalogue import Case, no_file_left_open, read_cases, run, write
 
 ALL = read_cases()
-#: Parts of paths that a user's traceback must not show.
-FOREIGN = (
-    os.path.dirname(onnxsmith.__file__) + os.sep,
-    f"{os.sep}numpy{os.sep}",
-    f"{os.sep}onnx{os.sep}",
-    f"{os.sep}onnx_ir{os.sep}",
-    f"{os.sep}onnxruntime{os.sep}",
+#: Folders that a user's traceback must not show. Names of packages alone would not do: a clone may be called `numpy`.
+FOREIGN = tuple(
+    os.path.dirname(package.__file__) + os.sep for package in (onnxsmith, numpy, onnx, onnx_ir, onnxruntime)
 )
 
 

@@ -13,6 +13,7 @@ import pytest
 import onnxsmith
 from onnxsmith import FLOAT, decompile, recompile, script, trace
 from onnxsmith.errors import CallError, ModelInputError, OnnxsmithError, boundary
+from tests.errors import wrong_kinds
 
 PACKAGE = os.path.dirname(onnxsmith.__file__) + os.sep
 X = np.ones(3, np.float32)
@@ -111,3 +112,41 @@ def test_a_script_that_cannot_be_pickled_shows_no_frame_of_ours(monkeypatch: pyt
     with pytest.raises(pickle.PicklingError) as caught:
         pickle.dumps(local)
     assert PACKAGE not in shown(caught.value)
+
+
+def test_values_of_the_wrong_kind_are_refused_by_errors_of_ours() -> None:
+    assert not wrong_kinds.LAW.wrong(0, 350)
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "help_text"),
+    [
+        (
+            lambda: onnxsmith.decompile_to(MODEL, 3),
+            "decompile_to: 'folder' is an int",
+            "folder is str | os.PathLike[str]",
+        ),
+        (lambda: onnxsmith.static_range("3"), "static_range: 'bounds' is a str", "bounds is int"),
+    ],
+)
+def test_it_names_the_argument_of_the_wrong_kind(
+    call: Callable[[], object], message: str, help_text: str
+) -> None:
+    with pytest.raises(CallError) as caught:
+        call()
+    assert caught.value.message == message
+    assert caught.value.help == help_text
+    assert PACKAGE not in shown(caught.value)
+
+
+def test_what_works_with_other_kinds_goes_on_to_work() -> None:
+    @boundary
+    def public(x: int) -> str:
+        return str(x)
+
+    assert public("3") == "3"  # pyright: ignore[reportArgumentType]
+
+
+def test_a_type_is_no_sequence() -> None:
+    with pytest.raises(TypeError, match="not iterable"):
+        list(FLOAT)  # pyright: ignore[reportArgumentType, reportCallIssue]

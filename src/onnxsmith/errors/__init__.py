@@ -6,8 +6,10 @@ C7 PyTorch, C8 scikit-learn, R1 running, F1 files.
 """
 
 from onnxsmith.errors.base import Culprit as Culprit
+from onnxsmith.errors.base import FallbackWarning as FallbackWarning
 from onnxsmith.errors.base import ModelWarning as ModelWarning
 from onnxsmith.errors.base import OnnxsmithError as OnnxsmithError
+from onnxsmith.errors.base import RuntimeSupportWarning as RuntimeSupportWarning
 from onnxsmith.errors.base import combined as combined
 from onnxsmith.errors.boundary import boundary as boundary
 from onnxsmith.errors.files import DecompileError as DecompileError
@@ -90,3 +92,9 @@ from onnxsmith.errors.torch import TranslationError as TranslationError
 from onnxsmith.errors.torch import UntranslatedOperatorError as UntranslatedOperatorError
 from onnxsmith.errors.torch import VerificationError as VerificationError
 from onnxsmith.errors.wrong_calls import wrong_call as wrong_call
+
+
+def __dir__() -> list[str]:
+    return sorted(
+        name for name, each in globals().items() if isinstance(each, type) and issubclass(each, Exception)
+    )

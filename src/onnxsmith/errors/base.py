@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Self
 
 from onnxsmith.diagnostics import Label, clipped, display_path, printable, render, wants_full_traceback
 from onnxsmith.errors.colours import coloured, coloured_error, is_plain
-from onnxsmith.source import Span, argument_span, caller_span, is_library, traceback_span
+from onnxsmith.source import Span, argument_span, caller_span, is_library, traceback_span, users_span
 
 #: Which part of a call is wrong: ("input", position) or ("attribute", name). Lets whoever knows the source
 #: underline that argument instead of the whole call.
@@ -100,9 +100,13 @@ class OnnxsmithError(Exception):
 
     def locate_in_traceback(self) -> Self:
         """Say that the mistake stands at the innermost expression of the user's that the error came through."""
-        return (
-            self if self.labels else self._locate_culprit(traceback_span(self.__traceback__) or caller_span())
-        )
+        if not self.labels:
+            self._locate_culprit(traceback_span(self.__traceback__) or caller_span())
+        if self.labels:
+            first, *others = self.labels
+            span = users_span(first.span, self.__traceback__)
+            self.labels = self.labels if span is first.span else (Label(span, first.text), *others)
+        return self
 
     def _locate_culprit(self, span: Span | None) -> Self:
         if span is not None and self.culprit is not None:
@@ -118,6 +122,26 @@ class OnnxsmithError(Exception):
 
 class ModelWarning(UserWarning):
     """Something in a given model looks wrong; it is kept as it is."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+class FallbackWarning(UserWarning):
+    """A call or model runs on onnx's reference evaluator, where it was not compared with anything.
+
+    ONNX Runtime has no kernel for it. Where the reference evaluator is known to be right, nothing is said.
+    """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
+
+class RuntimeSupportWarning(UserWarning):
+    """The installed ONNX Runtime gets a model wrong that is saved or checked, or cannot load it.
+
+    `model.for_runtime()` is the model that it gets right. Calls of the model here are right in any case.
+    """
 
     def __str__(self) -> str:
         return printable(super().__str__())

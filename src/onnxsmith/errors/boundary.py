@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeAlias, TypeVar
 from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, is_from_user_code
 from onnxsmith.errors.base import OnnxsmithError
 from onnxsmith.errors.wrong_calls import wrong_call
+from onnxsmith.errors.wrong_kinds import wrong_kind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,9 +23,10 @@ Answer: TypeAlias = Callable[[Exception, Iterable[object]], OnnxsmithError | Non
 def boundary(function: Callable[P, R]) -> Callable[P, R]:
     """Mark a public entry point: an error of ours that leaves it says where the user stands, and hides our frames.
 
-    Arguments that do not fit its parameters are such an error, too. What the user's own code raises while we run it (a
-    KeyError in a helper) keeps its class and text, and loses our frames. Not for calls that run per operator: those
-    hold the `except` blocks inline and save a frame.
+    Arguments that do not fit its parameters are such an error, too, and so is one on which our code fails and which is
+    not of the kind that its annotation says. What the user's own code raises while we run it (a KeyError in a helper)
+    keeps its class and text, and loses our frames. Not for calls that run per operator: those hold the `except` blocks
+    inline and save a frame.
     """
     return _guarded(function, None)
 
@@ -42,9 +44,10 @@ def _guarded(function: Callable[P, R], answer: Answer | None) -> Callable[P, R]:
         if isinstance(error, TypeError) and traceback is not None and traceback.tb_next is None:
             # Where the arguments do not fit, the function's own frame never begins.
             return wrong_call(_called(function), inspect.signature(function), args, kwargs)
-        if answer is None or is_from_user_code(error):
+        if is_from_user_code(error):
             return None
-        return answer(error, (*args, *kwargs.values()))
+        found = None if answer is None else answer(error, (*args, *kwargs.values()))
+        return found or wrong_kind(_called(function), function, args, kwargs)
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:

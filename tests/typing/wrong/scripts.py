@@ -25,7 +25,7 @@ def scaled(x: FLOAT[N], i: INT64[N], alpha: float = 1.0) -> FLOAT[N]:
     return double(x).argmax()  # error
 
 
-@script(opset=op)  # error
+@script(opsets=op)  # error
 def other(x: FLOAT[N]) -> FLOAT[N]:
     return x
 

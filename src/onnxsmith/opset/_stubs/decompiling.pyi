@@ -3,18 +3,27 @@
 
 import onnx
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from onnxsmith.opset._stubs.functions import OnnxFunction
 from onnxsmith.opset._stubs.model import Model
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-def decompile(model: Any, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
+def decompile(
+    model: Any,
+    *,
+    weights: Literal['inline', 'external'] = 'inline',
+    group: bool = False,
+    verify: bool = True,
+) -> str:
     """A model as the text of a Python module; imported, the module's `model` is the model again.
 
     `model` is a path, a ModelProto, an onnx-ir model or one of ours; a function or a node alone gives the text of that,
     in which `function` is the FunctionProto again. Weights stand in the text, or with
     `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
     With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
+    The model that the text makes is compared with the given one before the text is returned. This takes about three
+    times as long as writing the text; `verify=False` leaves it out.
 
     >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
     >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
@@ -42,13 +51,14 @@ def decompile_to(
     name: str | None = None,
     group: bool = False,
     overwrite: bool = False,
+    verify: bool = True,
 ) -> Path:
     """Write a model as a Python module into a folder, its weights beside it, and give the module's path.
 
     `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
-    they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
-    `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
-    that was edited, is left alone, unless `overwrite` is True.
+    they are left where the model has them (`"external"`), and the module refers to that file. `group` and `verify`
+    are as for `decompile`. A module or a file of weights that is there already and holds something else, another
+    program's or one that was edited, is left alone, unless `overwrite` is True.
 
     >>> import pathlib, tempfile
     >>> import onnxsmith
@@ -80,6 +90,22 @@ def data_root(folder: str | os.PathLike[str]) -> Generator[None]:
     >>> from onnxsmith import data_root
     >>> with data_root("."):
     ...     pass  # onnxsmith.load("snapshots/main/model.onnx")
+    """
+
+def export_onnx_lib(functions: Sequence[OnnxFunction], filename: str | os.PathLike[str]) -> None:
+    """Writes the functions of some scripts to a file: a model that has no nodes, as onnxscript writes it.
+
+    Another model calls a function of it once it is added: `f.to_model(functions=…)`.
+
+    >>> import onnx, pathlib, tempfile
+    >>> from onnxsmith import Opset, export_onnx_lib, opset18 as op, script
+    >>> @script(Opset("com.mydomain", 1))
+    ... def l2norm(X):
+    ...     return op.ReduceSum(X * X, keepdims=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_onnx_lib([l2norm], pathlib.Path(folder, "library.onnx"))
+    ...     [each.name for each in onnx.load(pathlib.Path(folder, "library.onnx")).functions]
+    ['l2norm']
     """
 
 def proto2python(

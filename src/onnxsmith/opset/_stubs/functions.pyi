@@ -162,6 +162,10 @@ def script(
     inline: bool = False,
     name: str | None = None,
     exact: bool | Literal["unchecked"] = False,
+    opset: Opset | ModuleType | int | None = None,
+    ir_version: int | None = None,
+    producer_name: str | None = None,
+    producer_version: str | None = None,
 ) -> OnnxFunction[_P, _R]:
     """Make a Python function an ONNX function: `@script`, `@script()`, `@script(default_opset=opset18)`."""
 
@@ -175,6 +179,10 @@ def script(
     inline: bool = False,
     name: str | None = None,
     exact: bool | Literal["unchecked"] = False,
+    opset: Opset | ModuleType | int | None = None,
+    ir_version: int | None = None,
+    producer_name: str | None = None,
+    producer_version: str | None = None,
 ) -> _Decorator: ...
 @_overload
 def graph(function: _F) -> _F:

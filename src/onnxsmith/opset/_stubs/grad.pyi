@@ -44,9 +44,12 @@ def stop_gradient(x: Any) -> Any:
 
 Wrt: TypeAlias = 'int | str | Sequence[int | str]'
 
+class HoldsFunction:
+    """The base, without behaviour, of callables of ours that run a function of the user's: its state is theirs."""
+
 _Mode: TypeAlias = Literal['grad', 'value_and_grad', 'vjp', 'jvp']
 
-class Gradient:
+class Gradient(HoldsFunction):
     """A function that gives the gradient of another one; `grad` and the like make it."""
     def __init__(self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False) -> None: ...
     @property
@@ -66,8 +69,8 @@ def grad(function: Callable[..., Any], wrt: Wrt = 0, *, keep_nested_loops: bool 
     """The gradient of a function that gives one number, as a function of the same arguments.
 
     `function` is a Python function on tensors, a script, a model, or code for numpy: `onnxsmith.numpy.jit(f)`.
-    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients. `keep_nested_loops` is
-    as for `gradient`.
+    `wrt` says which arguments, by position or name: one, or several for a tuple of gradients. The gradient by a dict,
+    list, tuple or dataclass of arrays has its form. `keep_nested_loops` is as for `gradient`.
 
     >>> from onnxsmith.grad import grad
     >>> import numpy as np
@@ -223,7 +226,7 @@ class Loss(Protocol):
 
 def training_step(
     model: Model,
-    loss: Loss,
+    loss: Loss | str,
     optimizer: Optimizer,
     *,
     weights: str | Sequence[str] | None = None,
@@ -234,10 +237,12 @@ def training_step(
     """One step of training as a model of standard operators.
 
     Its inputs are those of `model`, then `target`, `lr` where the optimiser leaves it open, the weights by their names,
-    and what the optimiser keeps. Its outputs are the loss, then the weights and what is kept, in the same order:
-    `NAME_next`. `initial_state` gives the first of those inputs by name.
+    what the optimiser keeps, and state of the model such as running statistics. Its outputs are the loss, then the
+    weights, what is kept and the state, in the same order: `NAME_next`. `initial_state` gives the first of those inputs
+    by name.
 
-    `loss` is a function of the model's output and a target; `onnxsmith.grad.losses` has the usual ones. `weights` are
+    `loss` is a function of the model's outputs and a target; `onnxsmith.grad.losses` has the usual ones. Where the
+    model computes the loss itself, it is the name of that output, and the step has no `target`. `weights` are
     names or patterns. By default they are those that the metadata of the model names, under `onnxsmith.parameters`, as
     that of a PyTorch module exported in training does: parameters that ask for gradients, and no buffers. For other
     models they are the weights that it was made of where it knows them, and else all floating-point arrays: name them

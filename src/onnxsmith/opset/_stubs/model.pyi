@@ -20,6 +20,13 @@ class Port(NamedTuple):
     name: str
     type: AnyValueType
 
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The limits of a run: seconds and bytes, None where there is none."""
+    timeout: float | None = ...
+    memory: int | None = ...
+    is_shared: bool = ...
+
 Content: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +352,8 @@ class RuntimeReport(Report):
 class RuntimeModel(PassedModel):
     """A model for one runtime: runs there as the one that it was made of is defined.
 
-    `report.edits` say what was changed and why; there are none for a model that ONNX Runtime gets right as it is.
+    `report.edits` say what was changed and why, `report.notes` which opset became another. There are none for a model
+    that ONNX Runtime gets right as it is.
     """
     report: RuntimeReport
 
@@ -664,7 +672,7 @@ class MatchedTensor:
     >>> len(trace(lambda x: op.Relu(op.Relu(x)), FLOAT[4]).rewrite(rule).nodes)
     1
     """
-    def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None) -> None: ...
+    def __init__(self, name: str, type: AnyValueType, content: Callable[[], Array] | None, value: AnyIrPart) -> None: ...
     @property
     def name(self) -> str:
         """Its name in the model."""
@@ -1129,6 +1137,7 @@ class Model:
 
         `external_data` True, or a file name, puts the weights in a file beside it; past 1.9 GB that happens by itself.
         A file at `path` that holds no model, or one beside it that is not its data, stays unless `overwrite` is True.
+        A RuntimeSupportWarning says where the installed ONNX Runtime gets the file wrong, or does not load it.
 
         >>> import pathlib, tempfile
         >>> from onnxsmith import FLOAT, trace
@@ -1196,6 +1205,8 @@ class Model:
     def check(self) -> None:
         """Raise InvalidModelError where the model breaks one of ONNX's rules.
 
+        A RuntimeSupportWarning says where the installed ONNX Runtime gets a valid model wrong, or does not load it.
+
         >>> from onnxsmith import FLOAT, trace
         >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
         >>> model.check()
@@ -1225,6 +1236,16 @@ class Model:
         >>> from onnxsmith import FLOAT, trace
         >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
         >>> model.run({"x": np.float32([1, 2])}, isolated=True, timeout=60)
+        array([2., 3.], dtype=float32)
+        """
+    def run_within(self, limits: Isolation, /, *inputs: Any, **named: Any) -> Any:
+        """Run it in another process, within limits.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> from onnxsmith.graphs.isolation import Isolation
+        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
+        >>> model.run_within(Isolation(timeout=60), np.float32([1, 2]))
         array([2., 3.], dtype=float32)
         """
     def runner(self) -> Callable[[Sequence[Any]], Any]:
@@ -1297,13 +1318,21 @@ class Model:
         >>> model.decision_function(X).shape
         (4,)
         """
-    def decompile(self, *, weights: Literal['inline', 'external'] = 'inline', group: bool = False) -> str:
+    def decompile(
+        self,
+        *,
+        weights: Literal['inline', 'external'] = 'inline',
+        group: bool = False,
+        verify: bool = True,
+    ) -> str:
         """A model as the text of a Python module; imported, the module's `model` is the model again.
 
         `model` is a path, a ModelProto, an onnx-ir model or one of ours; a function or a node alone gives the text of that,
         in which `function` is the FunctionProto again. Weights stand in the text, or with
         `weights="external"` are left in the file that the model was read from. `decompile_to` writes them to a file.
         With `group=True`, segments that repeat (the layers of a transformer) are one function that is called for each.
+        The model that the text makes is compared with the given one before the text is returned. This takes about three
+        times as long as writing the text; `verify=False` leaves it out.
 
         >>> from onnxsmith import FLOAT, decompile, opset21 as op, trace
         >>> model = trace(lambda a, b: op.Relu(a @ b + 1.0), FLOAT["N", 4], FLOAT[4, 8])
@@ -1328,13 +1357,14 @@ class Model:
         name: str | None = None,
         group: bool = False,
         overwrite: bool = False,
+        verify: bool = True,
     ) -> Path:
         """Write a model as a Python module into a folder, its weights beside it, and give the module's path.
 
         `weights` says where they go: to a safetensors file (`"safetensors"`), into the text (`"inline"`), or nowhere:
-        they are left where the model has them (`"external"`), and the module refers to that file. `group` is as for
-        `decompile`. A module or a file of weights that is there already and holds something else, another program's or one
-        that was edited, is left alone, unless `overwrite` is True.
+        they are left where the model has them (`"external"`), and the module refers to that file. `group` and `verify`
+        are as for `decompile`. A module or a file of weights that is there already and holds something else, another
+        program's or one that was edited, is left alone, unless `overwrite` is True.
 
         >>> import pathlib, tempfile
         >>> import onnxsmith

@@ -148,7 +148,8 @@ def export(
     - `verify` runs the model and the module, on the example and on other sizes of dynamic dimensions, and raises
       where they differ; a number is the relative difference that is allowed.
     - `fallback_dtype` is what the model computes in where torch has float16 or bfloat16.
-    - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model.
+    - `keep_mutations` makes the buffers and inputs that the module writes to outputs of the model, running
+      statistics in training among them.
     - `metadata=False` leaves out where in the module each node comes from.
     - `runtime="onnxruntime"` makes a model that ONNX Runtime gets right: with casts where it has no kernel for an
       element type, and other nodes in the place of those that it computes wrongly. None leaves both out.
