@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,15 +29,14 @@ STAMP = ENVIRONMENT / "onnxsmith-installed.json"
 INCLUDED = {"dev": {"ort"}, "bench": {"ort"}}
 
 #: Extras that are installed beside the package's own dependencies where tests run in an environment of their own,
-#: and what of `dev` those tests need.
-TESTED_EXTRAS = ("ort", "safetensors")
+#: and what of `dev` those tests need. Tests of scikit-learn, and its errors, make data frames.
+TESTED_EXTRAS = ("ort", "safetensors", "sklearn")
 OLDEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "cloudpickle", "pillow")
-LANGUAGE_TOOLS = (*OLDEST_TOOLS, "debugpy", "ipython")
-#: Where the oldest versions are tested, scikit-learn is, too, with the libraries that its tests make data frames of.
-#: The partners are of its time: newer scipys warn of what it does, and newer polars have left its protocol of frames.
-OLDEST_EXTRAS = ("sklearn",)
-OLDEST_PARTNERS = ("scipy", "polars")
 FRAME_TOOLS = ("pandas",)
+LANGUAGE_TOOLS = (*OLDEST_TOOLS, *FRAME_TOOLS, "polars", "scipy", "debugpy", "ipython")
+#: The oldest scikit-learn has partners of its time: newer scipys warn of what it does, and newer polars have left its
+#: protocol of frames.
+OLDEST_PARTNERS = ("scipy", "polars")
 #: The tests of the core, which hold on every version that pyproject.toml allows; others compare with one's facts.
 CORE_TESTS = (
     "tests/core",
@@ -64,6 +63,18 @@ LANGUAGE_TESTS = (
     "tests/errors",
     "tests/core",
     "tests/cli",
+)
+#: On the newer Python, with the newest numpy: the language, the core, numpy's functions, and recorded numpy code.
+NEWER_TESTS = (
+    *LANGUAGE_TESTS,
+    "tests/graphs",
+    "tests/types",
+    "tests/numpy/staging",
+    "tests/numpy/ufuncs",
+    "tests/numpy/test_every_argument.py",
+    "tests/numpy/test_refused_stores.py",
+    "tests/numpy/test_shared_elements.py",
+    "tests/numpy/test_written_rows.py",
 )
 #: Errors that only PyTorch's exporter raises: it is not installed there.
 NOT_LANGUAGE = "not torch and not C70"
@@ -153,21 +164,19 @@ def ensure(extras: set[str]) -> None:
     STAMP.write_text(json.dumps({"fingerprint": fingerprint, "extras": sorted(present | extras)}))
 
 
-def requirements(
-    tools: tuple[str, ...], tested: tuple[str, ...] = TESTED_EXTRAS
-) -> tuple[list[str], list[str]]:
+def requirements(tools: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """What pyproject.toml says of the package's dependencies with those of the tested extras, and of test tools."""
     import tomllib  # here, because an older Python is told below that it is too old
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    needed = [*project["dependencies"], *(each for extra in tested for each in extras[extra])]
+    needed = [*project["dependencies"], *(each for extra in TESTED_EXTRAS for each in extras[extra])]
     return needed, [each for each in extras["dev"] if re.split(r"[<>=\[ ]", each)[0] in tools]
 
 
 def oldest_requirements() -> list[str]:
     """What the oldest environment holds: each lowest version that pyproject.toml allows, and the test tools."""
-    needed, tools = requirements(OLDEST_TOOLS + FRAME_TOOLS, TESTED_EXTRAS + OLDEST_EXTRAS)
+    needed, tools = requirements(OLDEST_TOOLS + FRAME_TOOLS)
     _, partners = requirements(OLDEST_PARTNERS)
     return [*(each.replace(">=", "==") for each in (*needed, *partners)), *tools]
 
@@ -189,21 +198,90 @@ def ensure_beside(name: str, wanted_packages: list[str], interpreter: str = sys.
     return python
 
 
+#: The newer Python that CI tests on, with the newest numpy, and how it is made where there is none.
+NEWER_PYTHON = "3.13"
+NO_NEWER_PYTHON = """there is no Python {version} on PATH nor among pyenv's versions, and none can be installed:
+{tried}
+Install one, then run this again:
+  pyenv            pyenv install {version}
+  uv               uv python install {version}
+  Debian, Ubuntu   apt install python{version} python{version}-venv"""
+
+
 def interpreter_of(version: str) -> str | None:
-    """The interpreter on PATH of a version, as in `3.13`; None where there is none, or only one that does not start."""
-    found = shutil.which(f"python{version}")
-    if found is None:
-        return None
+    """The interpreter of a version, as in `3.13`, on PATH or among pyenv's; None if there is none that starts."""
+    return next((each for each in _interpreters(version) if _is_of(each, version)), None)
+
+
+def _interpreters(version: str) -> Iterator[str]:
+    on_path = shutil.which(f"python{version}")
+    if on_path is not None:
+        yield on_path
+    # Those of pyenv are not on PATH unless somebody has chosen them.
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = [path for path in root.glob(f"versions/{version}.*/bin/python") if _patch(path) is not None]
+    yield from map(str, sorted(found, key=lambda path: _patch(path) or 0, reverse=True))
+    yield from map(str, sorted((ENVIRONMENT.parent / "pythons").glob(f"*{version}*/bin/python{version}")))
+
+
+def _patch(python: Path) -> int | None:
+    """The last number of the version that an interpreter of pyenv lies under; None for builds such as `3.13.0t`."""
+    last = python.parent.parent.name.rpartition(".")[2]
+    return int(last) if last.isdecimal() else None
+
+
+def _is_of(interpreter: str, version: str) -> bool:
     # A launcher may have the name, and no interpreter behind it.
-    probe = [found, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
+    probe = [interpreter, "-c", "import sys, venv; print('%d.%d' % sys.version_info[:2])"]
     done = subprocess.run(probe, capture_output=True, text=True, check=False)
-    return found if done.returncode == 0 and done.stdout.strip() == version else None
+    return done.returncode == 0 and done.stdout.strip() == version
 
 
-def newest_version() -> str | None:
-    """The newest version of Python on PATH that is newer than this one."""
+def installed_interpreter(version: str) -> str:
+    """The interpreter of a version, which pyenv or uv installs where there is none; fails in words if neither can."""
+    found = interpreter_of(version)
+    if found is not None:
+        return found
+    say(f"there is no Python {version}; installing one")
+    tried: list[str] = []
+    for words in _installers(version):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        found = interpreter_of(version)
+        if found is not None:
+            return found
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["it gave no reason"]
+        tried.append(f"  {shlex.join(words)}: {said[-1]}")
+    fail(NO_NEWER_PYTHON.format(version=version, tried="\n".join(tried) or "  pyenv and uv are not there"))
+
+
+def _installers(version: str) -> Iterator[list[str]]:
+    pyenv = shutil.which("pyenv")
+    if pyenv is not None:
+        yield [pyenv, "install", "--skip-existing", version]
+    uv = shutil.which("uv")
+    if uv is None:  # it comes from PyPI as a program
+        made = ensure_tool("uv")
+        uv = None if made is None else str(made)
+    if uv is not None:
+        yield [uv, "python", "install", "--install-dir", str(ENVIRONMENT.parent / "pythons"), version]
+
+
+def ensure_tool(name: str) -> Path | None:
+    """A program of PyPI, in an environment of its own; None if it cannot be installed."""
+    environment = ENVIRONMENT.with_name(f"{ENVIRONMENT.name}-{name}")
+    python = environment / PYTHON.relative_to(ENVIRONMENT)
+    program = python.with_name(name + (".exe" if os.name == "nt" else ""))
+    if not python.exists():
+        make_environment(environment)
+    if not program.exists():
+        subprocess.call([*pip_command(python), "install", *PIP_OPTIONS, name])
+    return program if program.exists() else None
+
+
+def newest_version() -> str:
+    """The newest version of Python that is there and newer than this one, and else the one that can be installed."""
     versions = (f"3.{minor}" for minor in range(sys.version_info.minor + 5, sys.version_info.minor, -1))
-    return next((each for each in versions if interpreter_of(each)), None)
+    return next((each for each in versions if interpreter_of(each)), NEWER_PYTHON)
 
 
 # ---- the tasks ----
@@ -227,19 +305,17 @@ def oldest(arguments: list[str]) -> int:
 
 
 def other_python(arguments: list[str]) -> int:
-    """Run the language tests on another Python: [VERSION, such as 3.13] [arguments of pytest]; --find names one."""
-    if arguments == ["--find"]:
-        found = newest_version()
-        print(found or "")
-        return int(found is None)
+    """Run the language, core and numpy tests on a newer Python: [VERSION, such as 3.13] [arguments of pytest]."""
     is_named = bool(arguments) and re.fullmatch(r"3\.\d+", arguments[0]) is not None
     version = arguments[0] if is_named else newest_version()
-    interpreter = None if version is None else interpreter_of(version)
-    if version is None or interpreter is None:
-        fail(f"there is no python{version or ' of a newer version'} on PATH")
     needed, tools = requirements(LANGUAGE_TOOLS)
-    python = ensure_beside(f"python{version}", [*needed, *tools], interpreter)
-    tests = arguments[is_named:] or [*LANGUAGE_TESTS, "-k", NOT_LANGUAGE]
+    python = ensure_beside(f"python{version}", [*needed, *tools], installed_interpreter(version))
+    run(
+        python,
+        "-c",
+        "import sys, numpy; print('Python', sys.version.split()[0], 'with numpy', numpy.__version__)",
+    )
+    tests = arguments[is_named:] or [*NEWER_TESTS, "-k", NOT_LANGUAGE]
     return run(python, "-m", "pytest", *tests)
 
 
@@ -296,6 +372,12 @@ def torch_index(arguments: list[str]) -> int:
     return run(PYTHON, "tools/generate_torch_index.py", *arguments)
 
 
+def torch_operators(arguments: list[str]) -> int:
+    """Generate the page of Core ATen and Prims again; --check only compares, with the version of torch of the page."""
+    ensure({"dev"})
+    return run(PYTHON, "tools/generate_torch_operators.py", *arguments)
+
+
 def array_reference(arguments: list[str]) -> int:
     """Generate the page of numpy's functions that arrays have again; --check only compares."""
     ensure({"dev"})
@@ -346,9 +428,21 @@ def bench(arguments: list[str]) -> int:
 
 
 def laws(arguments: list[str]) -> int:
-    """Hold eager = jit = model on every operator: [--seed N] [--spoiled N] [--jobs N] [--only TEXT]."""
+    """Hold eager = jit = model on every operator, or other laws: [NAME ... | all] [--seed N] [--draws N]."""
     ensure({"dev"})
     return run(PYTHON, "-m", "tests.laws", *arguments)
+
+
+def mutants(arguments: list[str]) -> int:
+    """Break random lines of the package and see which tests notice: [--seed N] [--count N] [--only PATH]."""
+    ensure({"dev"})
+    return run(PYTHON, "-m", "tools.mutants", *arguments)
+
+
+def alone(arguments: list[str]) -> int:
+    """Run every test file in a process of its own: [PATH ...] [--seconds N] [--write]."""
+    ensure({"dev"})
+    return run(PYTHON, "-m", "tools.mutants.alone", *arguments)
 
 
 def check(arguments: list[str]) -> int:
@@ -363,6 +457,7 @@ def check(arguments: list[str]) -> int:
         "english": english([]),
         "stubs": stubs(["--check"]),
         "torch": torch_index(["--check"]),
+        "aten": torch_operators(["--check"]),
         "arrays": array_reference(["--check"]),
         "kernels": kernel_table(["--check"]),
         "errors": error_index(["--check"]),
@@ -400,6 +495,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "english": english,
     "stubs": stubs,
     "torch": torch_index,
+    "aten": torch_operators,
     "arrays": array_reference,
     "kernels": kernel_table,
     "errors": error_index,
@@ -408,6 +504,8 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "bench": bench,
     "pictures": pictures,
     "laws": laws,
+    "mutants": mutants,
+    "alone": alone,
     "release": release,
     "hooks": hooks,
 }

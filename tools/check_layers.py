@@ -68,6 +68,7 @@ ALIASES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"__main__"), "cli"),
     # Other names for what there is, for code that comes from another library.
     (re.compile(r"values|evaluator|onnx_opset|onnx_types"), "migration"),
+    (re.compile(r"rewriter"), "passes"),
 )
 
 ROW_OF = {package: number for number, row in enumerate(ROWS) for package in row}

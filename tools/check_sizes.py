@@ -61,14 +61,20 @@ def example_lines(lines: Sequence[str]) -> int:
     return count
 
 
+def is_generated(path: Path) -> bool:
+    """True if the first lines of a file say that a tool wrote it."""
+    lines = path.read_text(encoding="utf-8").splitlines()[:_HEADER_LINES]
+    return any(line.startswith(GENERATED) for line in lines)
+
+
 def size_problems(root: Path) -> tuple[list[str], list[str]]:
     """The files that are too long, and those that deserve a second look."""
     errors: list[str] = []
     warnings: list[str] = []
     for path in python_files(root):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        if any(line.startswith(GENERATED) for line in lines[:_HEADER_LINES]):
+        if is_generated(path):
             continue
+        lines = path.read_text(encoding="utf-8").splitlines()
         count = len(lines) - example_lines(lines)
         where = f"{path.relative_to(root)}:{len(lines)}"
         if count > LIMIT:

@@ -1,7 +1,7 @@
-"""The whole fuzz: `python -m tests.laws [--seed N] [--spoiled N] [--jobs N] [--only TEXT] [--part K/N]`.
+"""The whole fuzz: `python -m tests.laws [NAME ...] [--seed N] [--spoiled N] [--jobs N] [--only TEXT] [--part K/N]`.
 
-Takes every backend case and many spoiled ones along every road; prints a table of what breaks the law. The exit status
-is 1 when something does.
+Without a name it takes every backend case and many spoiled ones along every road, and prints a table of what breaks the
+law. With names, or `all`, it checks those laws (`tests.laws.named`). The exit status is 1 when a law is broken.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from tests.laws.judge import Finding, judge
+from tests.laws.named import MODULES, check
 from tests.laws.pool import SECONDS, Pool
 from tests.laws.report import table
 from tests.laws.selection import selected
@@ -21,7 +22,10 @@ from tests.laws.selection import selected
 def main() -> int:
     """Run what the arguments choose."""
     parser = argparse.ArgumentParser(prog="dev.py laws", description="eager = jit = model, on every operator")
-    parser.add_argument("--seed", type=int, default=0, help="what the spoiled cases are drawn from")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"other laws: all, {', '.join(MODULES)}")
+    parser.add_argument("--draws", type=int, metavar="N", help="how many cases of each named law")
+    parser.add_argument("--limit", type=float, metavar="S", help="how many seconds each named law may take")
+    parser.add_argument("--seed", type=int, default=0, help="what the cases are drawn from")
     parser.add_argument("--spoiled", type=int, default=2000, metavar="N", help="how many spoiled cases")
     parser.add_argument("--no-backend", action="store_true", help="spoiled cases only")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains this")
@@ -30,6 +34,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="how long one road may take")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the table there, too, as it grows")
     options = parser.parse_args()
+    names = list(MODULES) if options.names == ["all"] else options.names
+    if unknown := sorted(set(names) - set(MODULES)):
+        parser.error(f"there is no law {', '.join(unknown)}; there are all, {', '.join(MODULES)}")
+    if names:
+        held = [check(name, options.seed, options.draws, options.limit) for name in names]
+        return int(not all(held))
     part, parts = map(int, options.part.split("/"))
     cases = selected(options.seed, options.spoiled, with_backend=not options.no_backend)
     chosen = [case for case in cases if options.only in case.name][part::parts]

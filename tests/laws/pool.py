@@ -21,13 +21,17 @@ START_SECONDS = 120.0
 
 
 class Worker:
-    """One process; started when it is first asked, and again after its end."""
+    """One process; started when it is first asked, and again after its end.
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    `module` is the program that takes a case along roads; the one of other laws may have other cases.
+    """
+
+    def __init__(self, seconds: float = SECONDS, module: str = "tests.laws.worker") -> None:
         self._seconds = seconds
+        self._module = module
         self._child: Child | None = None
 
-    def outcomes(self, case: Case, roads: Sequence[str]) -> dict[str, Outcome]:
+    def outcomes(self, case: object, roads: Sequence[str]) -> dict[str, Outcome]:
         """What comes of a case on each of these roads."""
         found: dict[str, Outcome] = {}
         while len(found) < len(roads):
@@ -52,7 +56,7 @@ class Worker:
     def _started(self) -> Child:
         if self._child is None:
             path = os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH")]))
-            command = [sys.executable, "-W", "ignore", "-m", "tests.laws.worker"]
+            command = [sys.executable, "-W", "ignore", "-m", self._module]
             self._child = Child(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
             ready = self._child.receive(START_SECONDS)
             assert ready == "ready", ready

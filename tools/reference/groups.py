@@ -112,7 +112,8 @@ _MAIN = (
         "Models as Python, and back.",
         _of(
             "onnxsmith",
-            "decompile decompile_to recompile rebuild rebuild_function Weights data_root source_root proto2python",
+            "decompile decompile_to recompile rebuild rebuild_function Weights data_root source_root proto2python "
+            "export_onnx_lib",
         ),
         "from onnxsmith import decompile, recompile",
     ),

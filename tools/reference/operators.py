@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from onnxsmith.schema import registry
-from tools.reference.examples import example_of
+from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.definition import OperatorDef
+from tools.reference.examples import Example, WrongExample, example_of
 from tools.reference.families import OTHER_DOMAINS, STANDARD, family_of
 from tools.reference.operator_pages import Entry, count_table, family_page, operator_page
 
@@ -19,7 +22,18 @@ def entries() -> Iterator[Entry]:
         for name in registry.all_names(domain):
             newest = registry.versions(domain, name)[-1]
             definition = registry.lookup(domain, name, newest)
-            yield Entry(definition, family_of(domain, name), example_of(definition))
+            yield Entry(definition, family_of(domain, name), _example(definition))
+
+
+def _example(definition: OperatorDef) -> Example | None:
+    """The example of an operator, in an opset that the installed ONNX Runtime loads if one can be made there."""
+    loaded = registry.find(definition.domain, definition.name, default_opset_version())
+    if not definition.domain and loaded is not None and loaded is not definition and not loaded.is_deprecated:
+        with contextlib.suppress(WrongExample):
+            found = example_of(loaded)
+            if found is not None:
+                return found
+    return example_of(definition)
 
 
 def write(folder: Path) -> None:

@@ -111,6 +111,7 @@ def surfaces() -> dict[PurePosixPath, str]:
                 ("onnxsmith.decompiling", "decompile_to"),
                 ("onnxsmith.decompiling.recompiling", "recompile"),
                 ("onnxsmith.graphs.external_data", "data_root"),
+                ("onnxsmith.migration", "export_onnx_lib"),
                 ("onnxsmith.migration", "proto2python"),
             ],
         ),

@@ -1,0 +1,91 @@
+"""Laws by name, each a stream of verdicts on drawn cases: `dev.py laws NAME --seed N --draws N`.
+
+The law of all operators (`tests.laws.judge`) has a runner of its own; this is for all others. A test of the suite takes
+the first draws of a law, so that both hold the same statement.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+#: The module of each law: it has a `LAW`.
+MODULES: dict[str, str] = {
+    "aliases": "tests.scripting.alias_law",
+    "custom-translations": "tests.torch.custom_translations",
+    "training-gradients": "tests.torch.training_gradients",
+    "diff": "tests.diffing.single_changes",
+    "gradient-structures": "tests.grad.structures",
+    "rebuild": "tests.decompile.rebuild_law",
+    "reference-kernels": "tests.runtime.reference_law",
+    "wrong-kinds": "tests.errors.wrong_kinds",
+    "labels": "tests.sklearn.label_law",
+    "letter-case": "tests.runtime.facts.letter_case_law",
+    "numpy-arguments": "tests.numpy.every_argument",
+    "numpy-stores": "tests.numpy.refused_stores",
+    "jit-reads": "tests.scripting.staging.outside_law",
+    "numbers": "tests.scripting.number_law",
+    "numpy-views": "tests.numpy.shared_elements",
+    "bombs": "tests.cli.bomb_law",
+    "mutated-files": "tests.cli.mutation_law",
+    "torch-sizes": "tests.torch.size_law",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one case. `text` reproduces a case that is wrong, and gives the reason of one that is refused."""
+
+    kind: Literal["equal", "refused", "wrong"]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Law:
+    """A statement, and a generator of verdicts on cases drawn from a seed.
+
+    An enumeration ignores the seed, and ends by itself. `draws` is how many cases a full check has.
+    """
+
+    sentence: str
+    draws: int
+    verdicts: Callable[[int], Iterator[Verdict]]
+
+    def wrong(self, seed: int, draws: int) -> list[str]:
+        """The cases among the first draws of a seed that break the law."""
+        return [each.text for each in islice(self.verdicts(seed), draws) if each.kind == "wrong"]
+
+
+def law(name: str) -> Law:
+    """The law of a name."""
+    found = importlib.import_module(MODULES[name]).LAW
+    assert isinstance(found, Law)
+    return found
+
+
+def check(name: str, seed: int, draws: int | None, seconds: float | None) -> bool:
+    """Draw cases until there are enough, or the time is over; print the counts and every case that is wrong."""
+    stated = law(name)
+    counts: Counter[str] = Counter()
+    begun = last = time.monotonic()
+    print(f"{name}, seed {seed}: {stated.sentence}", flush=True)
+    for verdict in islice(stated.verdicts(seed), draws or stated.draws):
+        counts[verdict.kind] += 1
+        now = time.monotonic()
+        if verdict.kind == "wrong":
+            print(f"WRONG {verdict.text}", flush=True)
+        if now - last > 20:
+            last = now
+            print(f"  {counts.total()} cases, {now - begun:.0f} s", flush=True)
+        if seconds is not None and now - begun > seconds:
+            break
+    shown = ", ".join(f"{counts[kind]} {kind}" for kind in ("equal", "refused", "wrong"))
+    print(
+        f"{name}, seed {seed}: {counts.total()} cases, {shown}, {time.monotonic() - begun:.0f} s", flush=True
+    )
+    return counts["wrong"] == 0

@@ -1,0 +1,226 @@
+"""Mutants: which texts are broken, which test file is asked, and what is noticed."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools.mutants import alone
+from tools.mutants.executing import spread
+from tools.mutants.hunt import Hunt
+from tools.mutants.mutations import drawn, mutations_of
+from tools.mutants.nearest import TABLE, mirrored, nearest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def written(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+MUTATED = [
+    ("y = a < b", {"(a >= b)"}),
+    ("y = a in b and c", {"(a in b or c)", "(a not in b)"}),
+    ("y = not a", {"(a)"}),
+    ("y = a + 1", {"(a - 1)", "(2)"}),
+    ("y = a if b else c", {"(c if b else a)"}),
+    ("y = True", {"(False)"}),
+    ("y = 'name'", {"('name_')"}),
+    ("y = 'a sentence'", set()),
+    ("y.z = a", {"pass"}),
+    ("y += a", {"pass"}),
+    ("f(a)", {"pass"}),
+    ("if f(a):\n    pass", {"not (f(a))"}),
+    ("def f():\n    return a", {"None"}),
+    ("def f(a: 'int' = None) -> 'str':\n    '''text'''\n    raise E('name', 1)", set()),
+    ("if TYPE_CHECKING:\n    y = 1", set()),
+]
+
+
+@pytest.mark.parametrize(("source", "after"), MUTATED)
+def test_the_mutations_of_a_source(source: str, after: set[str]) -> None:
+    found = list(mutations_of("file.py", source))
+    assert {each.after for each in found} == after
+    for each in found:
+        assert ast.dump(ast.parse(each.applied(source.encode()))) != ast.dump(ast.parse(source))
+        ast.parse(each.probed(source.encode(), "probe()"))
+
+
+def test_columns_are_bytes() -> None:
+    source = "y = 'é', a < b"
+    (mutation,) = [each for each in mutations_of("file.py", source) if "a" in each.after]
+    assert mutation.applied(source.encode()).decode() == "y = 'é', (a >= b)"
+
+
+def test_the_draw_depends_on_the_seed_alone() -> None:
+    chosen = drawn(ROOT, 5, 20, ["src/onnxsmith/types"])
+    assert chosen == drawn(ROOT, 5, 20, ["src/onnxsmith/types"])
+    assert len({(each.file, each.line) for each in chosen}) == 20
+    assert chosen != drawn(ROOT, 6, 20, ["src/onnxsmith/types"])
+
+
+@pytest.mark.parametrize(
+    ("module", "test"),
+    [
+        ("mirrored", "test_mirrored"),
+        ("imported_by_a_test", "test_other"),
+        ("imported_by_a_module", "test_mirrored"),
+        ("far", "test_mirrored"),
+    ],
+)
+def test_the_nearest_test_file(module: str, test: str, tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "src/onnxsmith/cli/mirrored.py": "from onnxsmith.cli import imported_by_a_module",
+            "src/onnxsmith/cli/imported_by_a_module.py": "import onnxsmith.cli.far",
+            "src/onnxsmith/cli/imported_by_a_test.py": "",
+            "src/onnxsmith/cli/far.py": "",
+            "tests/cli/test_mirrored.py": "",
+            "tests/cli/test_other.py": "from onnxsmith.cli.imported_by_a_test import x",
+            "tests/cli/test_far_away.py": "",
+        },
+    )
+    assert nearest(tmp_path, f"src/onnxsmith/cli/{module}.py") == Path(f"tests/cli/{test}.py")
+    assert (mirrored(tmp_path, f"src/onnxsmith/cli/{module}.py") is None) == (module != "mirrored")
+
+
+@pytest.mark.parametrize(
+    ("module", "test"),
+    [
+        ("torch/library/linalg/named.py", "tests/torch/test_named.py"),
+        ("torch/library/linalg/other.py", "tests/torch/test_linalg.py"),
+        ("torch/library/other.py", "tests/torch/test_functional.py"),
+    ],
+)
+def test_a_name_above_comes_before_the_shelf(module: str, test: str, tmp_path: Path) -> None:
+    files = ["tests/torch/test_named.py", "tests/torch/test_linalg.py", "tests/torch/test_functional.py"]
+    written(tmp_path, dict.fromkeys([f"src/onnxsmith/{module}", "tests/test_other.py", *files], ""))
+    assert nearest(tmp_path, f"src/onnxsmith/{module}") == Path(test)
+
+
+def test_a_measured_test_file_comes_before_importers(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        {
+            "src/onnxsmith/cli/measured.py": "",
+            "src/onnxsmith/cli/moved_tests.py": "",
+            "src/onnxsmith/cli/mirrored.py": "",
+            "tests/cli/test_mirrored.py": "",
+            "tests/cli/test_imports.py": "from onnxsmith.cli import measured, moved_tests, mirrored",
+            "tests/other/test_wide.py": "",
+            "tools/mutants/tested_by.txt": (
+                "# a comment\nsrc/onnxsmith/cli/measured.py tests/other/test_wide.py\n"
+                "src/onnxsmith/cli/mirrored.py tests/other/test_wide.py\n"
+                "src/onnxsmith/cli/moved_tests.py tests/other/test_moved.py\n"
+            ),
+        },
+    )
+    found = {
+        name: nearest(tmp_path, f"src/onnxsmith/cli/{name}.py").stem
+        for name in ("measured", "moved_tests", "mirrored")
+    }
+    assert found == {"measured": "test_wide", "moved_tests": "test_imports", "mirrored": "test_mirrored"}
+
+
+FUNCTIONS = """
+def f(a):
+    def inner(b):
+        return b + 1
+    if a:
+        return inner(a)
+    return a < 2
+
+@decorated
+def g(a):
+    return a
+"""
+
+
+def test_lines_belong_to_the_innermost_function() -> None:
+    assert alone.function_weights("file.py", FUNCTIONS) == {2: 3, 3: 1, 9: 1}
+
+
+@pytest.mark.parametrize(
+    ("calls", "test"),
+    [
+        ({"tests/a/test_far.py": [2, 3], "tests/cli/test_little.py": [3]}, "tests/a/test_far.py"),
+        ({"tests/a/test_far.py": [2, 3, 9], "tests/cli/test_most.py": [2, 3, 9]}, "tests/cli/test_most.py"),
+        ({"tests/cli/test_less.py": [2], "tests/cli/test_more.py": [2, 9]}, "tests/cli/test_more.py"),
+        ({"tests/cli/test_other.py": []}, None),
+    ],
+)
+def test_the_test_file_that_calls_most_of_a_module(calls: dict[str, list[int]], test: str | None) -> None:
+    file = "src/onnxsmith/cli/module.py"
+    weights = alone.function_weights(file, FUNCTIONS)
+    assert alone.chosen(file, weights, {each: {file: lines} for each, lines in calls.items()}) == test
+
+
+def test_every_file_runs_alone_and_says_what_it_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = {f"tools/{each}": (ROOT / "tools" / each).read_text() for each in ("mutants/calls.py",)}
+    written(
+        tmp_path,
+        {
+            **plugin,
+            "src/onnxsmith/__init__.py": "",
+            "src/onnxsmith/seen.py": "def f(a):\n    return a < 2\n",
+            "tests/test_first.py": "import onnxsmith\n\ndef test_it():\n    onnxsmith.left = 1\n",
+            "tests/test_second.py": "import onnxsmith\n\ndef test_it():\n    assert onnxsmith.left == 1\n",
+            "tests/test_calls.py": "from onnxsmith.seen import f\n\ndef test_it():\n    assert f(1)\n",
+        },
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    monkeypatch.setattr(alone, "ROOT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["alone", "--write"])
+    assert alone.main() == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "failed tests/test_second.py",
+        "3 files: 2 pass alone, 1 fail, 0 take over 120 s",
+    ]
+    assert (tmp_path / TABLE).read_text().splitlines()[1:] == ["src/onnxsmith/seen.py tests/test_calls.py"]
+
+
+def test_tests_are_taken_from_many_files() -> None:
+    tests = [f"tests/test_{name}.py::test_{number}" for name in "abc" for number in range(5)]
+    chosen = spread(tests, "tests/test_b.py", 6)
+    assert [each.partition("::")[0] for each in chosen].count("tests/test_b.py") == 3
+    assert {each.partition("::")[0] for each in chosen} == {f"tests/test_{name}.py" for name in "abc"}
+
+
+def test_a_mutant_is_noticed_by_the_tests_that_see_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "repository"
+    files = {
+        "src/onnxsmith/__init__.py": "",
+        "src/onnxsmith/seen.py": "def f(a):\n    return a < 2\n",
+        "src/onnxsmith/far.py": "def g(a):\n    return a < 3\n",
+        "src/onnxsmith/unseen.py": "def h(a):\n    return a < 4\n",
+        "tests/test_seen.py": "from onnxsmith.seen import f\n\ndef test_f():\n    assert f(1) is True\n",
+        "tests/test_far.py": "def test_nothing():\n    pass\n",
+        "tests/other/test_all.py": (
+            "from onnxsmith.far import g\nfrom onnxsmith.unseen import h\n\n"
+            "def test_g():\n    assert g(1) is True\n\ndef test_h():\n    h(1)\n"
+        ),
+    }
+    written(root, files)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    mutations = [
+        next(each for each in mutations_of(f"src/onnxsmith/{name}.py", files[f"src/onnxsmith/{name}.py"]))
+        for name in ("seen", "far", "unseen")
+    ]
+    outcomes = Hunt(root, mutations, 1, tmp_path / "scratch").outcomes([], 60.0)
+    assert [(each.by_nearest, each.by_executing, each.executed_by) for each in outcomes] == [
+        (True, True, 0),
+        (False, True, 1),
+        # `return None` for what nobody looks at.
+        (False, False, 1),
+    ]
+    assert "caught   src/onnxsmith/seen.py:2" in capsys.readouterr().out

@@ -1,0 +1,62 @@
+"""`dev.py mutants [--seed N] [--count N] [--jobs N] [--only PATH ...] [--write FILE]`.
+
+Breaks random lines of hand-written sources one at a time. Runs the mirrored or nearest test file, then the tests
+that execute the line. Prints what no test noticed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from tools.mutants.hunt import Hunt
+from tools.mutants.mutations import drawn
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def main() -> int:
+    """Hunt as the arguments say; the exit status is 0: a survivor is a place to look at."""
+    parser = argparse.ArgumentParser(prog="dev.py mutants", description=__doc__)
+    parser.add_argument("--seed", type=int, default=0, help="what the lines are drawn from")
+    parser.add_argument("--count", type=int, default=100, help="how many lines are broken")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--only", nargs="*", default=[], metavar="PATH", help="files that begin so: src/onnxsmith/grad"
+    )
+    parser.add_argument(
+        "--tests", nargs="*", default=[], metavar="PATH", help="what the suite is; all by default"
+    )
+    parser.add_argument("--suite-seconds", type=float, default=7200.0, help="how long the suite may take")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the outcomes there, as JSON")
+    options = parser.parse_args()
+    mutations = drawn(ROOT, options.seed, options.count, options.only)
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        outcomes = Hunt(ROOT, mutations, options.jobs, Path(scratch)).outcomes(
+            options.tests, options.suite_seconds
+        )
+    if options.write:
+        options.write.write_text(json.dumps([asdict(each) for each in outcomes], indent=1) + "\n")
+    print()
+    for each in outcomes:
+        if not each.by_executing:
+            print(
+                f"survived: {each.place}: {each.before!r} became {each.after!r}; {each.executed_by} tests execute it"
+            )
+    near, far = sum(each.by_nearest for each in outcomes), sum(each.by_executing for each in outcomes)
+    print(
+        f"seed {options.seed}: {len(outcomes)} mutants, {near} caught by the mirrored or nearest test file, "
+        f"{far} by the tests that execute the line, {time.monotonic() - begun:.0f} s"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

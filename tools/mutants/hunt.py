@@ -1,0 +1,101 @@
+"""Tries mutants in copies of the repository: the nearest test file first, then the tests that execute the line.
+
+The examples in a module's docstrings are run with its nearest test file.
+"""
+
+from __future__ import annotations
+
+import queue
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.mutants.copies import NOTHING_RUN, PASSED, Copy
+from tools.mutants.executing import executing_tests, spread
+from tools.mutants.mutations import Mutation
+from tools.mutants.nearest import mirrored, nearest
+
+#: How many of the tests that execute a line are asked, and how long a run may take: a mutant that hangs is caught.
+TESTS, SECONDS = 60, 600.0
+
+
+@dataclass
+class Outcome:
+    """What became of a mutant. `executed_by` counts the tests that execute its line."""
+
+    place: str
+    before: str
+    after: str
+    nearest: str
+    is_mirrored: bool
+    by_nearest: bool
+    by_executing: bool
+    executed_by: int = 0
+
+
+class Hunt:
+    """Mutants, and copies of the repository to try them in."""
+
+    def __init__(self, root: Path, mutations: list[Mutation], jobs: int, scratch: Path) -> None:
+        self._root = root
+        self._mutations = mutations
+        self._scratch = scratch
+        self._jobs = jobs
+        self._copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+        for number in range(jobs):
+            self._copies.put(Copy(root, scratch / f"copy{number}"))
+
+    def _is_noticed(self, mutation: Mutation, tests: list[str]) -> bool:
+        """Whether the tests fail on the mutant, having passed on the original."""
+        copy = self._copies.get()
+        source = (copy.folder / mutation.file).read_bytes()
+        try:
+            copy.write(mutation.file, mutation.applied(source))
+            status = copy.pytest(["-n", "0", "-x", *tests], SECONDS)
+        finally:
+            copy.write(mutation.file, source)
+            self._copies.put(copy)
+        return status not in (PASSED, NOTHING_RUN)
+
+    def _near(self, mutation: Mutation) -> Outcome:
+        test = nearest(self._root, mutation.file)
+        # Examples in the docstrings of the module are its nearest tests of all.
+        has_examples = ">>> " in (self._root / mutation.file).read_text()
+        noticed = self._is_noticed(mutation, [*([mutation.file] if has_examples else []), str(test)])
+        outcome = Outcome(
+            f"{mutation.file}:{mutation.line}",
+            mutation.before((self._root / mutation.file).read_bytes()),
+            mutation.after,
+            str(test),
+            mirrored(self._root, mutation.file) is not None,
+            noticed,
+            noticed,
+        )
+        print(f"{'caught  ' if noticed else 'survived'} {outcome.place} by {test}", flush=True)
+        return outcome
+
+    def _far(self, mutation: Mutation, outcome: Outcome, tests: list[str]) -> None:
+        outcome.executed_by = len(tests)
+        outcome.by_executing = bool(tests) and self._is_noticed(
+            mutation, spread(tests, outcome.nearest, TESTS)
+        )
+        print(
+            f"{'caught  ' if outcome.by_executing else 'SURVIVED'} {outcome.place}, executed by {len(tests)} tests",
+            flush=True,
+        )
+
+    def outcomes(self, tests: list[str], suite_seconds: float) -> list[Outcome]:
+        """What became of each mutant. The suite runs once, to find which tests execute the lines of survivors."""
+        with ThreadPoolExecutor(self._jobs) as pool:
+            outcomes = list(pool.map(self._near, self._mutations))
+            left = [pair for pair in zip(self._mutations, outcomes, strict=True) if not pair[1].by_nearest]
+            if not left:
+                return outcomes
+            print(f"running the suite to find the tests that execute {len(left)} lines", flush=True)
+            copy = self._copies.get()
+            executing = executing_tests(
+                copy, [mutation for mutation, _ in left], tests, self._scratch / "hits", suite_seconds
+            )
+            self._copies.put(copy)
+            list(pool.map(self._far, *zip(*left, strict=True), executing))
+        return outcomes

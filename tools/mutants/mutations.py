@@ -1,0 +1,182 @@
+"""The ways in which a line of source can be broken, and the choice of lines by a seed.
+
+A mutation replaces one expression or statement by another text. It knows no tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.check_sizes import is_generated, python_files
+
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+}
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One text of a file that is replaced by another. Positions are those of `ast`: lines from 1, columns in bytes."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    after: str
+    is_statement: bool
+
+    def _span(self, source: bytes) -> tuple[int, int]:
+        starts = [0]
+        for text in source.splitlines(keepends=True):
+            starts.append(starts[-1] + len(text))
+        return starts[self.line - 1] + self.column, starts[self.end_line - 1] + self.end_column
+
+    def before(self, source: bytes) -> str:
+        """The text that it replaces."""
+        start, end = self._span(source)
+        return source[start:end].decode()
+
+    def applied(self, source: bytes) -> bytes:
+        """The file with the mutation."""
+        start, end = self._span(source)
+        return source[:start] + self.after.encode() + source[end:]
+
+    def probed(self, source: bytes, call: str) -> bytes:
+        """The file with a call, whose result is false, where the mutated code is executed."""
+        start, end = self._span(source)
+        text = source[start:end]
+        probed = f"{call}; ".encode() + text if self.is_statement else f"({call} or (".encode() + text + b"))"
+        return source[:start] + probed + source[end:]
+
+
+def _replaced(node: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that can stand for this one."""
+    match node:
+        case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARISONS:
+            yield ast.Compare(left, [_COMPARISONS[type(operator)]()], [right])
+        case ast.BoolOp(operator, values):
+            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            yield operand
+        case ast.BinOp(left, operator, right) if type(operator) in _ARITHMETIC:
+            yield ast.BinOp(left, _ARITHMETIC[type(operator)](), right)
+        case ast.IfExp(test, body, orelse):
+            yield ast.IfExp(test, orelse, body)
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() | float() as value):
+            yield ast.Constant(value + 1)
+        case ast.Constant(str() as value) if value.isidentifier():
+            yield ast.Constant(value + "_")
+        case _:
+            return
+
+
+def _mutated(node: ast.AST) -> Iterator[tuple[ast.AST, str, bool]]:
+    """What of a node is replaced, by which text, and whether it is a statement."""
+    match node:
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield value, "None", False
+        case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Delete():
+            yield node, "pass", True
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            yield node, "pass", True
+        case ast.If(test=test) | ast.While(test=test) if isinstance(
+            test, ast.Name | ast.Attribute | ast.Call
+        ):
+            yield test, f"not ({ast.unparse(test)})", False
+        case ast.expr():
+            for other in _replaced(node):
+                yield node, f"({ast.unparse(other)})", False
+        case _:
+            return
+
+
+def _is_for_checkers(node: ast.AST) -> bool:
+    """True for what is never executed, or says nothing about behaviour: types, documentation, messages."""
+    match node:
+        case (
+            ast.If(test=ast.Name("TYPE_CHECKING"))
+            | ast.JoinedStr()
+            | ast.Raise()
+            | ast.Import()
+            | ast.ImportFrom()
+        ):
+            return True
+        case ast.Assign(targets=[ast.Name("__all__" | "__slots__")]):
+            return True
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Call(func=ast.Name("TypeVar" | "ParamSpec" | "NewType" | "cast")):
+            return True
+        case _:
+            return False
+
+
+_TYPE_FIELDS = frozenset({"annotation", "returns", "decorator_list", "bases"})
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    if _is_for_checkers(node):
+        return
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in _TYPE_FIELDS:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _executed(child)
+
+
+def mutations_of(file: str, source: str) -> Iterator[Mutation]:
+    """Every mutation of a file that tests could notice."""
+    for node in _executed(ast.parse(source)):
+        for target, after, is_statement in _mutated(node):
+            assert isinstance(target, ast.expr | ast.stmt)
+            assert target.end_lineno is not None
+            assert target.end_col_offset is not None
+            yield Mutation(
+                file,
+                target.lineno,
+                target.col_offset,
+                target.end_lineno,
+                target.end_col_offset,
+                after,
+                is_statement,
+            )
+
+
+def drawn(root: Path, seed: int, count: int, only: Sequence[str] = ()) -> list[Mutation]:
+    """As many mutations as asked for, each of another line; every line of the package is as likely as every other."""
+    lines: dict[tuple[str, int], list[Mutation]] = {}
+    for path in python_files(root / "src"):
+        file = str(path.relative_to(root))
+        if path.suffix != ".py" or is_generated(path) or not file.startswith(tuple(only) or ""):
+            continue
+        for each in mutations_of(file, path.read_text()):
+            lines.setdefault((file, each.line), []).append(each)
+    generator = random.Random(seed)
+    chosen = generator.sample(sorted(lines), min(count, len(lines)))
+    return [generator.choice(lines[key]) for key in chosen]

@@ -1,0 +1,127 @@
+"""The test file that a maintainer would run after a change of a module: the mirrored one, or the nearest to it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from functools import lru_cache
+from pathlib import Path
+
+#: Folders of tests that have another name than their package.
+_RENAMED = {"decompiling": "decompile"}
+#: Folders whose modules hold entries of one kind, and the table of cases that takes them all. A deeper folder wins.
+_SHELVES = {
+    "algorithms/complex_numbers": "tests/numpy/ufuncs/test_loops.py",
+    "algorithms/linalg": "tests/numpy/test_matrices.py",
+    "algorithms/special": "tests/numpy/test_special_functions.py",
+    "cli/declared": "tests/cli/declared/test_declared.py",
+    "comparing": "tests/comparing/test_compare.py",
+    "costs": "tests/inspection/test_summary.py",
+    "decompiling": "tests/decompile/test_law.py",
+    "errors": "tests/errors/test_catalogue.py",
+    "grad/rules": "tests/grad/test_node_gradients.py",
+    "numpy/matrices": "tests/numpy/test_matrices.py",
+    "numpy/ufuncs": "tests/numpy/ufuncs/test_loops.py",
+    "passes/fusions": "tests/passes/fusions/test_fusions.py",
+    "passes/side_by_side": "tests/passes/side_by_side/test_loops.py",
+    "passes/versions/down": "tests/passes/versions/test_backend_cases.py",
+    "passes/versions/up": "tests/passes/versions/test_backend_cases.py",
+    "runtime/facts": "tests/runtime/facts/test_probes.py",
+    "schema/inference/rules": "tests/schema/inference/test_node_cases.py",
+    "sklearn/families": "tests/sklearn/test_estimators.py",
+    "torch/library": "tests/torch/test_functional.py",
+    "torch/library/linalg": "tests/torch/test_linalg.py",
+}
+#: Modules without a mirrored test file, and the one that calls most of each, as `alone.py` measured it.
+TABLE = "tools/mutants/tested_by.txt"
+
+
+@lru_cache(maxsize=8)
+def tabled(root: Path) -> dict[str, str]:
+    """The test file of modules, as measured; what was moved since is left out."""
+    path = root / TABLE
+    lines = path.read_text().splitlines() if path.exists() else []
+    pairs = [line.split() for line in lines if not line.startswith("#")]
+    return {file: test for file, test in pairs if (root / file).exists() and (root / test).exists()}
+
+
+@lru_cache(maxsize=8)
+def _imports(root: Path, folder: str, pattern: str) -> dict[Path, frozenset[str]]:
+    """Every file below a folder, with the modules that it imports."""
+    return {path.relative_to(root): _imported(path) for path in sorted((root / folder).rglob(pattern))}
+
+
+def _imported(path: Path) -> frozenset[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+    return frozenset(names)
+
+
+def _module(file: Path) -> str:
+    return ".".join(file.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
+
+
+def mirrored(root: Path, file: str | Path) -> Path | None:
+    """The test file in the same place below `tests`; None where there is none."""
+    module = Path(file).relative_to("src/onnxsmith")
+    folder = Path("tests", *(_RENAMED.get(part, part) for part in module.parts[:-1]))
+    name = module.parent.name if module.stem == "__init__" else module.stem.lstrip("_")
+    found = folder / f"test_{name}.py"
+    return found if (root / found).exists() else None
+
+
+def nearest(root: Path, file: str) -> Path:
+    """The mirrored test file, or the one that calls most of the module, or that of its name, shelf or importer.
+
+    Importers matter for modules that no table has. They are followed from module to module, until one has
+    a test file. Of several the one is taken that stands nearest and has the most similar name.
+    """
+    exact = mirrored(root, file)
+    if exact is not None:
+        return exact
+    if file in tabled(root):
+        return Path(tabled(root)[file])
+    start = Path(file)
+    for folder in start.relative_to("src/onnxsmith").parents[1:-1]:
+        above = Path("tests", *(_RENAMED.get(part, part) for part in folder.parts), f"test_{start.stem}.py")
+        if (root / above).exists():
+            return above
+    for folder in start.relative_to("src/onnxsmith").parents:
+        shelf = _SHELVES.get(folder.as_posix())
+        if shelf is not None and (root / shelf).exists():
+            return Path(shelf)
+    seen = {start}
+    level = [start]
+    while level:
+        modules = {_module(each) for each in level}
+        found = [test for test, names in _imports(root, "tests", "test_*.py").items() if names & modules]
+        found += [test for each in level if (test := mirrored(root, each)) is not None]
+        if found:
+            return _closest(start, found)
+        level = [
+            each
+            for each, names in _imports(root, "src", "*.py").items()
+            if each not in seen and names & modules
+        ]
+        seen.update(level)
+    return _closest(start, _imports(root, "tests", "test_*.py"))
+
+
+def closeness(file: Path, test: Path) -> tuple[int, float]:
+    """How many folders a module and a test file share, and how similar their names are."""
+    folder = [_RENAMED.get(part, part) for part in file.parts[2:-1]]
+    shared = 0
+    for wanted, there in zip(folder, test.parts[1:-1], strict=False):
+        if wanted != there:
+            break
+        shared += 1
+    return shared, SequenceMatcher(None, test.stem.removeprefix("test_"), file.stem).ratio()
+
+
+def _closest(file: Path, tests: Iterable[Path]) -> Path:
+    return max(tests, key=lambda test: closeness(file, test))
