@@ -75,6 +75,7 @@ def gradient(
     given = in_new_opset(model)
     names, is_pattern = _chosen(given.ir.graph, wrt)
     made = differentiated(given, [loss], names, skips=is_pattern, keeps_nested=keep_nested_loops)
+    made.tell_of_skipped()
     return made.model
 
 
@@ -145,6 +146,13 @@ class Differentiated:
 
     model: Model
     names: tuple[str, ...]
+    #: Why the others have none, a sentence each.
+    skipped: tuple[str, ...] = ()
+
+    def tell_of_skipped(self) -> None:
+        """Warn of each value that the model has no gradient for."""
+        for text in self.skipped:
+            tell(f"{text}: the model has no gradient for it", caller_span())
 
 
 def differentiated(
@@ -163,7 +171,7 @@ def differentiated(
     """The model with the cotangents of `wrt` as further outputs.
 
     `of` has the cotangent 1, or those that inputs named `cotangents` give. What is not reached and is in `skips` is
-    left out with a warning; with `fills` it has zeros; else it is an error. `late` are inputs, and each is one
+    left out; with `fills` it has zeros; else it is an error. `late` are inputs, and each is one
     everywhere, in the shape of the value beside it. `kept` is how many outputs of the model stay, all for None.
     `keeps_nested` says that loops inside loops keep their turns on the way forward.
     """
@@ -172,7 +180,8 @@ def differentiated(
         target = new_target(model.opset_imports.get("", OLDEST_OPSET))
         token = ACTIVE.set(target)
         try:
-            record, names = _Recorder(model, target, keeps_nested=keeps_nested).run(
+            recorder = _Recorder(model, target, keeps_nested=keeps_nested)
+            record, names = recorder.run(
                 of, wrt, skips, cotangents, fills=fills, late=dict(late), kept=kept
             )
         finally:
@@ -183,7 +192,7 @@ def differentiated(
                 made.graph.inputs.append(made.graph.initializers[name])
         if is_tidied:
             tidy(made)
-    return Differentiated(Model(made), tuple(names))
+    return Differentiated(Model(made), tuple(names), tuple(recorder.skipped))
 
 
 class _Recorder:
@@ -195,6 +204,7 @@ class _Recorder:
         self._target = target
         self._replay = Replay(model.ir, keeps_nested=keeps_nested)
         self._frame = Frame(is_named=True)
+        self.skipped: list[str] = []
 
     def run(
         self,
@@ -338,7 +348,7 @@ class _Recorder:
             tell(f"{text}: its gradient is 0", caller_span())
             return zeros_like(value)
         if name in skips:
-            tell(f"{text}: the model has no gradient for it", caller_span())
+            self.skipped.append(text)
             return None
         if cut is None:
             raise UnreachedError(text, help="leave it out of wrt")

@@ -132,6 +132,7 @@ def training_step(
             f"the loss depends on none of the weights: {', '.join(names)}",
             help="what is behind detach() or no_grad() has no gradient; name others: training_step(…, weights=[…])",
         )
+    made.tell_of_skipped()
     if len(made.names) < len(names):  # the others stay what they are, as optimisers of torch leave them
         names = list(made.names)
         made = slopes_of(names, frozenset())

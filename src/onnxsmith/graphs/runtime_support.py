@@ -6,15 +6,13 @@ of the runtime knows what becomes of the others.
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 from collections.abc import Callable, Set
 
 from onnxsmith.errors.telling import tell_of_runtime
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.schema.default_version import default_opset_version
+from onnxsmith.schema.default_version import default_opset_version, is_runtime_installed
 
 #: Every ONNX Runtime that the package runs with loads this opset: for older models none has to be asked.
 _LOADED_BY_ALL = 21
@@ -42,7 +40,7 @@ def warn_of_runtime(opset: int, operators: Set[tuple[str, str]], given: Callable
     Without a runtime nothing is said. It is loaded for an opset that some versions do not load, and only then.
     `given` makes the model as a runtime is given it, where an operator of it is concerned.
     """
-    if not _is_installed():
+    if not is_runtime_installed():
         return
     found: list[str] = []
     if opset > _LOADED_BY_ALL and opset > default_opset_version():
@@ -55,8 +53,3 @@ def warn_of_runtime(opset: int, operators: Set[tuple[str, str]], given: Callable
         found += model_runtime().faults(given())
     if found:
         tell_of_runtime(found)
-
-
-@functools.cache
-def _is_installed() -> bool:
-    return importlib.util.find_spec("onnxruntime") is not None

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model_runtime import FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
@@ -73,6 +74,7 @@ class ModelSession:
         return self.run(inputs)
 
 
+@boundary
 def load_session(
     model: LoadableModel, *, find_node: FindNode | None = None, objection: Objection | None = None
 ) -> ModelSession:

@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import functools
 import importlib
-import importlib.util
 import os
 import sys
 import weakref
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from onnxsmith.graphs.run_values import Array, RunValue
+from onnxsmith.schema.default_version import is_runtime_installed as is_available
 from onnxsmith.types.dtypes import DType
 
 _FATAL_ONLY = 4
@@ -84,13 +84,6 @@ class Session(Protocol):
         self, feeds: Mapping[str, OrtValue], outputs: Sequence[str], options: RunOptions, /
     ) -> Sequence[OrtValue]: ...
     def end_profiling(self) -> str: ...
-
-
-def is_available() -> bool:
-    """True if onnxruntime can be imported."""
-    if "onnxruntime" in sys.modules:
-        return sys.modules["onnxruntime"] is not None  # pyright: ignore[reportUnnecessaryComparison]  # None blocks an import
-    return importlib.util.find_spec("onnxruntime") is not None
 
 
 @functools.cache

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import importlib.util
 import sys
 
 from onnxsmith.diagnostics import clipped
@@ -57,17 +56,21 @@ def ordinary_rules(version: tuple[int, ...]) -> Rules:
     return {operator: rule_of(facts, is_kept=True) for operator, facts in by_operator.items() if facts}
 
 
-@functools.cache
 def _installed_version() -> tuple[int, ...] | None:
     """Major and minor number of the installed runtime, which is not loaded for it; None where there is none."""
-    if "onnxruntime" in sys.modules:
-        return onnxruntime_api.version() if onnxruntime_api.is_available() else None
-    if importlib.util.find_spec("onnxruntime") is None:
+    if not onnxruntime_api.is_available():
         return None
+    if "onnxruntime" in sys.modules:
+        return onnxruntime_api.version()
+    return _declared_version() or onnxruntime_api.version()
+
+
+@functools.cache
+def _declared_version() -> tuple[int, ...] | None:
     for name in _DISTRIBUTIONS:
         try:
             text = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
         return tuple(int(each) for each in text.split(".")[:2])
-    return onnxruntime_api.version() if onnxruntime_api.is_available() else None
+    return None

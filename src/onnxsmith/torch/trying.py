@@ -20,6 +20,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.torch.conditions import Narrowing
 from onnxsmith.torch.guards import line_of
+from onnxsmith.torch.library.kinds import schema_of
 from onnxsmith.torch.refusals import place_of
 from onnxsmith.torch.resizing import Resizing
 from onnxsmith.torch.symbols import Range, Symbol
@@ -46,14 +47,15 @@ class Outcome(Enum):
     REFUSED = "the module refuses them"
     RAISED = "torch raises an error for them where the guard was made"
     IMPLIED = "the model refuses them for other reasons"
-    UNTRIED = "there is no module to compare with, or it draws random numbers"
+    UNTRIED = "there is no module to compare with, it draws random numbers, or its kernels check no sizes"
 
 
 class Trial:
     """A model beside its module."""
 
     def __init__(self, verification: Verification | None, allowed: Mapping[Symbol, Range]) -> None:
-        self._verification = verification
+        is_safe = verification is not None and not _calls_backward_kernels(verification.program)
+        self._verification = verification if is_safe else None
         self._is_random = verification is not None and verification.is_random
         self._allowed = allowed
 
@@ -203,6 +205,18 @@ def _is_raised(
         is_same = place is not None and line_of(place).endswith(narrowing.places)
         return narrowing.is_exact or is_same or not narrowing.places
     return False
+
+
+def _calls_backward_kernels(program: torch.export.ExportedProgram) -> bool:
+    """True if a module calls ATen's kernels for gradients itself.
+
+    Autograd gives them sizes that fit together, so that they check none: `_adaptive_avg_pool2d_backward` of two batches
+    of other sizes reads beyond its input, and ends the process.
+    """
+    modules = program.graph_module.modules()
+    graphs = [each.graph for each in modules if isinstance(each, torch.fx.GraphModule)]
+    schemas = (schema_of(node.target) for graph in graphs for node in graph.nodes)
+    return any(each is not None and each.name.endswith("_backward") for each in schemas)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Python objects that change on a path that only the model decides: refused, whatever holds them."""
+"""Python objects that change on a path that only the model decides: refused, whatever holds them; arrays are followed."""
 
 import collections
 import datetime
@@ -103,23 +103,25 @@ def remember(value, seen=[]):  # noqa: B006  # a default that changes is what th
 METER = Meter()
 
 
-@refused(MutationError, "'w'")
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
 def array_element(x: FLOAT["N"]):
     w = np.zeros(3, np.float32)
     if x.sum() > 0:
-        w[0] = 1  # here
+        w[0] = 1
     return x + w
 
 
-@refused(MutationError, "is changed inside this")
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
 def array_in_place(x: FLOAT["N"]):
     w = np.zeros(3, np.float32)
     if x.sum() > 0:
-        w += 1  # here
+        w += 1
     return x + w
 
 
-@refused(MutationError, "an array")
+@refused(MutationError, "'w'")
 def array_filled(x: FLOAT["N"]):
     w = np.zeros(3, np.float32)
     if x.sum() > 0:
@@ -134,12 +136,13 @@ def array_outside(x: FLOAT["N"]):
     return x + W
 
 
-@refused(MutationError, "'view'")
+@runs(vector(1, 2, 3))
+@runs(vector(-1, -2, -3))
 def view_of_array(x: FLOAT["N"]):
     w = np.zeros(4, np.float32)
     view = w[1:]
     if x.sum() > 0:
-        view[0] = 3  # here
+        view[0] = 3
     return x + w[1:]
 
 
@@ -260,7 +263,7 @@ def text_in_branch(x: FLOAT["N"]):
     return x
 
 
-@refused(UnseenStateError, "'QUEUE'")
+@refused(MutationError, "'QUEUE'")
 def queue_in_branch(x: FLOAT["N"]):
     if x.sum() > 0:
         QUEUE.put(1)  # here
