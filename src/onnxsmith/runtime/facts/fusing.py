@@ -39,6 +39,25 @@ def transposed_times_vector(site: Site) -> bool:
     return _replaced(site, [site.emit.op("Max", matrix), _apart(site, vector, scales)])
 
 
+@FAMILY.fact(
+    "MatMul",
+    met_by=Rewrite,
+    reason="the transposition of a matrix of doubles and a product are fused, for which there is no kernel",
+    dtypes=[DType.DOUBLE],
+    last="1.25",
+    probe=Probe(
+        "g (double[2, 2] x, double[2, 2] v) => (double[2, 2] y) { t = Transpose(x) y = MatMul(t, v) }",
+        {"x": np.array([[1.0, 2.0], [3.0, 4.0]]), "v": np.eye(2)},
+        right=[np.array([[1.0, 3.0], [2.0, 4.0]])],
+    ),
+    is_ordinary=True,
+)
+def transposed_doubles(site: Site) -> bool:
+    inputs = [site.input(k) for k in (0, 1)]
+    hidden = [site.emit.op("Max", each) if _may_be_transposed(site, each) else each for each in inputs]
+    return _replaced(site, hidden)
+
+
 def _may_be_transposed(site: Site, name: str) -> bool:
     """True if the optimizer may see a transposition behind a value; it looks through conversions."""
     producer = _behind(site, name, ("Cast", "Identity"))
