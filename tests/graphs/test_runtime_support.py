@@ -16,7 +16,6 @@ from onnxsmith.runtime.plain_files import ordinary_rules
 from onnxsmith.schema.default_version import default_opset_version
 from tests.laws.bare_session import run
 
-
 #: The installed onnx knows later opsets than the runtime of the same time loads.
 NEWEST = defs.onnx_opset_version()
 

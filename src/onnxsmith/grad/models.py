@@ -181,9 +181,7 @@ def differentiated(
         token = ACTIVE.set(target)
         try:
             recorder = _Recorder(model, target, keeps_nested=keeps_nested)
-            record, names = recorder.run(
-                of, wrt, skips, cotangents, fills=fills, late=dict(late), kept=kept
-            )
+            record, names = recorder.run(of, wrt, skips, cotangents, fills=fills, late=dict(late), kept=kept)
         finally:
             ACTIVE.reset(token)
         made = recorded_model(record).ir

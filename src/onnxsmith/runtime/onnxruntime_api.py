@@ -11,14 +11,13 @@ import ctypes
 import functools
 import importlib
 import os
-import sys
 import weakref
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 from onnxsmith.graphs.run_values import Array, RunValue
-from onnxsmith.schema.default_version import is_runtime_installed as is_available
+from onnxsmith.schema.default_version import is_runtime_installed
 from onnxsmith.types.dtypes import DType
 
 _FATAL_ONLY = 4
@@ -84,6 +83,11 @@ class Session(Protocol):
         self, feeds: Mapping[str, OrtValue], outputs: Sequence[str], options: RunOptions, /
     ) -> Sequence[OrtValue]: ...
     def end_profiling(self) -> str: ...
+
+
+def is_available() -> bool:
+    """True if onnxruntime can be imported."""
+    return is_runtime_installed()
 
 
 @functools.cache

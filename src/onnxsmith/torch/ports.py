@@ -114,7 +114,9 @@ class Ports:
         for name in trial.dimensions_that_need_elements(conditions):
             because = "the module computes something else where it is 0"
             conditions.append(SizeCondition(f"{spelled(name)} >= 1", because))
-            self.report.notes.append(f"the model is for {name} >= 1 only: {because}, for which torch has no guard")
+            self.report.notes.append(
+                f"the model is for {name} >= 1 only: {because}, for which torch has no guard"
+            )
         return list({each.text: each for each in reversed(conditions)}.values())[::-1]
 
     def _asked(self) -> list[SizeCondition]:
