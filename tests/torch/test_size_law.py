@@ -17,6 +17,7 @@ from torch.nn import functional as F  # noqa: E402
 import onnxsmith  # noqa: E402
 from onnxsmith.errors import ModelInputError, NarrowedDimensionWarning  # noqa: E402
 from onnxsmith.graphs.size_conditions import read  # noqa: E402
+from tests.laws.named import Verdict  # noqa: E402
 from tests.torch.size_law import LAW, judge  # noqa: E402
 from tests.torch.size_uses import USES, Use, rows  # noqa: E402
 
@@ -171,6 +172,32 @@ def test_a_size_that_is_looked_up_is_not_dynamic():
     use = Use(lambda x: torch.cat([x, x[:1]]).amax() * {5: 2.0, 1: 4.0}.get(x.shape[0] + 1, 1.0))
     verdict, _ = judge("looked up", use, 5)
     assert verdict.kind == "refused", verdict.text
+
+
+def test_a_size_that_is_looked_up_is_not_dynamic_beside_one_that_is_broadcast():
+    """torch fixes both in an example of one row, so that the program does not say that the module looks one up."""
+
+    def looked_up(x, y):
+        x = torch.cat([x, torch.zeros(1, 3)])
+        return x * {5: 2.0, 1: 4.0}.get(x.shape[0], 1.0) + y
+
+    use = Use(looked_up, lambda n: (rows(n), rows(1) + 1), ("n", "m"))
+    verdict, _ = judge("looked up", use, 1)
+    assert verdict.kind == "refused", verdict.text
+
+
+def test_kernels_of_torch_are_put_back():
+    """Exports do not depend on those before, and leave torch as it was."""
+    use = Use(lambda x: torch.cat([each * k for k, each in enumerate(x.tensor_split(3))]))
+
+    def size_in_torch():
+        dims = ({0: torch.export.Dim.AUTO},)  # of the one argument
+        program = torch.export.export(use.module(), use.arguments(5), dynamic_shapes=(dims,))
+        return str(program.graph.find_nodes(op="output")[0].args[0][0].meta["val"].shape[0])
+
+    before = size_in_torch()
+    assert judge("pieces", use, 5) == (Verdict("equal"), True)
+    assert size_in_torch() == before
 
 
 def test_remainders_of_sizes_below_0():

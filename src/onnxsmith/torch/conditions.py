@@ -255,6 +255,24 @@ def pinned(program: torch.export.ExportedProgram) -> bool:
     )
 
 
+def decided_dimensions(program: torch.export.ExportedProgram) -> set[tuple[int, int]]:
+    """The dimensions by whose size the module decides, by position among the flat inputs and axis."""
+    found = [each for each in narrowings(program, {}, {}) if not each.is_torch]
+    symbols = {symbol for each in found for symbol in each.expression.free_symbols}
+    return {
+        (position, axis)
+        for position, fake in enumerate(_fakes(program))
+        for axis, size in enumerate(sizes_in(fake) if isinstance(fake, torch.Tensor) else ())
+        if isinstance(size, torch.SymInt) and symbols & expression_of(size).free_symbols
+    }
+
+
+def _fakes(program: torch.export.ExportedProgram) -> list[Fake]:
+    """What stands for the flat inputs of a program."""
+    found = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    return [found.get(str(name)) for name in program.graph_signature.user_inputs]
+
+
 def excludes(
     program: torch.export.ExportedProgram,
     example: Example,
@@ -267,12 +285,7 @@ def excludes(
     `but_for_order` passes over which of two numbers is larger. `with_torch` looks at what torch's own code decides.
     """
     sizes: dict[Symbol, int] = {}
-    signature = program.graph_signature.user_inputs
-    fakes: dict[str, Fake] = {
-        node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"
-    }
-    for name, value in zip(signature, pytree.tree_leaves(example), strict=False):
-        fake = fakes.get(str(name))
+    for fake, value in zip(_fakes(program), pytree.tree_leaves(example), strict=False):
         if not isinstance(fake, torch.Tensor) or not isinstance(value, torch.Tensor):
             continue
         for size, actual in zip(sizes_in(fake), value.shape, strict=False):

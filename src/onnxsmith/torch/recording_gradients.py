@@ -38,6 +38,11 @@ _RANDOM: Any = torch.random
 _FUNCTION: Any = torch.autograd.Function
 _MODULES: Any = torch_modules
 _SAVING: Any = torch.autograd.graph.saved_tensors_hooks
+#: Why a hook that runs after all gradients of a leaf are added up is refused, and what helps.
+_AFTER = (
+    "a hook that runs after gradients are added up and does more than change `grad`",
+    "change what the training step gives",
+)
 
 
 @contextlib.contextmanager
@@ -86,7 +91,9 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
         with torch.no_grad():
             for name, each in module.named_buffers():
                 each.copy_(before[name])
-    if any(getattr(each, "_backward_hooks", None) for each in (*module.modules(), *module.parameters())):
+    kinds = ("_backward_hooks", "_post_accumulate_grad_hooks")
+    owners = (*module.modules(), *module.parameters())
+    if any(getattr(each, kind, None) for each in owners for kind in kinds):
         raise refused("hooks with strict=True", "leave out strict=True")
 
 
@@ -210,6 +217,22 @@ class _Recorder:
         if gradient is not None:
             HOOK(x, gradient, number)
         return _Handle(x, number)
+
+    def hooked_after(self, parameter: torch.Tensor, copy: torch.Tensor, hook: Callable[[Any], None]) -> None:
+        """Have the sum of all gradients of a parameter go through what a hook makes of the `grad` of a copy."""
+        number = next(self._numbers)
+        given = COTANGENT(parameter, number, 0)
+        stand_in = copy.detach()
+        stand_in.grad = gradient = given.clone()
+        versions = stand_in._version, gradient._version
+        try:
+            hook(stand_in)
+        except Exception as error:  # of the user's code, which may know the parameter itself alone
+            raise refused(*_AFTER) from error
+        if stand_in.grad is None or stand_in._version != versions[0]:  # a step of an optimiser, say
+            raise refused(*_AFTER)
+        if stand_in.grad is not gradient or gradient._version != versions[1]:
+            HOOK(parameter, stand_in.grad, number)
 
     def required(self, leaf: torch.Tensor, is_required: bool) -> None:
         """From here on gradients go to a leaf, or go no longer."""
@@ -379,9 +402,7 @@ class _TensorCalls(TorchFunctionMode):
             if leaf.is_leaf and leaf.requires_grad is not is_required:
                 self._recorder.required(leaf, is_required)
         if func is _TENSOR.register_post_accumulate_grad_hook:
-            raise refused(
-                "a hook that runs after gradients are added up", "change what the training step gives"
-            )
+            raise refused(*_AFTER)
         return func(*args, **kwargs)
 
 
@@ -394,35 +415,39 @@ def _check_hooks(module: torch.nn.Module) -> None:
                 f"the module {name or type(each).__name__!r} has a backward hook of the kind that torch has deprecated",
                 help="register_full_backward_hook is its successor",
             )
-    for name, parameter in module.named_parameters():
-        if getattr(parameter, "_post_accumulate_grad_hooks", None):
-            raise ExportError(
-                f"the parameter {name!r} has a hook that runs after gradients are added up, which a model cannot have",
-                help="remove it, and change what the training step gives",
-            )
 
 
 @contextlib.contextmanager
 def _hooks_of_parameters(module: torch.nn.Module, recorder: _Recorder) -> Generator[None]:
-    """Trace the hooks that parameters have, where the forward of the module begins."""
-    given: dict[str, Any] = {
-        name: getattr(each, "_backward_hooks", None) for name, each in module.named_parameters()
-    }
-    hooked = {name: list(each.values()) for name, each in given.items() if each}
-    if not hooked:
-        yield
-        return
+    """Trace the hooks that parameters have where the forward of the module begins, and those after sums at its end."""
+    hooked = _hooks(module, "_backward_hooks")
+    hooked_after = _hooks(module, "_post_accumulate_grad_hooks")
+
+    copies: dict[str, torch.Tensor] = {}
 
     def before(_: torch.nn.Module, args: Positional) -> None:
-        for name, hooks in hooked.items():
-            for hook in hooks:
-                recorder.hooked(module.get_parameter(name), hook)
+        for name, hook in hooked:
+            recorder.hooked(module.get_parameter(name), hook)
+        for name in dict(hooked_after):
+            copies[name] = module.get_parameter(name).detach().clone()
 
-    handle = module.register_forward_pre_hook(before)
-    try:
+    def after(_: torch.nn.Module, args: Positional, result: ModuleArgument) -> None:
+        for name, hook in hooked_after:
+            recorder.hooked_after(module.get_parameter(name), copies[name], hook)
+
+    with contextlib.ExitStack() as stack:
+        if hooked or hooked_after:
+            stack.callback(module.register_forward_pre_hook(before).remove)
+            stack.callback(module.register_forward_hook(after).remove)
         yield
-    finally:
-        handle.remove()
+
+
+def _hooks(module: torch.nn.Module, kind: str) -> list[tuple[str, Callable[..., Any]]]:
+    """The hooks of one kind that parameters have, each with the name of its parameter."""
+    given: list[tuple[str, Any]] = [
+        (name, getattr(each, kind, None)) for name, each in module.named_parameters()
+    ]
+    return [(name, hook) for name, hooks in given if hooks for hook in hooks.values()]
 
 
 def _saving(held: Callable[..., ModuleArgument]) -> Callable[..., ModuleArgument]:

@@ -38,6 +38,10 @@ _TOLERANCE = 1e-2
 _MOST_BYTES = 1 << 30
 
 
+#: How the names of ATen's kernels for attention begin, between which the public operator chooses.
+_UNCHECKED = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_")
+
+
 class Outcome(Enum):
     """The result of trying the sizes that a guard leaves out."""
 
@@ -54,7 +58,7 @@ class Trial:
     """A model beside its module."""
 
     def __init__(self, verification: Verification | None, allowed: Mapping[Symbol, Range]) -> None:
-        is_safe = verification is not None and not _calls_backward_kernels(verification.program)
+        is_safe = verification is not None and not _calls_unchecked_kernels(verification.program)
         self._verification = verification if is_safe else None
         self._is_random = verification is not None and verification.is_random
         self._allowed = allowed
@@ -207,16 +211,17 @@ def _is_raised(
     return False
 
 
-def _calls_backward_kernels(program: torch.export.ExportedProgram) -> bool:
-    """True if a module calls ATen's kernels for gradients itself.
+def _calls_unchecked_kernels(program: torch.export.ExportedProgram) -> bool:
+    """True if a module itself calls kernels of ATen that check no sizes, as others see to that they fit.
 
-    Autograd gives them sizes that fit together, so that they check none: `_adaptive_avg_pool2d_backward` of two batches
-    of other sizes reads beyond its input, and ends the process.
+    `_adaptive_avg_pool2d_backward` of two batches of other sizes reads beyond its input, and
+    `_scaled_dot_product_flash_attention_for_cpu` of no tokens divides by 0: each ends the process.
     """
     modules = program.graph_module.modules()
     graphs = [each.graph for each in modules if isinstance(each, torch.fx.GraphModule)]
     schemas = (schema_of(node.target) for graph in graphs for node in graph.nodes)
-    return any(each is not None and each.name.endswith("_backward") for each in schemas)
+    names = (each.name.removeprefix("aten::") for each in schemas if each is not None)
+    return any(each.endswith("_backward") or each.startswith(_UNCHECKED) for each in names)
 
 
 @contextlib.contextmanager
