@@ -378,6 +378,6 @@ class Jacobian(nn.Module):
 
 
 def test_transforms_are_left_where_torch_raises_inside():
-    with pytest.raises(ExportError):
+    with pytest.raises(onnxsmith.errors.ExportError):
         onnxsmith.torch.export(Jacobian().eval(), (torch.ones(4),))
     assert torch.randn(2).shape == (2,)  # under `vmap`, random numbers are an error
