@@ -94,6 +94,23 @@ def test_a_decoder_takes_one_token(length, recwarn):
             np.testing.assert_allclose(model(tokens.numpy()), module(tokens), rtol=1e-4, atol=1e-5)
 
 
+class ByBatch(nn.Module):
+    """Asks whether there is one row or token, as the masks of transformers do, and computes the same."""
+
+    def forward(self, x):
+        rows = x if x.shape[0] == 1 else x + 0
+        return F.scaled_dot_product_attention(rows, rows, rows, is_causal=x.shape[1] > 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 4), (1, 1, 4), (2, 1, 4)])
+def test_an_example_of_1_that_the_module_asks_about_stays_dynamic(shape):
+    module = ByBatch().eval()
+    model = onnxsmith.torch.export(module, (torch.randn(shape),), dynamic_shapes=({0: "n", 1: "t"},))
+    for other in ((1, 1, 4), (3, 1, 4), (1, 6, 4), (2, 7, 4)):
+        x = torch.randn(other)
+        np.testing.assert_allclose(model(x.numpy()), module(x), rtol=1e-4, atol=1e-5)
+
+
 def test_a_decision_that_matters_for_one_size_is_kept():
     class Deciding(nn.Module):
         def forward(self, x):
@@ -198,6 +215,12 @@ def test_kernels_of_torch_are_put_back():
     before = size_in_torch()
     assert judge("pieces", use, 5) == (Verdict("equal"), True)
     assert size_in_torch() == before
+
+
+def test_no_rows_of_which_the_module_makes_too_few_pieces_are_refused():
+    use = Use(lambda x: torch.add(*[each[:1] for each in torch.cat([x, torch.zeros(1, 3)]).chunk(2)]))
+    verdict, _ = judge("pieces", use, 5)
+    assert verdict.kind != "wrong", verdict.text
 
 
 def test_remainders_of_sizes_below_0():

@@ -40,6 +40,7 @@ def test_drawn_modules_have_torchs_gradients() -> None:
         ["write_without_gradient", "view_written_with_gradient", "spectral_norm"],
         ["fake quantisation", "fake_quantised"],
         ["hook after adding up", "hook of a parameter"],
+        ["inference_mode", "detach"],
     ],
     ids=" ".join,
 )
@@ -282,7 +283,9 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("kind", ["reversed_gradient", "hook", "hook of a parameter"])
+@pytest.mark.parametrize(
+    "kind", ["reversed_gradient", "hook", "hook of a parameter", "hook after adding up", "inference_mode"]
+)
 def test_strict_export_refuses_what_dynamo_drops(kind: str) -> None:
     with pytest.raises(ExportError, match="strict=True"):
         export(Chain([kind]).train(), (torch.randn(3, 4),), strict=True)

@@ -282,7 +282,8 @@ def excludes(
 ) -> bool:
     """True if a program is not for an example: a size is another one, or the module goes another way for it.
 
-    `but_for_order` passes over which of two numbers is larger. `with_torch` looks at what torch's own code decides.
+    `but_for_order` passes over which of two numbers is larger, and that they differ. `with_torch` looks
+    at what torch's own code decides.
     """
     sizes: dict[Symbol, int] = {}
     for fake, value in zip(_fakes(program), pytree.tree_leaves(example), strict=False):
@@ -299,7 +300,11 @@ def excludes(
     if not but_for_order and any(size < ranges.get(each, (0, None))[0] for each, size in sizes.items()):
         return True  # torch takes for granted that it is no less, and asks nothing
     if but_for_order:
-        found = [each for each in found if isinstance(each.expression, sympy.Eq | sympy.Ne)]
+        # The program squeezes a size of 1 where it is run, and the model does not.
+        squeezed = {
+            expression for expression, _, is_harmless in _squeezed(program.graph_module) if not is_harmless
+        }
+        found = [each for each in found if each.is_exact or each.expression in squeezed]
     return any(truth_at(each.expression, sizes) is False for each in found)
 
 

@@ -38,6 +38,7 @@ _RANDOM: Any = torch.random
 _FUNCTION: Any = torch.autograd.Function
 _MODULES: Any = torch_modules
 _SAVING: Any = torch.autograd.graph.saved_tensors_hooks
+_INFERENCE: Any = torch.inference_mode
 #: Why a hook that runs after all gradients of a leaf are added up is refused, and what helps.
 _AFTER = (
     "a hook that runs after gradients are added up and does more than change `grad`",
@@ -59,7 +60,12 @@ def recording(module: torch.nn.Module) -> Generator[None]:
         _FUNCTION.apply = classmethod(apply)
         _MODULES.BackwardHook = recorder.module_hooks
         _SAVING.__enter__ = _saving(held_saving)
-        with torch.enable_grad(), _TensorCalls(recorder), _hooks_of_parameters(module, recorder):
+        with (
+            _without_inference_mode(),
+            torch.enable_grad(),
+            _TensorCalls(recorder),
+            _hooks_of_parameters(module, recorder),
+        ):
             yield
     finally:
         _FUNCTION.apply, _MODULES.BackwardHook, _SAVING.__enter__ = held, held_hooks, held_saving
@@ -80,7 +86,12 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
     before = {name: each.detach().clone() for name, each in module.named_buffers()}
     try:
         _FUNCTION.apply, _SAVING.__enter__ = classmethod(apply), _saving(held_saving)
-        with _RANDOM.fork_rng(devices=[]), torch.enable_grad(), _TensorCalls(watcher):
+        with (
+            _RANDOM.fork_rng(devices=[]),
+            _without_inference_mode(is_strict=True),
+            torch.enable_grad(),
+            _TensorCalls(watcher),
+        ):
             module(*args, **kwargs)
     except ExportError:
         raise
@@ -448,6 +459,30 @@ def _hooks(module: torch.nn.Module, kind: str) -> list[tuple[str, Callable[..., 
         (name, getattr(each, kind, None)) for name, each in module.named_parameters()
     ]
     return [(name, hook) for name, hooks in given if hooks for hook in hooks.values()]
+
+
+@contextlib.contextmanager
+def _without_inference_mode(*, is_strict: bool = False) -> Generator[None]:
+    """Have `torch.inference_mode`, which torch.export does not record, be `torch.no_grad`; with `strict` refuse it."""
+    held = _INFERENCE.__enter__, _INFERENCE.__exit__
+    entered: list[Any] = []
+
+    def enter(mode: Any) -> None:
+        if is_strict and mode.mode:
+            raise refused(
+                "torch.inference_mode with strict=True", "use torch.no_grad, or leave out strict=True"
+            )
+        entered.append(torch.set_grad_enabled(torch.is_grad_enabled() and not mode.mode))
+        entered[-1].__enter__()
+
+    def leave(_: Any, *error: Any) -> None:
+        entered.pop().__exit__(*error)
+
+    _INFERENCE.__enter__, _INFERENCE.__exit__ = enter, leave
+    try:
+        yield
+    finally:
+        _INFERENCE.__enter__, _INFERENCE.__exit__ = held
 
 
 def _saving(held: Callable[..., ModuleArgument]) -> Callable[..., ModuleArgument]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 from collections.abc import Generator, Mapping, Sequence
 from enum import Enum
 from typing import Any, cast
@@ -102,6 +103,8 @@ class Trial:
     def dimensions_that_need_elements(self, enforced: Sequence[SizeCondition]) -> list[str]:
         """The names of dimensions that may be 0 as far as anybody noted, where the model gives a wrong result then.
 
+        One that the module raises an error for is wrong as well.
+
         torch takes sizes for positive. So it decides `n == 0` when it traces, with no guard, and simplifies sizes such
         as that of `x[:-1]` to what they are for all others.
         """
@@ -119,7 +122,15 @@ class Trial:
             sizes = example | dict.fromkeys(symbols, 0)
             if any(each.holds(resizing.named(sizes)) is False for each in enforced):
                 continue
-            if self._at(verification, resizing, sizes, None) is Outcome.DIFFERENT:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of torch, about means of nothing
+                outcome = self._at(verification, resizing, sizes, None)
+            inputs = resizing.to(sizes)
+            if outcome is Outcome.REFUSED and inputs is not None:
+                is_wrong = verification.is_run(as_called(verification.model), inputs)
+            else:
+                is_wrong = outcome is Outcome.DIFFERENT
+            if is_wrong:
                 found.append(name)
         return found
 
