@@ -405,12 +405,14 @@ class BindingsPicture(Picture):
 class FunctionPicture(Picture):
     """A function: its code, its defaults, and the variables of the functions around it."""
 
-    __slots__ = ("_cells", "_code", "_defaults")
+    __slots__ = ("_cells", "_code", "_defaults", "_named")
 
     def __init__(self, owner: types.FunctionType) -> None:
         super().__init__(owner)
         self._code = owner.__code__
         self._defaults = (owner.__defaults__, owner.__kwdefaults__)
+        #: The defaults of keyword-only parameters, which stand in a dict that can be changed.
+        self._named = dict[str, object](owner.__kwdefaults__ or {})
         self._cells = [(cell, content_of(cell)) for cell in owner.__closure__ or ()]
 
     def is_changed(self) -> bool:
@@ -423,6 +425,11 @@ class FunctionPicture(Picture):
             or function.__kwdefaults__ is not named
         ):
             return True
+        if named and not (
+            len(named) == len(self._named)
+            and all(named.get(name, _ABSENT) is each for name, each in self._named.items())
+        ):
+            return True
         return bool(self._cells) and any(content_of(cell) is not before for cell, before in self._cells)
 
     def put_back(self) -> None:
@@ -430,6 +437,10 @@ class FunctionPicture(Picture):
         function = cast("types.FunctionType", self.owner)
         function.__code__ = self._code
         function.__defaults__, function.__kwdefaults__ = self._defaults
+        named = self._defaults[1]
+        if named is not None:
+            named.clear()
+            named.update(self._named)
         for cell, before in self._cells:
             if before is not _ABSENT:
                 cell.cell_contents = before
