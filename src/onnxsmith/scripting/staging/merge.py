@@ -37,6 +37,7 @@ from onnxsmith.scripting.staging.structure import (
     parts,
     rebuilt,
 )
+from onnxsmith.scripting.staging.tracked_array import WHOLE, TrackedArray
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -94,6 +95,14 @@ class _Output(Marker):
     number: NumberKind | None
 
 
+@dataclass(frozen=True, slots=True)
+class _ArrayOutput(Marker):
+    """Stands for an output that is an array of numpy's, which may be written to."""
+
+    output: _Output
+    traits: Hashable
+
+
 #: What errors call the two sides of a condition, and those of a loop that may be left early.
 BRANCHES = ("when the condition is true", "when it is not")
 LOOP_PATHS = ("on one path", "on another")
@@ -123,6 +132,8 @@ class Merger:
     paths: tuple[str, str] = BRANCHES
     #: What carriers hold where the two end.
     ends: tuple[PathEnd, PathEnd] | None = None
+    #: How the array of numpy is written to that is one of two; None where a tensor takes their place.
+    array_traits: Callable[[Held, Held], Hashable | None] | None = None
     then_outputs: list[Value] = field(default_factory=list[Value])
     else_outputs: list[Value] = field(default_factory=list[Value])
     names: list[str] = field(default_factory=list[str])
@@ -151,7 +162,12 @@ class Merger:
             return self._perhaps(then, otherwise, name)
         then, otherwise = beside_text(then, otherwise), beside_text(otherwise, then)
         if is_tensor_like(then) and is_tensor_like(otherwise):
-            return self._tensors(then, otherwise, name)
+            traits = None if self.array_traits is None else self.array_traits(then, otherwise)
+            return (
+                self._tensors(then, otherwise, name)
+                if traits is None
+                else self._array(then, otherwise, name, traits)
+            )
         if isinstance(then, Carrier) or isinstance(otherwise, Carrier):
             shells = self._shells(then, otherwise)
             if shells is not None:
@@ -274,6 +290,9 @@ class Merger:
         merged = self._templates.get(id(template))
         if merged is None:
             return template
+        if merged.filled is None and isinstance(template, _ArrayOutput):
+            whole = cast(TensorLike, self.fill(template.output, outputs))
+            merged.filled = TrackedArray.made_of(template.traits, {WHOLE: whole})
         if merged.filled is None:
             items = [self.fill(each, outputs) for _, each in parts(template) or ()]
             merged.filled = rebuilt(template, items)
@@ -376,6 +395,14 @@ class Merger:
         if type(first) is not type(second):  # a value where an optional may stand is none in the model
             raise _differing_types(first, second, then, otherwise, name, self.paths)
         return self._output(sides[0], sides[1], name, None)
+
+    def _array(self, then: TensorLike, otherwise: TensorLike, name: str, traits: Hashable) -> Held:
+        """An array that is one of two: what two variables share on both sides, they share afterwards."""
+        known = self._containers.get((id(then), id(otherwise)))
+        if known is not None:
+            return known.template
+        output = self._tensors(then, otherwise, name)
+        return self._template(then, otherwise, _ArrayOutput(cast(_Output, output), traits))
 
     def _numbers(self, then: AnyNumber, otherwise: AnyNumber, name: str) -> _Output:
         kinds = kind_of(then), kind_of(otherwise)
