@@ -7,6 +7,7 @@ that differ are remembered as differing, and reported where they are used.
 from __future__ import annotations
 
 import collections
+import functools
 import types
 from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -99,7 +100,7 @@ class _Output(Marker):
 class _ArrayOutput(Marker):
     """Stands for an output that is an array of numpy's, which may be written to."""
 
-    output: _Output
+    position: int
     traits: Hashable
 
 
@@ -163,11 +164,8 @@ class Merger:
         then, otherwise = beside_text(then, otherwise), beside_text(otherwise, then)
         if is_tensor_like(then) and is_tensor_like(otherwise):
             traits = None if self.array_traits is None else self.array_traits(then, otherwise)
-            return (
-                self._tensors(then, otherwise, name)
-                if traits is None
-                else self._array(then, otherwise, name, traits)
-            )
+            merge = self._tensors if traits is None else functools.partial(self._array, traits)
+            return merge(then, otherwise, name)
         if isinstance(then, Carrier) or isinstance(otherwise, Carrier):
             shells = self._shells(then, otherwise)
             if shells is not None:
@@ -291,8 +289,7 @@ class Merger:
         if merged is None:
             return template
         if merged.filled is None and isinstance(template, _ArrayOutput):
-            whole = cast(TensorLike, self.fill(template.output, outputs))
-            merged.filled = TrackedArray.made_of(template.traits, {WHOLE: whole})
+            merged.filled = TrackedArray.made_of(template.traits, {WHOLE: outputs[template.position]})
         if merged.filled is None:
             items = [self.fill(each, outputs) for _, each in parts(template) or ()]
             merged.filled = rebuilt(template, items)
@@ -379,7 +376,8 @@ class Merger:
                 and _is_same_literal(then, otherwise)
             ):
                 return then
-            if self.condition is not None and then is not otherwise and _are_truths(then, otherwise):
+            are_truths = {type(then), type(otherwise)} == {bool}
+            if self.condition is not None and then is not otherwise and are_truths:
                 return Number(self.condition, "bool") if then else Negation(self.condition)
             return self._numbers(then, otherwise, name)
         self._arrays += (each for each in (then, otherwise) if isinstance(each, np.ndarray))
@@ -396,13 +394,13 @@ class Merger:
             raise _differing_types(first, second, then, otherwise, name, self.paths)
         return self._output(sides[0], sides[1], name, None)
 
-    def _array(self, then: TensorLike, otherwise: TensorLike, name: str, traits: Hashable) -> Held:
+    def _array(self, traits: Hashable, then: TensorLike, otherwise: TensorLike, name: str) -> Held:
         """An array that is one of two: what two variables share on both sides, they share afterwards."""
         known = self._containers.get((id(then), id(otherwise)))
-        if known is not None:
-            return known.template
-        output = self._tensors(then, otherwise, name)
-        return self._template(then, otherwise, _ArrayOutput(cast(_Output, output), traits))
+        if known is None:
+            output = cast(_Output, self._tensors(then, otherwise, name))
+            return self._template(then, otherwise, _ArrayOutput(output.position, traits))
+        return known.template
 
     def _numbers(self, then: AnyNumber, otherwise: AnyNumber, name: str) -> _Output:
         kinds = kind_of(then), kind_of(otherwise)
@@ -431,10 +429,6 @@ class Merger:
 def _rank(value: TensorLike) -> int | None:
     kind = value.known.type if isinstance(value, Value) else type_of_array(value)
     return len(kind.shape) if isinstance(kind, TensorType) and kind.shape is not None else None
-
-
-def _are_truths(then: AnyNumber, otherwise: AnyNumber) -> bool:
-    return isinstance(then, bool) and isinstance(otherwise, bool)
 
 
 def _identity(value: AnyNumber) -> Hashable:

@@ -409,9 +409,7 @@ class FunctionPicture(Picture):
 
     def __init__(self, owner: types.FunctionType) -> None:
         super().__init__(owner)
-        self._code = owner.__code__
-        self._defaults = (owner.__defaults__, owner.__kwdefaults__)
-        #: The defaults of keyword-only parameters, which stand in a dict that can be changed.
+        self._code, self._defaults = owner.__code__, (owner.__defaults__, owner.__kwdefaults__)
         self._named = dict[str, object](owner.__kwdefaults__ or {})
         self._cells = [(cell, content_of(cell)) for cell in owner.__closure__ or ()]
 
@@ -423,11 +421,7 @@ class FunctionPicture(Picture):
             function.__code__ is not self._code
             or function.__defaults__ is not given
             or function.__kwdefaults__ is not named
-        ):
-            return True
-        if named and not (
-            len(named) == len(self._named)
-            and all(named.get(name, _ABSENT) is each for name, each in self._named.items())
+            or (named and [*map(id, named.values())] != [*map(id, self._named.values())])
         ):
             return True
         return bool(self._cells) and any(content_of(cell) is not before for cell, before in self._cells)
@@ -437,10 +431,7 @@ class FunctionPicture(Picture):
         function = cast("types.FunctionType", self.owner)
         function.__code__ = self._code
         function.__defaults__, function.__kwdefaults__ = self._defaults
-        named = self._defaults[1]
-        if named is not None:
-            named.clear()
-            named.update(self._named)
+        (function.__kwdefaults__ or {}).update(self._named)
         for cell, before in self._cells:
             if before is not _ABSENT:
                 cell.cell_contents = before
