@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.decompiling import decompile
 from onnxsmith.errors import InputTypeError, boundary
@@ -60,6 +60,8 @@ def export_onnx_lib(functions: Sequence[ScriptFunction], filename: str | os.Path
     ...     [each.name for each in onnx.load(pathlib.Path(folder, "library.onnx")).functions]
     ['l2norm']
     """
+    if not hasattr(functions, "__iter__"):
+        functions = [cast(Any, functions)]  # one script alone is a library, too
     wrong = [each for each in functions if not hasattr(each, "to_function_proto")]
     if wrong:
         raise InputTypeError(

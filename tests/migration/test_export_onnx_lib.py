@@ -65,6 +65,6 @@ def test_an_opset_is_given_once() -> None:
 
 
 def test_a_library_is_made_of_scripts(tmp_path: Path) -> None:
-    for wrong in (np.zeros((2, 3)), [3], [len]):
+    for wrong in (np.zeros((2, 3)), [3], [len], 3, None):
         with pytest.raises(InputTypeError, match="a library is made of scripts"):
             onnxsmith.export_onnx_lib(wrong, tmp_path / "library.onnx")  # type: ignore[arg-type]
