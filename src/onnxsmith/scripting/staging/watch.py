@@ -126,7 +126,7 @@ class Captures:
             return
         _CAPTURES.reset(self._tokens[0])
         ON_CAPTURE.reset(self._tokens[1])
-        for each in self._locked:
+        for each in _owners_first(self._locked):
             each.flags.writeable = True
         if is_write_error(error):
             raise self._error().locate(traceback_span(error.__traceback__)) from None
@@ -172,10 +172,15 @@ class Captures:
 
     def release(self, array: AnyArray) -> None:
         """Let an array be written to that was read-only for a path, now or when no graph needs it any more."""
-        if id(array) in self._taken:
+        if any(id(each) in self._taken for each in (array, *chain_of(array))):
             self._locked.append(array)
         else:
             array.flags.writeable = True
+
+
+def _owners_first(arrays: Iterable[AnyArray]) -> list[AnyArray]:
+    """Arrays in an order in which numpy lets them be written to again: a view after the array that it shows."""
+    return sorted(arrays, key=lambda each: len(chain_of(each)))
 
 
 #: The arrays of the script that is being staged.
@@ -274,7 +279,7 @@ class Path:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
         captures = _CAPTURES.get() or Captures()
-        for each in self._locked:
+        for each in _owners_first(self._locked):
             captures.release(each)
         self._locked.clear()
         if self._token is not None:
