@@ -31,8 +31,8 @@ LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "transposed": (lambda x: x.T.copy(), lambda x: x.T),
     "spread": (lambda x: np.repeat(x, 2, axis=-1) if x.ndim else x, lambda x: x[..., ::2] if x.ndim else x),
 }
-#: So many writes in a row are tried of a function, as long as it gives views.
-_AFTER_VIEWS = 4
+#: So many writes in a row are tried of a function that has given a view.
+_AFTER_VIEWS = 8
 #: Functions whose results numpy leaves open, or that give no arrays.
 _OPEN = ("linalg.eigvals", "partition", "unique_values", "result_type", "common_type", "min_scalar_type")
 
@@ -168,7 +168,7 @@ def _gives_views(write: Write) -> bool | None:
 def verdicts(seed: int) -> Iterator[Verdict]:
     """Verdicts on writes after all calls that numpy runs, each function's in an order of the seed's.
 
-    One of each function in turn, and after a view more of the same function: most functions give copies alone.
+    One of each function in turn, and several of a function that has given a view: most functions give copies alone.
     """
     rng = random.Random(seed)
     left: list[list[Write]] = []
@@ -178,15 +178,18 @@ def verdicts(seed: int) -> Iterator[Verdict]:
         own = [write for call in calls(name) for write in writes(call)]
         rng.shuffle(own)
         left.append(own)
+    viewing: set[str] = set()
     while left:
         for own in left:
             taken = 0
-            while own and taken < _AFTER_VIEWS:
+            while own and taken < (_AFTER_VIEWS if own[0].call.name in viewing else 1):
                 write = own.pop()
                 gives_views = _gives_views(write)
                 if gives_views is None:
                     continue
-                taken += 1 if gives_views else _AFTER_VIEWS
+                if gives_views:
+                    viewing.add(write.call.name)
+                taken += 1
                 yield verdict_on(str(write), partial(judge, write))
         left = [own for own in left if own]
 
