@@ -25,7 +25,7 @@ def test_faults_have_their_places_in_the_sources(name: str) -> None:
         planted = fault.planted(source)
         assert planted != source
         compile(planted, fault.file, "exec")  # a fault that breaks imports is found by anything
-        assert fault.reason[0].islower()
+        assert fault.reason
 
 
 def test_a_fault_without_a_place_is_refused() -> None:
