@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tests.cli.bombs.catalogue import BOMBS
@@ -28,13 +28,13 @@ def judged(bomb: Bomb, command: str, outcome: Outcome) -> Verdict:
     return Verdict("wrong" if command in bomb.refused_by else "equal", told)
 
 
-def verdicts_on(bombs: Mapping[Bomb, Sequence[str]]) -> Iterator[Verdict]:
+def verdicts_on(bombs: Iterable[tuple[Bomb, Sequence[str]]]) -> Iterator[Verdict]:
     """Each of the bombs through its commands, in one worker that is started anew only after a death."""
     worker = Worker(SECONDS, "tests.cli.command_worker")
     with tempfile.TemporaryDirectory() as name:
         folder = prepare(Path(name))
         try:
-            for bomb, commands in bombs.items():
+            for bomb, commands in bombs:
                 path = folder / f"{bomb.name}.onnx"
                 path.write_bytes(bomb.make())
                 chosen = [each for each in commands if not (bomb.runs_for_ever and each in RUNNING)]
@@ -46,14 +46,19 @@ def verdicts_on(bombs: Mapping[Bomb, Sequence[str]]) -> Iterator[Verdict]:
 
 
 def verdicts(seed: int) -> Iterator[Verdict]:
-    """All bombs through all commands, in an order of the seed."""
+    """All bombs through all commands: one command of each bomb in turn, both in an order of the seed."""
+    draw = random.Random(seed)
     bombs = list(BOMBS.values())
-    random.Random(seed).shuffle(bombs)
-    yield from verdicts_on({bomb: list(COMMANDS) for bomb in bombs})
+    draw.shuffle(bombs)
+    orders = [draw.sample(list(COMMANDS), len(COMMANDS)) for _ in bombs]
+    turns = zip(*orders, strict=True)
+    yield from verdicts_on(
+        (bomb, [command]) for commands in turns for bomb, command in zip(bombs, commands, strict=True)
+    )
 
 
 LAW = Law(
-    "every command gives a result or an error of ours for a file that asks for too much",
+    "every command gives a result or an error of ours for a file that asks for too much: an enumeration",
     draws=len(BOMBS) * len(COMMANDS),
     verdicts=verdicts,
 )

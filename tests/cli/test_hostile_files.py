@@ -32,7 +32,7 @@ DRAWS = 24
 
 def test_bombs() -> None:
     chosen = {BOMBS[name]: commands for name, commands in CHOSEN.items()}
-    wrong = [each.text for each in verdicts_on(chosen) if each.kind == "wrong"]
+    wrong = [each.text for each in verdicts_on(chosen.items()) if each.kind == "wrong"]
     assert wrong == []
 
 

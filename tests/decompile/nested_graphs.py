@@ -1,7 +1,7 @@
 """Draws models with nested Loop, If and Scan nodes, made as protos, so that no front end has chosen their form.
 
 Bodies read values of every graph around them, and may reuse a name of one. Values are scalars, so that models run;
-each loop ends after a few iterations.
+each loop ends after a few iterations, unless a model is asked for that nobody runs.
 """
 
 from __future__ import annotations
@@ -42,11 +42,15 @@ class _Scope:
     weights: list[TensorProto] = field(default_factory=list[TensorProto])
     #: The condition of the loop whose body this is: only it may pass that on.
     depth: int = 0
+    #: The count that the loop whose body this is carries, if it carries one.
+    carried: str = ""
 
 
 class _Drawn:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, is_bounded: bool) -> None:
         self.random = random.Random(seed)
+        #: Whether a loop ends after a few iterations; else a count that a loop carries says how often one inside runs.
+        self.is_bounded = is_bounded
         self.shadows = self.random.random() < 0.25
         #: Forms that front ends make and that can be statements: one state mostly, no weights in bodies.
         self.is_plain = self.random.random() < 0.7
@@ -189,11 +193,16 @@ class _Drawn:
         is_while = self.random.random() < 0.3
         if is_while:
             carried[0] = "count"
+        elif not self.is_bounded and self.random.random() < 0.5:
+            carried = ["count"]
         initial = [self.read(scope, kind) for kind in carried]
         if is_while:
             initial[0] = self.constant(scope, "count", np.int64(0))
         trips = "" if is_while else self.read(scope, "count")
-        if trips:
+        if trips and scope.carried and not self.is_bounded:
+            trips = scope.carried
+            scope.taken.add(trips)
+        if trips and self.is_bounded:
             trips = self.add(scope, "Min", [trips, self.constant(scope, "count", np.int64(3))], ["count"])[0]
         is_open = is_while or (not self.is_plain and self.random.random() < 0.2)
         start = self.read(scope, "truth") if is_open else ""
@@ -204,6 +213,9 @@ class _Drawn:
         states = [self.name(inner, kind) for kind in carried]
         inputs = [self.port(counter, "count"), self.port(given, "truth")]
         inputs += [self.port(*each) for each in zip(states, carried, strict=True)]
+        inner.carried = next(
+            (name for name, kind in zip(states, carried, strict=True) if kind == "count"), ""
+        )
         begun = {*states, counter}
         self.fill(inner, self.random.randint(0, 3))
         results = [(self.result(inner, kind, begun), kind) for kind in carried]
@@ -278,9 +290,9 @@ class _Drawn:
         self.add(scope, "Scan", [initial, rows], ["number", "row"], body=body, num_scan_inputs=1)
 
 
-def nested_model(seed: int) -> onnx.ModelProto:
-    """The model of a seed. Its inputs are those of `arguments`."""
-    return _Drawn(seed).model()
+def nested_model(seed: int, *, is_bounded: bool = True) -> onnx.ModelProto:
+    """The model of a seed. Its inputs are those of `arguments`; one that is not bounded may run for very long."""
+    return _Drawn(seed, is_bounded=is_bounded).model()
 
 
 def arguments(seed: int) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -61,6 +62,14 @@ class Law:
         return [each.text for each in islice(self.verdicts(seed), draws) if each.kind == "wrong"]
 
 
+def verdict_on(what: str, judge: Callable[[], Verdict]) -> Verdict:
+    """The verdict on a case; an error that the law does not expect is wrong."""
+    try:
+        return judge()
+    except Exception as error:
+        return Verdict("wrong", f"{what}: {type(error).__name__}: {error}")
+
+
 def law(name: str) -> Law:
     """The law of a name."""
     found = importlib.import_module(MODULES[name]).LAW
@@ -68,13 +77,18 @@ def law(name: str) -> Law:
     return found
 
 
-def check(name: str, seed: int, draws: int | None, seconds: float | None) -> bool:
-    """Draw cases until there are enough, or the time is over; print the counts and every case that is wrong."""
+def check(
+    name: str, seed: int, draws: int | None, seconds: float | None, *, is_first_enough: bool = False
+) -> bool:
+    """Draw cases until there are enough, or the time is over; print the counts and every case that is wrong.
+
+    An error that a law does not expect is wrong, too, and ends it. `is_first_enough` ends it at what is wrong first.
+    """
     stated = law(name)
     counts: Counter[str] = Counter()
     begun = last = time.monotonic()
     print(f"{name}, seed {seed}: {stated.sentence}", flush=True)
-    for verdict in islice(stated.verdicts(seed), draws or stated.draws):
+    for verdict in islice(_with_errors(stated.verdicts(seed)), draws or stated.draws):
         counts[verdict.kind] += 1
         now = time.monotonic()
         if verdict.kind == "wrong":
@@ -82,10 +96,17 @@ def check(name: str, seed: int, draws: int | None, seconds: float | None) -> boo
         if now - last > 20:
             last = now
             print(f"  {counts.total()} cases, {now - begun:.0f} s", flush=True)
-        if seconds is not None and now - begun > seconds:
+        if (is_first_enough and counts["wrong"]) or (seconds is not None and now - begun > seconds):
             break
     shown = ", ".join(f"{counts[kind]} {kind}" for kind in ("equal", "refused", "wrong"))
     print(
         f"{name}, seed {seed}: {counts.total()} cases, {shown}, {time.monotonic() - begun:.0f} s", flush=True
     )
     return counts["wrong"] == 0
+
+
+def _with_errors(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
+    try:
+        yield from verdicts
+    except Exception:
+        yield Verdict("wrong", f"the law itself ends: {traceback.format_exc()}")

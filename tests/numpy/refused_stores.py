@@ -167,7 +167,7 @@ def verdicts(seed: int) -> Iterator[Verdict]:
 
 
 LAW = Law(
-    "numpy's refusals to store a value are ours, at once and as models, and what it stores is stored alike",
+    "numpy's refusals to store a value are ours, and what it stores is stored alike: an enumeration, with models",
     sum(1 for _ in stores()),
     verdicts,
 )

@@ -113,6 +113,14 @@ def test_places_in_a_matrix_are_no_side_by_side_elements() -> None:
         xp.jit(written)(np.array([[0, 1], [1, 1]]))
 
 
+def test_elements_in_the_order_of_memory_are_a_view_of_a_transposed_array() -> None:
+    for m in (_MATRIX.copy(), xp.asarray(_MATRIX)):
+        turned = m.T
+        row = np.ravel(turned, order="A")
+        turned[0, 1] = 44
+        assert np.asarray(row).tolist() == [0, 1, 2, 44, 4, 5, 6, 7, 8]
+
+
 def test_strides_of_what_lies_in_another_order_are_refused() -> None:
     def turned(b: Any) -> Any:
         return np.lib.stride_tricks.as_strided(b.T, (2,), (8,))

@@ -94,5 +94,7 @@ def verdicts(seed: int) -> Iterator[Verdict]:
 
 
 LAW = Law(
-    "the reference evaluator is right where a table says so, and else a fallback warns", 30_000, verdicts
+    "the reference evaluator is right where a table says so, and else a fallback warns: an enumeration of forms",
+    30_000,
+    verdicts,
 )

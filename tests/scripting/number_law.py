@@ -136,7 +136,7 @@ def _verdicts(seed: int) -> Iterator[Verdict]:
 
 
 LAW = Law(
-    "A number, shape or scalar that Python consumes has the model's value, or its line is refused.",
+    "A number, shape or scalar that Python consumes has the model's value, or its line is refused: an enumeration.",
     draws=len(cases()),
     verdicts=_verdicts,
 )

@@ -159,6 +159,17 @@ def _computed_and_shared(x: FLOAT[3], n: INT64) -> Any:
     return x + made
 
 
+def _transposed_between_two_loops(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones((2, 3), np.float32)
+    v = w.T
+    for _ in range(n):
+        w = w * 2
+    for _ in range(n):
+        v = v * 2
+        v *= 3
+    return x + w[0] + v[:, 0]
+
+
 def _beside_a_tensor(x: FLOAT[3], n: INT64) -> Any:
     w = np.ones((2, 3), np.float32)
     v = w
@@ -214,6 +225,7 @@ def _chosen_in_place(x: FLOAT[3], n: INT64) -> Any:
         _in_a_function,
         _computed_and_shared,
         _beside_a_tensor,
+        _transposed_between_two_loops,
     ],
 )
 def test_a_shared_array_is_followed(program: Any) -> None:

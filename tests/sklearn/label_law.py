@@ -97,7 +97,10 @@ def verdict(rng: random.Random) -> Verdict:
             model = convert(fitted, X[:20])
         except OnnxsmithError as error:
             return Verdict("refused", f"{what}: {error.message}")
-    made = model(fresh)
+    try:
+        made = model(fresh)
+    except OnnxsmithError as error:
+        return Verdict("wrong", f"{what}: the model does not run: {error.message}")
     found, proba = made if isinstance(made, tuple) else (made, None)
     if scores is None or proba is None:
         other = int((found.astype(str) != wanted.astype(str)).sum())

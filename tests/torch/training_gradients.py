@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.torch import export
-from tests.laws.named import Law, Verdict
+from tests.laws.named import Law, Verdict, verdict_on
 from tests.torch.autograd_functions import Exponential, Nested, Reversed, Rounded, Several, Signed
 
 WIDTH = 4
@@ -533,7 +534,7 @@ def judged(number: int, kinds: Sequence[str]) -> Verdict:
 
 def verdicts(seed: int) -> Iterator[Verdict]:
     for number, kinds in drawn(seed):
-        yield judged(number, kinds)
+        yield verdict_on(f"Chain({kinds!r}), seed {number}", partial(judged, number, kinds))
 
 
 LAW = Law("gradients and state of drawn modules in training are torch's, or refused", 600, verdicts)

@@ -141,7 +141,9 @@ def ravel(x: ArrayLike, order: str = "C") -> Array:
     Array([1, 2, 3, 4])
     """
     array = array_of(x)
-    if array._is_plain and order in ("A", "K"):
+    if order == "A":
+        order = _order_of(array)
+    elif order == "K" and array._is_plain:
         order = "C"
     if order == "A":
         order = _order_of(array)

@@ -18,7 +18,7 @@ DOMAINS: dict[str, dict[str, Any]] = {
     "moveaxis": {
         "a": (A(FLOAT, (2, 3, 1)), A(INT, (2, 0)), A(FLOAT, (3,))),
         "source": (0, 1, -1, 3, (0, 1), (-1, 0), (0, 0), ()),
-        "destination": (0, 1, -1, -3, (0, 1), (-1, -2), (1, 1), ()),
+        "destination": (0, 1, -1, -3, (0, 1), (1, 0), (-1, 0), (-1, -2), (1, 1), ()),
     },
     "swapaxes": {
         "a": (A(FLOAT, (2, 3, 1)), A(INT, (2, 0)), A(FLOAT, (3,)), A(FLOAT)),

@@ -51,7 +51,10 @@ def verdict(number: int, *, is_script: bool) -> Verdict | None:
             wanted = space["f"](X)
         except (TypeError, AttributeError, LookupError):  # the change has left nothing to read
             return Verdict("equal")
-        given = fast(X)
+        try:
+            given = fast(X)
+        except Exception as error:
+            return Verdict("wrong", f"{text}: after {change}: {type(error).__name__}: {error}, not {wanted}")
         if not np.array_equal(np.asarray(given, np.float64), np.asarray(wanted, np.float64), equal_nan=True):
             return Verdict("wrong", f"{text}: after {change}: {given}, not {wanted}")
     return Verdict("equal")

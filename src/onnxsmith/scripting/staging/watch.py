@@ -126,7 +126,11 @@ class Captures:
             return
         _CAPTURES.reset(self._tokens[0])
         ON_CAPTURE.reset(self._tokens[1])
+<<<<<<< HEAD
         for each in sorted(self._locked, key=lambda array: len(chain_of(array))):  # a view after its base
+=======
+        for each in _owners_first(self._locked):
+>>>>>>> hd
             each.flags.writeable = True
         if is_write_error(error):
             raise self._error().locate(traceback_span(error.__traceback__)) from None
@@ -178,6 +182,11 @@ class Captures:
             self._locked.append(array)
         else:
             array.flags.writeable = True
+
+
+def _owners_first(arrays: Iterable[AnyArray]) -> list[AnyArray]:
+    """Arrays in an order in which numpy lets them be written to again: a view after the array that it shows."""
+    return sorted(arrays, key=lambda each: len(chain_of(each)))
 
 
 #: The arrays of the script that is being staged.
@@ -276,7 +285,7 @@ class Path:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object, /) -> None:
         captures = _CAPTURES.get() or Captures()
-        for each in self._locked:
+        for each in _owners_first(self._locked):
             captures.release(each)
         self._locked.clear()
         if self._token is not None:
