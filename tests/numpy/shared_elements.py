@@ -86,14 +86,10 @@ def _called(write: Write, *, is_ours: bool) -> _State:
 
 def _write(state: _State, write: Write) -> None:
     arrays = state.results if write.is_result else state.arguments
-<<<<<<< HEAD
     array = arrays[write.place]
     if array.size or not write.is_flat:  # of nothing, there is nothing to be seen
-        (array.ravel() if write.is_flat else array)[...] = array.dtype.type(7)
-=======
-    target = arrays[write.place]
-    target[...] = (np.arange(target.size).reshape(target.shape) * 2 + 7).astype(target.dtype)
->>>>>>> hd
+        target = array.ravel() if write.is_flat else array
+        target[...] = (np.arange(target.size).reshape(target.shape) * 2 + 7).astype(target.dtype)
 
 
 def judge(write: Write) -> Verdict:

@@ -188,19 +188,17 @@ ROOTS = {
         "given.__defaults__[0]",
         "given.__defaults__ = ({v},)",
     ),
-<<<<<<< HEAD
     "default of a keyword, in its dict": (
         "def given(*, root={v}): return root\n",
         "given()",
         "given.__kwdefaults__['root']",
         "given.__kwdefaults__['root'] = {v}",
-=======
+    ),
     "default by name": (
         "def given(*, root={v}): return root\n",
         "given()",
         'given.__kwdefaults__["root"]',
         "given.__kwdefaults__ = dict(root={v})",
->>>>>>> hd
     ),
     "attribute of a function": (
         "def given(): pass\ngiven.root = {v}\n",

@@ -126,11 +126,7 @@ class Captures:
             return
         _CAPTURES.reset(self._tokens[0])
         ON_CAPTURE.reset(self._tokens[1])
-<<<<<<< HEAD
-        for each in sorted(self._locked, key=lambda array: len(chain_of(array))):  # a view after its base
-=======
         for each in _owners_first(self._locked):
->>>>>>> hd
             each.flags.writeable = True
         if is_write_error(error):
             raise self._error().locate(traceback_span(error.__traceback__)) from None
