@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.algorithms import normalisation
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, dtype_of, expand, filled
+from onnxsmith.algorithms.values import constant, converted, dtype_of, expand, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
@@ -27,6 +27,10 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Translated:
+    if not all(isinstance(each, int) and each > 0 for each in normalized_shape):
+        # ONNX Runtime's kernel refuses to normalise over no elements.
+        made = normalisation.layer_norm(x, len(normalized_shape), weight, bias, float(eps))
+        return converted(made.result, call.dtype)
     if weight is None:
         weight = expand(constant(np.ones(1, call.dtype.numpy)), list(normalized_shape))
     given = () if bias is None else (bias,)
