@@ -77,7 +77,11 @@ class Resizing:
                 return None
         found = self.symbols()
         names = {symbol: next(iter(self.named({symbol: size}))) for symbol, size in found.items()}
-        return found | chosen | {symbol: by_name[name] for symbol, name in names.items() if name in by_name}
+        return {
+            **found,
+            **chosen,
+            **{symbol: by_name[name] for symbol, name in names.items() if name in by_name},
+        }
 
     def to(self, chosen: Mapping[Symbol, int], draw: torch.Generator | None = None) -> Inputs | None:
         """The example in sizes; None where a size does not follow from them, or there would be too many elements.

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.algorithms import normalisation
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, converted, dtype_of, expand, filled
+from onnxsmith.algorithms.values import Size, constant, converted, dtype_of, expand, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
@@ -21,7 +21,7 @@ from onnxsmith.types.dtypes import DType
 def layer_norm(
     call: Call,
     x: TensorValue,
-    normalized_shape: Sequence[int],
+    normalized_shape: Sequence[Size],
     weight: TensorValue | None = None,
     bias: TensorValue | None = None,
     eps: float = 1e-5,
