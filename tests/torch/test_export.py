@@ -372,12 +372,63 @@ def test_what_the_module_itself_raises_keeps_its_class():
         onnxsmith.torch.export(Refusing(), (torch.ones(2),))
 
 
-class Jacobian(nn.Module):
+class Derived(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
     def forward(self, x):
-        return torch.func.jacfwd(lambda v: v.sin() * v.sum())(x)
+        return self.function(x)
 
 
-def test_transforms_are_left_where_torch_raises_inside():
-    with pytest.raises(onnxsmith.errors.ExportError):
-        onnxsmith.torch.export(Jacobian().eval(), (torch.ones(4),))
-    assert torch.randn(2).shape == (2,)  # under `vmap`, random numbers are an error
+def _cubes(x):
+    return (x**3).sum()
+
+
+DERIVATIVES = {
+    "jacfwd": torch.func.jacfwd(lambda v: v.sin() * v.sum()),
+    "jacrev": torch.func.jacrev(torch.sin),
+    "hessian": torch.func.hessian(_cubes),
+    "grad": torch.func.grad(_cubes),
+    "grad of each": torch.func.vmap(torch.func.grad(lambda v: v**3)),
+    "vjp": lambda x: torch.func.vjp(torch.sin, x)[1](x)[0],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("is_training", [False, True])
+@pytest.mark.parametrize("case", DERIVATIVES)
+def test_derivatives_of_torch_func_are_refused_at_their_line(case, is_training):
+    with pytest.raises(
+        onnxsmith.errors.ExportError, match=r"cannot trace this derivative of torch.func \[C703\]"
+    ) as caught:
+        onnxsmith.torch.export(Derived(DERIVATIVES[case]).train(is_training), (torch.ones(4),))
+    assert "test_export.py:" in str(caught.value)
+    assert "torch.autograd.functional.jacobian and hessian work" in str(caught.value)
+    # Nothing of it stays entered: under `vmap` random numbers are an error, and forward derivatives do not nest.
+    assert torch.randn(2).shape == (2,)
+    assert torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))[1].tolist() == [1, 1]
+
+
+def _slope(x):
+    with torch.enable_grad():
+        leaf = x.detach().requires_grad_()
+        return torch.autograd.grad(_cubes(leaf), leaf)[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.autograd.functional.jacobian(torch.sin, x),
+        lambda x: torch.autograd.functional.hessian(_cubes, x),
+        lambda x: torch.func.jvp(torch.sin, (x,), (x,))[1],
+        _slope,
+    ],
+    ids=["jacobian", "hessian", "jvp", "grad"],
+)
+def test_derivatives_that_work(function):
+    module = Derived(function).eval()
+    model = onnxsmith.torch.export(module, (torch.ones(4),))
+    x = torch.randn(4)
+    np.testing.assert_allclose(model(x.numpy()), module(x).detach(), rtol=1e-5, atol=1e-6)

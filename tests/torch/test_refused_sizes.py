@@ -51,6 +51,27 @@ def test_a_mean_of_nothing_is_no_number(case):
         np.testing.assert_allclose(model(rows(size).numpy()), wanted, rtol=1e-5, atol=1e-6)
 
 
+#: Normalisations over no elements have none; ONNX Runtime's kernel refuses them.
+NORMS = {
+    "layer norm": lambda x: F.layer_norm(x.T, (x.shape[0],)),
+    "layer norm of all": lambda x: F.layer_norm(x, x.shape),
+    "layer norm but the last": lambda x: F.layer_norm(x[:-1].T, (x[:-1].shape[0],)),
+    "layer norm with weights": lambda x: F.layer_norm(
+        x.T, (x.shape[0],), torch.ones(x.shape[0]) * 2, torch.ones(x.shape[0])
+    ),
+    "rms norm": lambda x: F.rms_norm(x.T, (x.shape[0],)),
+}
+
+
+@pytest.mark.parametrize("example", [1, 5])
+@pytest.mark.parametrize("case", NORMS)
+def test_a_normalisation_over_nothing_is_taken(case, example):
+    model = exported(NORMS[case], example)
+    assert not model._conditions
+    for size in (0, 1, 2, 5, 7):
+        np.testing.assert_allclose(model(rows(size).numpy()), NORMS[case](rows(size)), rtol=1e-4, atol=1e-5)
+
+
 #: Calls, and the condition under which torch raises no error.
 RAISING = {
     "max": (lambda x: x.max(), ["n >= 1"]),
@@ -71,6 +92,14 @@ RAISING = {
     "average pool of all pairs": (lambda x: F.avg_pool1d(x.T[None], 2, 1), ["n >= 2"]),
     "padded pool": (lambda x: F.avg_pool1d(x.T[None], 5, 1, padding=1), ["n >= 3"]),
     "pool with gaps": (lambda x: F.max_pool2d(x[None], (2, 1), 1, dilation=(2, 1)), ["n >= 3"]),
+    "unfold, and a mean": (lambda x: x.unfold(0, 2, 1).sum(-1).mean(0), ["n >= 2"]),
+    "attention, and batch norm": (
+        lambda x: F.batch_norm(
+            F.scaled_dot_product_attention(x[None], x[None], x[None])[0], None, None, training=True
+        ),
+        ["n != 1"],
+    ),
+    "max pool": (lambda x: F.max_pool1d(x.T[None], 2, 1), ["n >= 2"]),
     "batch norm": (lambda x: F.batch_norm(x, None, None, training=True), ["n != 1"]),
     "instance norm": (lambda x: F.instance_norm(x.T[None]), ["n != 1"]),
     "group norm": (lambda x: F.group_norm(x[:, :, None], 3), ["n != 1"]),

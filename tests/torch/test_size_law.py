@@ -111,6 +111,29 @@ def test_an_example_of_1_that_the_module_asks_about_stays_dynamic(shape):
         np.testing.assert_allclose(model(x.numpy()), module(x), rtol=1e-4, atol=1e-5)
 
 
+class Masked(nn.Module):
+    """Asks for one token, where a mask of the same sizes is given beside the tokens."""
+
+    def forward(self, x, mask):
+        is_causal = x.shape[1] > 1 and mask is None
+        weights = mask[:, None, :].expand(-1, x.shape[1], -1)
+        return F.scaled_dot_product_attention(x, x, x, weights, is_causal=is_causal)
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (1, 5), (2, 1), (1, 1)])
+def test_dimensions_of_one_name_are_tried_together(shape):
+    module = Masked().eval()
+    shapes = {"x": {0: "n", 1: "t"}, "mask": {0: "n", 1: "t"}}
+    example = (torch.randn(*shape, 4), torch.zeros(shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = onnxsmith.torch.export(module, example, dynamic_shapes=shapes)
+    assert not model._conditions
+    for other in ((1, 1), (3, 1), (1, 6), (2, 7)):
+        x, mask = torch.randn(*other, 4), torch.randn(other)
+        np.testing.assert_allclose(model(x.numpy(), mask.numpy()), module(x, mask), rtol=1e-4, atol=1e-5)
+
+
 def test_a_decision_that_matters_for_one_size_is_kept():
     class Deciding(nn.Module):
         def forward(self, x):
@@ -171,6 +194,9 @@ def test_names_of_math_are_put_back():
 #: Modules for whose example of one row a model was made that refused it.
 OF_ONE_ROW = {
     "decides by one row": lambda x, y: x * (2 if x.shape[0] == 1 else 3) + y,
+    "is right by chance": lambda x, y: (
+        torch.where(y > 0.123, torch.zeros(1, 3), y) * (x.shape[0] // 2) * (2 if x.shape[0] % 2 == 0 else 3)
+    ),
     "broadcasts behind an end": lambda x, y: (
         torch.where(torch.cat([x, torch.zeros(1, 3)]) > 0, 1.0, y) * (2 if x.shape[0] > 3 else 3)
     ),

@@ -24,7 +24,7 @@ from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.recording_gradients import check_strict, recording
-from onnxsmith.torch.refusals import explained, place_of
+from onnxsmith.torch.refusals import explained, is_of_derivative, place_of, refused_derivatives
 from onnxsmith.torch.resizing import perturbed
 from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
@@ -32,7 +32,9 @@ from onnxsmith.torch.unique_shapes import right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
 from onnxsmith.torch.wishes import Dimensions, with_torch_dims
 
-_FUNCTORCH: Any = getattr(importlib.import_module("torch._C"), "_functorch")  # noqa: B009  # private to torch
+_BINDINGS: Any = importlib.import_module("torch._C")
+_FUNCTORCH: Any = getattr(_BINDINGS, "_functorch")  # noqa: B009  # private to torch
+_FORWARD: Any = torch.autograd.forward_ad
 
 
 def _cuts_gradients(program: torch.export.ExportedProgram) -> bool:
@@ -59,6 +61,9 @@ def captured(
         except TracedValueError:  # of the text of a size: it is no fault of the way
             raise
         except Exception as error:  # torch has many classes for its refusals, some of them Python's
+            if isinstance(error, ExportError) and is_of_derivative(error):
+                error.locate(place_of(error.__traceback__))
+                raise  # with `strict` the program cannot be read
             if is_training and isinstance(error, ExportError):
                 if best is not None or (first_error is not None and way.is_strict and not strict):
                     continue  # what another way has given, or has to say, is more
@@ -157,7 +162,7 @@ def _is_doubtful(program: torch.export.ExportedProgram, example: Example) -> boo
 
 def _is_right(program: torch.export.ExportedProgram, module: torch.nn.Module, example: Example) -> bool:
     """True if a program gives the module's results for an example though a guard of the module's leaves it out."""
-    if excludes(program, example, but_for_order=True):
+    if excludes(program, example, but_for_tried=True):
         return False
     for seed in (0, 1):
         draw = torch.Generator().manual_seed(seed)
@@ -229,6 +234,7 @@ def _traced(
             stack.enter_context(_any_size())
         if not way.is_strict:
             stack.enter_context(open_numbers())
+            stack.enter_context(refused_derivatives())
             # Where torch reads the code, it fixes a size whose text is needed, or refuses.
             stack.enter_context(refused_size_text())
         return torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=way.is_strict)
@@ -274,14 +280,27 @@ def _any_size() -> Generator[None]:
 def _left_transforms() -> Generator[None]:
     """Leave what is entered of `torch.func.vmap` and the like, also where torch raises inside and does not do so.
 
-    Otherwise `torch.randn` and others would fail in the process from then on.
+    Otherwise `torch.randn`, `torch.func.jvp` and others would fail in the process from then on.
     """
     depth: int = _FUNCTORCH.get_dynamic_layer_stack_depth()
+    level: int = _FORWARD._current_level
     try:
         yield
     finally:
         if depth < _FUNCTORCH.get_dynamic_layer_stack_depth():
             _FUNCTORCH.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+        if level < 0:
+            _leave_dual_level()
+
+
+def _leave_dual_level() -> None:
+    """Leave the level of forward derivatives, of which there is one at most. torch does not tell if it is entered."""
+    try:
+        level: int = _BINDINGS._enter_dual_level()
+    except RuntimeError:
+        level = 0
+    _BINDINGS._exit_dual_level(level=level)
+    _FORWARD._current_level = -1
 
 
 #: Where torch writes about sizes that it fixes, and the traceback of an operator that fails: we say both in our words.

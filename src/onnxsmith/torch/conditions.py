@@ -7,6 +7,7 @@ the same, are raised by the module as well, or fix what the graph has: `trying` 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,8 @@ from onnxsmith.torch.symbols import (
 _INEQUALITIES = (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge)
 #: Sizes of 0 and 1 are special to much of torch's code.
 _LEAST_OF_TORCH = 2
+#: A guard of the module's is tried where it leaves out no more sizes than these.
+MOST_TRIED = 3
 _SQUEEZES = frozenset(
     {
         torch.ops.aten.squeeze.default,
@@ -88,6 +91,10 @@ class Narrowing:
     def failing(self, allowed: Mapping[Symbol, Range]) -> Iterator[dict[Symbol, int]]:
         """Sizes that were asked for and are left out."""
         return failing_sizes(self.expression, allowed)
+
+    def is_tried(self, allowed: Mapping[Symbol, Range]) -> bool:
+        """True if so few sizes are left out that all of them are tried, and taken where the model is right."""
+        return len(list(itertools.islice(self.failing(allowed), MOST_TRIED + 1))) <= MOST_TRIED
 
     def conditions(self) -> list[SizeCondition]:
         """The conditions for the metadata."""
@@ -277,13 +284,13 @@ def excludes(
     program: torch.export.ExportedProgram,
     example: Example,
     *,
-    but_for_order: bool = False,
+    but_for_tried: bool = False,
     with_torch: bool = False,
 ) -> bool:
     """True if a program is not for an example: a size is another one, or the module goes another way for it.
 
-    `but_for_order` passes over which of two numbers is larger, and that they differ. `with_torch` looks
-    at what torch's own code decides.
+    `but_for_tried` passes over what leaves out a few sizes, in which the model is tried. `with_torch` looks at what
+    torch's own code decides.
     """
     sizes: dict[Symbol, int] = {}
     for fake, value in zip(_fakes(program), pytree.tree_leaves(example), strict=False):
@@ -297,14 +304,19 @@ def excludes(
     # What torch's own code decides may make no difference; but a number that is in the graph by now does.
     found = [each for each in narrowings(program, {}, {}) if with_torch or each.is_exact or not each.is_torch]
     ranges = ranges_of(program)
-    if not but_for_order and any(size < ranges.get(each, (0, None))[0] for each, size in sizes.items()):
+    if not but_for_tried and any(size < ranges.get(each, (0, None))[0] for each, size in sizes.items()):
         return True  # torch takes for granted that it is no less, and asks nothing
-    if but_for_order:
+    if but_for_tried:
         # The program squeezes a size of 1 where it is run, and the model does not.
         squeezed = {
             expression for expression, _, is_harmless in _squeezed(program.graph_module) if not is_harmless
         }
-        found = [each for each in found if each.is_exact or each.expression in squeezed]
+        allowed = allowed_sizes(program, {})
+        found = [
+            each
+            for each in found
+            if each.is_exact or each.expression in squeezed or not each.is_tried(allowed)
+        ]
     return any(truth_at(each.expression, sizes) is False for each in found)
 
 

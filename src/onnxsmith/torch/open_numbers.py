@@ -52,6 +52,7 @@ def open_numbers() -> Generator[None]:
             stack.enter_context(_replaced(owner, name, _choosing(inner, functools.partial(symbolic, inner))))
         stack.enter_context(_replaced(Verifier, "allowed_op_types", _allowing(Verifier.allowed_op_types)))
         stack.enter_context(_own_kernel(torch.ops.aten.tensor_split.sections, _tensor_split))
+        stack.enter_context(_own_kernel(torch.ops.aten.max_pool1d.default, _max_pool1d))
         yield
 
 
@@ -232,3 +233,8 @@ def _tensor_split(x: torch.Tensor, sections: int, dim: int = 0) -> tuple[torch.T
     """The pieces by the formula of their sizes; torch's own decides by the remainder."""
     size = x.shape[dim]
     return torch.split(x, [(size + sections - 1 - k) // sections for k in range(sections)], dim)
+
+
+def _max_pool1d(x: torch.Tensor, *window: Any, **options: Any) -> torch.Tensor:
+    """The maxima by the operator that has their indices as well; torch's own takes no dynamic size."""
+    return torch.ops.aten.max_pool1d_with_indices(x, *window, **options)[0]

@@ -12,6 +12,7 @@ import torch
 from onnxsmith.errors import ExportError
 from onnxsmith.torch.marking import mark_gradients, secure_marks
 from onnxsmith.torch.mutation import writes_to_views, written_positions
+from onnxsmith.torch.refusals import DERIVATIVES_THAT_WORK
 from onnxsmith.torch.running_statistics import declare_writes, has_hidden_writes
 
 #: The functions that `torch.vmap` leaves in a graph; what stands between them has a dimension less than it runs with.
@@ -50,8 +51,7 @@ def prepared(
             raise ExportError(
                 f"torch cannot rewrite the program, which writes to views or transforms functions: "
                 f"{str(error).partition(chr(10))[0]}",
-                help="torch.func.grad and jacrev, which need autograd, are beyond torch.export inside a module; "
-                "torch.func.jvp, or a formula for the derivative, is not",
+                help=f"torch.func.grad and jacrev are beyond torch.export inside a module; {DERIVATIVES_THAT_WORK}",
             ) from error
 
 

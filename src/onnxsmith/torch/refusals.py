@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+from collections.abc import Generator, Sequence
 from types import TracebackType
+from typing import Any, NoReturn
 
+from torch._functorch import eager_transforms
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -25,6 +29,48 @@ _ABOUT_STRUCTURE = (
     "Node keys mismatch",
     "Detected mismatch between",
 )
+#: The file of torch in which `torch.func.grad`, `vjp`, `jvp`, `jacrev`, `jacfwd` and `hessian` are.
+_DERIVATIVES = os.path.join("_functorch", "eager_transforms.py")
+_TRANSFORMS: Any = eager_transforms
+#: What a module can do in the place of a derivative that torch.export cannot trace.
+DERIVATIVES_THAT_WORK = (
+    "torch.autograd.functional.jacobian and hessian work, torch.autograd.grad under torch.enable_grad(), "
+    "torch.func.jvp without vmap, and a formula for the derivative"
+)
+
+
+@contextlib.contextmanager
+def refused_derivatives() -> Generator[None]:
+    """Refuse `torch.func.grad`, `vjp` and `jacrev` where a module calls them.
+
+    torch.export traces them, and puts tensors into the program that nothing can read afterwards.
+    """
+    held = _TRANSFORMS.grad_increment_nesting
+
+    def refuse() -> NoReturn:
+        raise _refused_derivative("")
+
+    _TRANSFORMS.grad_increment_nesting = refuse
+    try:
+        yield
+    finally:
+        _TRANSFORMS.grad_increment_nesting = held
+
+
+def _refused_derivative(reason: str) -> ExportError:
+    return ExportError(
+        f"torch.export cannot trace this derivative of torch.func{reason}", help=DERIVATIVES_THAT_WORK
+    )
+
+
+def is_of_derivative(error: Exception) -> bool:
+    """True if an error was raised inside a derivative of torch.func."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename.endswith(_DERIVATIVES):
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
@@ -54,6 +100,10 @@ def explained(error: Exception, small: Sequence[str]) -> ExportError | None:
     if not any(each in text for each in _ABOUT_SIZES):
         if _is_raised_by_user(error.__traceback__):
             return None
+        if is_of_derivative(error):
+            # An AttributeError is about what torch itself is written in.
+            reason = "" if isinstance(error, AttributeError) else f": {_first_paragraph(text)}"
+            return _refused_derivative(reason).locate(place_of(error.__traceback__))
         return ExportError(
             f"torch.export cannot trace the module: {_first_paragraph(text) or type(error).__name__}",
             help="see that the module runs on the example; ONNXSMITH_TRACEBACK=full shows where torch stopped",

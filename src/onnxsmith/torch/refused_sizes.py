@@ -48,9 +48,11 @@ def _resized(given: dict[str, FxArgument], shape: Sequence[TorchSize]) -> Sequen
 
 
 def _windowed(given: dict[str, FxArgument], shape: Sequence[TorchSize]) -> Sequence[TorchSize]:
-    """The dimension that is cut into windows; of larger ones there is a guard."""
+    """The elements of the dimension that is cut into windows, from the last of the first window on."""
     dimension, size = given.get("dimension"), given.get("size")
-    return [shape[dimension]] if isinstance(dimension, int) and shape and size == 1 else []
+    if not isinstance(dimension, int) or not isinstance(size, int) or not size or not shape:
+        return []
+    return [shape[dimension] - (size - 1)]
 
 
 def _narrowed(given: dict[str, FxArgument], shape: Sequence[TorchSize]) -> Sequence[TorchSize]:

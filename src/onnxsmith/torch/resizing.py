@@ -65,6 +65,24 @@ class Resizing:
         """Sizes by the user's names."""
         return {str(self._sizes.text(each)): size for each, size in chosen.items()}
 
+    def with_sizes(self, chosen: Mapping[Symbol, int]) -> dict[Symbol, int] | None:
+        """The example's sizes but for those chosen; None where two are chosen for one name.
+
+        torch has a symbol for each dimension. Those that the user calls alike have one size.
+        """
+        by_name: dict[str, int] = {}
+        for symbol, size in chosen.items():
+            (name,) = self.named({symbol: size})
+            if by_name.setdefault(name, size) != size:
+                return None
+        found = self.symbols()
+        names = {symbol: next(iter(self.named({symbol: size}))) for symbol, size in found.items()}
+        return {
+            **found,
+            **chosen,
+            **{symbol: by_name[name] for symbol, name in names.items() if name in by_name},
+        }
+
     def to(self, chosen: Mapping[Symbol, int], draw: torch.Generator | None = None) -> Inputs | None:
         """The example in sizes; None where a size does not follow from them, or there would be too many elements.
 

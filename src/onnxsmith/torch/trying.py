@@ -19,7 +19,7 @@ from onnxsmith.errors import VerificationError
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
-from onnxsmith.torch.conditions import Narrowing
+from onnxsmith.torch.conditions import MOST_TRIED, Narrowing
 from onnxsmith.torch.guards import line_of
 from onnxsmith.torch.library.kinds import schema_of
 from onnxsmith.torch.refusals import place_of
@@ -27,8 +27,6 @@ from onnxsmith.torch.resizing import Resizing
 from onnxsmith.torch.symbols import Range, Symbol
 from onnxsmith.torch.verifying import Runner, Verification
 
-#: A guard of the module's is tried where it leaves out no more sizes than these.
-_MOST_SIZES = 3
 #: How many sizes of those that one of torch's leaves out are tried, and how many the module may refuse.
 _MOST_TRIES = 8
 _MOST_FAILING = 64
@@ -79,7 +77,7 @@ class Trial:
         left_out = self._left_out(narrowing, resizing, enforced)
         if narrowing.is_torch and not left_out:
             return Outcome.IMPLIED, []
-        if not narrowing.is_torch and not 0 < len(left_out) <= _MOST_SIZES:
+        if not narrowing.is_torch and not 0 < len(left_out) <= MOST_TRIED:
             return Outcome.UNTRIED, []
         raised = self._raised(narrowing, verification, resizing, left_out) if narrowing.is_torch else []
         if raised:
@@ -96,7 +94,7 @@ class Trial:
             if outcome is Outcome.EQUAL:
                 changed = {each: sizes[each] for each in narrowing.symbols if each in sizes}
                 tried.append(", ".join(f"{name} = {size}" for name, size in resizing.named(changed).items()))
-            if len(tried) == _MOST_SIZES:
+            if len(tried) == MOST_TRIED:
                 break
         return (Outcome.EQUAL if tried else Outcome.REFUSED), tried
 
@@ -147,13 +145,14 @@ class Trial:
         """
         if not all(_is_raised(narrowing, verification, resizing, each) for each in left_out[:_MOST_TRIES]):
             return []
-        for none in [resizing.symbols() | {each: 0} for each in narrowing.symbols]:
+        for none in [resizing.with_sizes({each: 0}) for each in narrowing.symbols]:
+            assert none is not None  # of one symbol
             is_kept_out = any(each.holds(resizing.named(none)) is False for each in narrowing.conditions())
             if is_kept_out and not _is_raised(narrowing, verification, resizing, none):
                 names = [
                     resizing.named({each: sizes[each]}) for each in narrowing.symbols for sizes in left_out
                 ]
-                is_one = len(narrowing.symbols) == 1 and len(left_out) <= _MOST_SIZES
+                is_one = len(narrowing.symbols) == 1 and len(left_out) <= MOST_TRIED
                 return [
                     f"{spelled(name)} != {size}" for each in names for name, size in each.items() if is_one
                 ]
@@ -162,14 +161,13 @@ class Trial:
     def _left_out(
         self, narrowing: Narrowing, resizing: Resizing, enforced: Sequence[SizeCondition]
     ) -> list[dict[Symbol, int]]:
-        example = resizing.symbols()
-        found = [
-            example | sizes for sizes in itertools.islice(narrowing.failing(self._allowed), _MOST_FAILING)
-        ]
+        failing = itertools.islice(narrowing.failing(self._allowed), _MOST_FAILING)
+        found = [resizing.with_sizes(sizes) for sizes in failing]
         return [
             each
             for each in found
-            if not any(condition.holds(resizing.named(each)) is False for condition in enforced)
+            if each is not None
+            and not any(condition.holds(resizing.named(each)) is False for condition in enforced)
         ]
 
     def _at(
@@ -205,8 +203,9 @@ def _is_raised(
 ) -> bool:
     """True if torch raises an error for sizes, and they are why.
 
-    The data of an example in other sizes may be what the module refuses, on another line. A number that the graph
-    holds is reason enough; so is a size of 1 that torch takes for no size, of which it notes no line.
+    The data of an example in other sizes may be what the module refuses, on another line; the model fails for such
+    data as well. torch notes a guard once, on the first line that asks. A number that the graph holds is reason
+    enough; so is a size of 1 that torch takes for no size, of which it notes no line.
     """
     inputs = resizing.to(sizes)
     if inputs is None:
@@ -218,7 +217,8 @@ def _is_raised(
         place = place_of(error.__traceback__)
         # torch shortens the names of files whose code it reads.
         is_same = place is not None and line_of(place).endswith(narrowing.places)
-        return narrowing.is_exact or is_same or not narrowing.places
+        is_known = narrowing.is_exact or is_same or not narrowing.places
+        return is_known or verification.is_run(as_called(verification.model), inputs)
     return False
 
 

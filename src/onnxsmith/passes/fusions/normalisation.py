@@ -55,7 +55,12 @@ def _spelled_out(op: RuleOperators, mean: _Mean) -> tuple[_Pattern, _Pattern]:
 
 def _is_over_last(match: Match) -> bool:
     x, axes = match.tensor("x"), match["axes"]
-    if x.dtype not in _FLOATS or not x.shape or not isinstance(x.shape[-1], int) or x.shape[-1] > _WIDEST:
+    if (
+        x.dtype not in _FLOATS
+        or not x.shape
+        or not isinstance(x.shape[-1], int)
+        or not 0 < x.shape[-1] <= _WIDEST
+    ):
         return False
     return axes in ([-1], [len(x.shape) - 1])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxsmith.algorithms import normalisation
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.values import constant, dtype_of, expand, filled
+from onnxsmith.algorithms.values import Size, constant, converted, dtype_of, expand, filled
 from onnxsmith.core.value import TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Translated
@@ -21,12 +21,16 @@ from onnxsmith.types.dtypes import DType
 def layer_norm(
     call: Call,
     x: TensorValue,
-    normalized_shape: Sequence[int],
+    normalized_shape: Sequence[Size],
     weight: TensorValue | None = None,
     bias: TensorValue | None = None,
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Translated:
+    if not all(isinstance(each, int) and each > 0 for each in normalized_shape):
+        # ONNX Runtime's kernel refuses to normalise over no elements.
+        made = normalisation.layer_norm(x, len(normalized_shape), weight, bias, float(eps))
+        return converted(made.result, call.dtype)
     if weight is None:
         weight = expand(constant(np.ones(1, call.dtype.numpy)), list(normalized_shape))
     given = () if bias is None else (bias,)
