@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import onnxsmith.numpy as xp
-from onnxsmith.errors import InputTypeError
+from onnxsmith.errors import InputTypeError, OnnxsmithError
 
 
 def products(x):
@@ -44,3 +44,24 @@ def test_lists_of_lists_are_refused_by_line(function: Callable[..., Any]):
 def test_rows_that_are_arrays_are_taken():
     x = np.arange(3.0)
     np.testing.assert_array_equal(xp.jit(rows_as_arrays)(x), np.outer(x, x))
+
+
+def _in_a_spiral(a: Any) -> Any:
+    first, out = [], []
+    while a.size:
+        first.append(a[:1, 0])
+        out.append(a[0])
+        a = np.rot90(a[1:])
+    return np.concatenate(out), np.concatenate(first)
+
+
+def test_arrays_of_several_shapes_in_one_list_are_refused_at_their_line() -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    with pytest.raises(
+        OnnxsmithError, match=r'has arrays of one shape, and these differ;.*static="shapes"'
+    ) as caught:
+        xp.jit(_in_a_spiral)(x)
+    assert caught.value.span is not None
+    assert caught.value.span.line == _in_a_spiral.__code__.co_firstlineno + 4
+    for found, wanted in zip(xp.jit(_in_a_spiral, static="shapes")(x), _in_a_spiral(x), strict=True):
+        np.testing.assert_array_equal(found, wanted)

@@ -25,6 +25,20 @@ def test_take(dtype: str) -> None:
     agrees("take", x[:0], np.array([0]), axis=0)
 
 
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@pytest.mark.parametrize(("shape", "axis"), [((2, 0), None), ((2, 0), 1), ((0, 2), 0), ((0, 2), -1), ((0,), 0)])
+def test_take_nothing_from_no_elements(shape: tuple[int, ...], axis: int | None, mode: str) -> None:
+    x = np.zeros(shape)
+    agrees("take", x, [], axis=axis, mode=mode)
+    agrees("take", x, np.zeros((2, 0), np.int64), axis=axis, mode=mode)
+
+    def taken(a: Any, places: Any) -> Any:
+        return np.take(a, places, axis=axis, mode=mode)
+
+    places = np.zeros(0, np.int64)
+    np.testing.assert_array_equal(xp.jit(taken)(x, places), taken(x, places), strict=True)
+
+
 @pytest.mark.parametrize("dtype", ["int32", "float64", "complex64"])
 def test_take_along_axis(dtype: str) -> None:
     x = sample(dtype, (3, 4))

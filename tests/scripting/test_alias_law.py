@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from onnxsmith import FLOAT, INT64, script
+from onnxsmith import FLOAT, INT64, jit, script, tensor
 from onnxsmith.errors import MutationError, TensorAssignmentError
 from tests.scripting.alias_law import LAW
 
@@ -229,10 +229,45 @@ def _chosen_in_place(x: FLOAT[3], n: INT64) -> Any:
     ],
 )
 def test_a_shared_array_is_followed(program: Any) -> None:
-    model = script(program).to_model()
+    made = script(program)
+    model = made.to_model()
     for n in (0, 1, 2, 3):
         x = np.float32([1, 2, 3])
         assert_allclose(model(x, np.int64(n)), program(x.copy(), n))
+        assert_allclose(made(x, np.int64(n)), program(x.copy(), n))
+
+
+def _added_in_a_loop(x: FLOAT[3], n: INT64) -> Any:
+    w = np.zeros(3, np.float32)
+    v = w
+    for _ in range(n):
+        w += x[0]
+    w *= x
+    return w + v
+
+
+def _added_in_a_branch(x: FLOAT[3], n: INT64) -> Any:
+    rows = [np.ones(3, np.float32)]
+    if n > 1:
+        rows[0] -= x[0]
+    return rows[0] * x
+
+
+@pytest.mark.parametrize("program", [_added_in_a_loop, _added_in_a_branch])
+def test_a_tensor_is_added_to_an_array_in_place(program: Any) -> None:
+    made = script(program)
+    for n in (0, 1, 2, 3):
+        x = np.float32([1, 2, 3])
+        for way in (made, jit(made), made.to_model()):
+            assert_allclose(way(x, np.int64(n)), program(x.copy(), n))
+
+
+def test_an_array_takes_no_tensor_of_another_shape_in_place() -> None:
+    w = np.zeros(3, np.float32)
+    with pytest.raises(TensorAssignmentError, match=r"FLOAT\[3\], and FLOAT\[2, 3\] cannot be written"):
+        w += tensor(np.ones((2, 3), np.float32))
+    w += tensor(np.ones(3, np.float32))
+    assert_allclose(w, np.ones(3))
 
 
 def _shared_with_a_rebound_one(x: FLOAT[3], n: INT64) -> Any:

@@ -154,7 +154,7 @@ class Tensor(TensorValue):
     @_guarded
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Operand, **kwargs: Any
-    ) -> numpy_calls.Results:
+    ) -> numpy_calls.Results | Array:
         return numpy_calls.universal_function(ufunc, method, inputs, kwargs)
 
     @_guarded

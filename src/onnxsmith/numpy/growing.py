@@ -16,6 +16,8 @@ from onnxsmith.core.semantics.number import kind_of
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import InputTypeError, ShapeError
+from onnxsmith.graphs.raising_nodes import LIMITED
+from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.grown import GrownList
@@ -26,6 +28,11 @@ from onnxsmith.types.value_types import TensorType
 
 #: What numpy makes of Python's numbers.
 _DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+#: Part of the name of a node, which holds neither quotes of Python's nor lines.
+_OF_SEVERAL_SHAPES = (
+    "a list that a loop of the model appends to has arrays of one shape, and these differ;"
+    ' xp.jit(f, static="shapes") runs such a loop in Python'
+)
 _APPENDED = "it was appended to a list that only the model knows the length of"
 
 
@@ -194,6 +201,9 @@ def _with_row(whole: TensorValue, item: TensorValue) -> TensorValue:
         # An empty list knows no size of its elements yet.
         count = op.Slice(op.Shape(whole), np.array([0]), np.array([1]))
         whole = op.Reshape(whole, op.Concat(count, op.Shape(item), axis=0), allowzero=1)
+        # Whether the sizes stay the same from one iteration to the next shows when the model runs, and only here.
+        node = cast(Any, cast(SymbolicTensor, whole).record).producer
+        node.name = f"{LIMITED}{_OF_SEVERAL_SHAPES}|{node.name}"  # its own name tells the line
     return op.Concat(whole, op.Unsqueeze(item, np.array([0])), axis=0)
 
 

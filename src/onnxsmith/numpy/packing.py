@@ -50,7 +50,7 @@ def _packed(x: Array, axis: int, bitorder: str) -> Array:
     count = op.Reshape(op.Div(op.Add(size, more), np.int64(8)), [1])
     shape = op.Concat(op.Shape(whole, end=-1), count, np.array([8], np.int64), axis=0)
     parts = op.Mul(op.Reshape(whole, shape, allowzero=1), _weights(bitorder))
-    made = op.ReduceSum(parts, [-1], keepdims=0)
+    made = op.ReduceSum(parts, [rank], keepdims=0)
     return array_from(values.converted(_last(made, axis), DType.UINT8))
 
 

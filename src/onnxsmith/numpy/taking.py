@@ -48,7 +48,9 @@ def _placed(index: TensorValue, length: values.Size, mode: str) -> TensorValue:
         return place
     size = values.as_tensor(length, DType.INT64)
     if mode == "wrap":
-        return op.Mod(place, size)
+        # No place at all may be taken from an axis without elements; any other is then out of bounds.
+        is_positive = isinstance(length, int) and length > 0
+        return op.Mod(place, size if is_positive else op.Max(size, np.int64(1)))
     return op.Min(op.Max(place, np.int64(0)), op.Sub(size, np.int64(1)))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxsmith.errors import NotRunnableError, OperatorFailedError
 from onnxsmith.errors.kinds import BY_ZERO, NO_MEMORY
-from onnxsmith.graphs.raising_nodes import RAISED
+from onnxsmith.graphs.raising_nodes import LIMITED, RAISED
 from onnxsmith.runtime.facts.gating import failed_check
 from onnxsmith.runtime.single_node import Call
 from onnxsmith.schema.definition import OperatorDef
@@ -58,7 +58,7 @@ _NOT_SUPPORTED = re.compile(
 
 
 # A node of a function is called by the name of the call, too, where the runtime has put it in the place of the call.
-_RAISED_NAME = re.compile(rf"Name:'(?:_inlfunc_\w*_)?{RAISED}(?P<words>[^'|\n]*)\|' Status Message")
+_RAISED_NAME = re.compile(rf"Name:'(?:_inlfunc_\w*_)?{RAISED}(?P<words>[^'|\n]*)\|\w*' Status Message")
 
 
 def plain_reason(error: BaseException) -> str:
@@ -68,7 +68,8 @@ def plain_reason(error: BaseException) -> str:
         return check.reason
     raised = _RAISED_NAME.search(str(error))
     if raised is not None:
-        return f"it raises {raised['words']}"
+        limit = f"{RAISED}{raised['words']}".partition(LIMITED)[2]
+        return limit or f"it raises {raised['words']}"
     text = _STATUS.sub("", _shortened(str(error).strip()))
     text = _WHILE_RUNNING.sub("", text)
     text = text.partition("\nStacktrace")[0]

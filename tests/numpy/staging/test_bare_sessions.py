@@ -103,12 +103,37 @@ def test_a_loop_of_one_turn_less_than_rows_runs_on_no_rows() -> None:
                 np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
-def test_least_squares_of_no_rows_in_the_form_for_the_runtime() -> None:
+def test_least_squares_of_no_rows() -> None:
     def fitted(x, y):
         a = np.column_stack([x, np.ones(len(x))])
         return np.linalg.lstsq(a, y, rcond=None)[0]
 
-    model = xp.to_model(fitted, DOUBLE["N"], DOUBLE["N"], verify=False).for_runtime()
+    model = xp.to_model(fitted, DOUBLE["N"], DOUBLE["N"], verify=False)
+    for made in (model, model.for_runtime()):
+        session = onnxruntime.InferenceSession(made.proto.SerializeToString())
+        (found,) = session.run(None, {"x": np.zeros(0), "y": np.zeros(0)})
+        np.testing.assert_array_equal(found, [0, 0])
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.linalg.pinv,
+        lambda a: np.linalg.lstsq(a, a, rcond=None),
+        lambda a: np.packbits(a > 0, axis=1),
+        lambda a: np.packbits(a > 0, axis=0),
+    ],
+)
+def test_matrices_without_elements_in_a_plain_session(function: Any, shape: tuple[int, int]) -> None:
+    def of(a):
+        return function(a)
+
+    model = xp.to_model(of, DOUBLE["M", "N"], verify=False)
     session = onnxruntime.InferenceSession(model.proto.SerializeToString())
-    (found,) = session.run(None, {"x": np.zeros(0), "y": np.zeros(0)})
-    np.testing.assert_array_equal(found, [0, 0])
+    a = np.zeros(shape)
+    wanted = function(a)
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    for found, right in zip(session.run(None, {"a": a}), wanted, strict=True):
+        np.testing.assert_array_equal(found, right)
+        assert np.shape(found) == np.shape(right)

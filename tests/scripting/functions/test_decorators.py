@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from onnxsmith import FLOAT, script
-from onnxsmith.errors import CallError
+from onnxsmith.errors import CallError, UnknownMethodError
 
 
 class Scaled:
@@ -56,3 +58,34 @@ def test_the_model_of_a_method_needs_its_object() -> None:
     np.testing.assert_array_equal(ScaledMore().of_the_object.to_model()(X), X * 5)
     with pytest.raises(CallError, match="nobody says of which object"):
         Scaled.of_the_object.to_model()
+
+
+@pytest.mark.parametrize("given", [3, 21, True])
+def test_a_number_is_no_function(given: Any) -> None:
+    with pytest.raises(CallError, match=r"is for Python functions, not (int|bool)") as caught:
+        script(given)
+    assert caught.value.span is not None
+    assert caught.value.span.file == __file__
+    made = script(opset=21)(lambda x: x + x)
+    np.testing.assert_array_equal(made(X), X * 2)
+
+
+def test_the_object_of_a_method_is_named_self() -> None:
+    with pytest.raises(UnknownMethodError, match=r"'this' is an input, a tensor; .* if that is named self"):
+
+        class _Scaled:
+            h = 2.0
+
+            @script
+            def scaled(this, x):  # the mistake
+                return x * this.h
+
+    with pytest.raises(UnknownMethodError) as caught:
+
+        class _Plain:
+            @staticmethod
+            @script
+            def relu(x: FLOAT["N"]):
+                return x.relu()
+
+    assert "self" not in str(caught.value.help)

@@ -15,10 +15,12 @@ import numpy as np
 from onnxsmith.core.operands import operators_for
 from onnxsmith.core.semantics.numpys_types import UFUNCS, Meaning, Results, compute
 from onnxsmith.core.value import NumberValue, Operand, TensorValue, Value
-from onnxsmith.errors import ShapeError, TracedValueError
+from onnxsmith.errors import ShapeError, TensorAssignmentError, TracedValueError
 from onnxsmith.schema import registry
 from onnxsmith.schema.other_names import ONNX_NAMES
 from onnxsmith.source import Span, caller_frame, caller_span, parse_expression, position_span, text_of
+from onnxsmith.types.dtypes import DType
+from onnxsmith.types.value_types import TensorType
 
 #: numpy's universal functions that Python's operators on arrays are made of.
 _OPERATORS: dict[str, Meaning] = {each.__name__: meaning for meaning, each in UFUNCS.items()}
@@ -32,12 +34,38 @@ _NAMES = {"fabs": "Abs", "around": "Round", "sum": "ReduceSum", "mean": "ReduceM
 
 def universal_function(
     ufunc: np.ufunc, method: str, inputs: Sequence[Operand], kwargs: Mapping[str, Any]
-) -> Results:
-    """Answers numpy's protocol for `array + tensor` and `np.add(array, tensor)`."""
+) -> Results | np.ndarray[Any, Any]:
+    """Answers numpy's protocol for `array + tensor`, `array += tensor` and `np.add(array, tensor)`."""
     name: str = ufunc.__name__
-    if method == "__call__" and not kwargs and name in _OPERATORS:
-        return compute(_OPERATORS[name], *inputs)
+    if method == "__call__" and name in _OPERATORS:
+        if not kwargs:
+            return compute(_OPERATORS[name], *inputs)
+        if _is_in_place(inputs, kwargs):
+            return _stored(compute(_OPERATORS[name], *inputs), kwargs["out"][0])
     raise refused(name if method == "__call__" else f"{name}.{method}", inputs)
+
+
+def _is_in_place(inputs: Sequence[Operand], kwargs: Mapping[str, Any]) -> bool:
+    """True for `array += tensor` where the tensor has its elements: a model makes a tensor of the array before."""
+    out = kwargs.get("out", ())
+    return (
+        len(kwargs) == len(out) == 1
+        and type(out[0]) is np.ndarray
+        and out[0] is inputs[0]
+        and not any(isinstance(each, Value) and each.is_symbolic for each in inputs)
+    )
+
+
+def _stored(result: Results, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array with other elements, which all of its names see."""
+    made = np.asarray(cast(Any, result))
+    if made.shape != array.shape or made.dtype != array.dtype:
+        old, new = (TensorType(DType.from_numpy(each.dtype), each.shape) for each in (array, made))
+        raise TensorAssignmentError(
+            f"this array is {old!r}, and {new!r} cannot be written to it", help="make a new one: x = x + y"
+        )
+    array[...] = made
+    return array
 
 
 def array_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> NoReturn:

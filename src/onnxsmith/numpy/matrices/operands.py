@@ -54,7 +54,10 @@ def working(x: Array) -> Field:
 
 def scaled(z: Field) -> tuple[Field, TensorValue]:
     """Matrices whose squares neither overflow nor vanish, and what each was divided by: 1 unless it is far out."""
-    largest = op.ReduceMax(z.size(), [-2, -1], keepdims=1)
+    sizes = z.size()
+    rank = values.rank_of(sizes)
+    # From the front: ONNX Runtime reduces no elements along a negative axis wrongly.
+    largest = op.ReduceMax(sizes, [rank - 2, rank - 1], keepdims=1)
     is_far = op.Or(
         op.And(op.Less(largest, np.float64(1e-100)), op.Greater(largest, np.float64(0))),
         op.And(op.Greater(largest, np.float64(1e100)), op.Less(largest, np.float64(np.inf))),

@@ -12,6 +12,7 @@ from onnxsmith.algorithms.linalg import determinants, lu, powers
 from onnxsmith.algorithms.linalg.matrices import batch_identity, sizes
 from onnxsmith.algorithms.linalg.pseudoinverse import eigen_parts, pseudoinverse, singular_parts
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike
@@ -192,11 +193,16 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -
 # -- inverses of what has none ---------------------------------------------------------------------------
 
 
+def _last_axis(x: TensorValue) -> int:
+    """The last axis, counted from the front: ONNX Runtime reduces no elements along a negative axis wrongly."""
+    return values.rank_of(x) - 1
+
+
 @recorded()
 def _pseudoinverted(a: Array, relative: Array, hermitian: bool) -> Array:
     z = working(a)
     parts = eigen_parts(z) if hermitian else singular_parts(z)
-    largest = op.ReduceMax(op.Abs(parts.values), [-1], keepdims=1)
+    largest = op.ReduceMax(op.Abs(parts.values), [_last_axis(parts.values)], keepdims=1)
     limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
     return array_from(pseudoinverse(z, parts, limit))
 
@@ -239,10 +245,10 @@ def _rank(a: Array, relative: Array | None, absolute: Array | None, hermitian: b
         limit = op.Unsqueeze(values.converted(tensor_of(absolute), DType.DOUBLE), [-1])
     else:
         assert relative is not None  # one of the two is given
-        largest = op.ReduceMax(found, [-1], keepdims=1)
+        largest = op.ReduceMax(found, [_last_axis(found)], keepdims=1)
         limit = op.Mul(largest, op.Unsqueeze(values.converted(tensor_of(relative), DType.DOUBLE), [-1]))
     above = values.converted(op.Greater(found, limit), DType.INT64)
-    return array_from(op.ReduceSum(above, [-1], keepdims=0))
+    return array_from(op.ReduceSum(above, [_last_axis(above)], keepdims=0))
 
 
 @public("linalg.matrix_rank")
@@ -295,11 +301,11 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: ArrayLike | None = None) -> LstsqRe
 def _least_squares(a: Array, b: Array, relative: Array) -> tuple[Array, Array, Array, Array]:
     z, right = working(a), working(b)
     parts = singular_parts(z)
-    largest = op.ReduceMax(op.Abs(parts.values), [-1], keepdims=1)
+    largest = op.ReduceMax(op.Abs(parts.values), [0], keepdims=1)
     limit = op.Mul(largest, values.converted(tensor_of(relative), DType.DOUBLE))
     x = pseudoinverse(z, parts, limit) @ right
-    rank = op.ReduceSum(values.converted(op.Greater(parts.values, limit), DType.INT64), [-1], keepdims=0)
-    rest = op.ReduceSum((right - z @ x).squared_size(), [-2], keepdims=0)
+    rank = op.ReduceSum(values.converted(op.Greater(parts.values, limit), DType.INT64), [0], keepdims=0)
+    rest = op.ReduceSum((right - z @ x).squared_size(), [0], keepdims=0)
     # numpy gives residuals only where all columns count and there are more rows.
     rows, columns = (values.cast(each, DType.INT64) for each in sizes(z)[-2:])
     is_given = op.And(op.Equal(rank, columns), op.Greater(rows, columns))

@@ -171,7 +171,7 @@ def script(
 
 @_overload
 def script(
-    function: Opset | ModuleType | int | None = None,
+    function: Opset | ModuleType | None = None,
     default_opset: Opset | ModuleType | int | None = None,
     *,
     domain: str | None = None,

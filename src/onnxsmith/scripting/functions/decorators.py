@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar, cast
 
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.errors import CallError, OnnxsmithError, boundary
+from onnxsmith.errors import CallError, OnnxsmithError, UnknownMethodError, boundary
 from onnxsmith.graphs.opsets import check_opset_version
 from onnxsmith.opset.custom import Opset
 from onnxsmith.opset.module import is_opset_module
@@ -19,6 +20,7 @@ from onnxsmith.scripting.functions.function import ScriptFunction
 from onnxsmith.scripting.functions.opset_choice import OpsetLike, named_version
 from onnxsmith.scripting.functions.wrapped import plain_function
 from onnxsmith.scripting.staging.script_values import Function
+from onnxsmith.source import text_of
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.jit import Jit
@@ -32,7 +34,7 @@ Made: TypeAlias = "ScriptFunction | _ClassScript | staticmethod[..., UserValue]"
 
 @boundary
 def script(
-    function: Decorated | OpsetLike | None = None,
+    function: Decorated | Opset | types.ModuleType | None = None,
     default_opset: OpsetLike | None = None,
     *,
     domain: str | None = None,
@@ -71,7 +73,12 @@ def script(
         "producer_version": producer_version,
     }
     options["model_options"] = {name: value for name, value in of_models.items() if value is not None}
-    is_opset = isinstance(function, Opset | int) or (
+    if isinstance(function, int):
+        raise CallError(
+            f"@script is for Python functions, not {type(function).__name__}",
+            help=f"the version of an opset is given by name: script(opset={int(function)})",
+        )
+    is_opset = isinstance(function, Opset) or (
         isinstance(function, types.ModuleType) and is_opset_module(function)
     )
     if is_opset and opset is not None:
@@ -115,11 +122,11 @@ def _make(function: Decorated, options: Mapping[str, Any]) -> Made:
     if isinstance(function, classmethod):
         return _ClassScript(_script_of(cast(Any, function).__func__, options))
     if isinstance(function, staticmethod):
-        return staticmethod(_script_of(function.__func__, options))
+        return staticmethod(_script_of(function.__func__, options, is_static=True))
     return _script_of(function, options)
 
 
-def _script_of(function: Function, options: Mapping[str, Any]) -> ScriptFunction:
+def _script_of(function: Function, options: Mapping[str, Any], *, is_static: bool = False) -> ScriptFunction:
     if isinstance(function, types.MethodType):
         return _script_of(function.__func__, options).__get__(cast(UserValue, function.__self__))
     plain = plain_function(function)
@@ -133,6 +140,8 @@ def _script_of(function: Function, options: Mapping[str, Any]) -> ScriptFunction
         made = ScriptFunction(plain, **options)
         made.check()
     except OnnxsmithError as error:
+        if not is_static:
+            _explain_first_parameter(error, plain)
         collected = _collected.get()
         if collected is None:
             raise
@@ -141,6 +150,18 @@ def _script_of(function: Function, options: Mapping[str, Any]) -> ScriptFunction
     finally:
         resume(tracer)
     return made
+
+
+def _explain_first_parameter(error: OnnxsmithError, function: types.FunctionType) -> None:
+    """Say of `this.h`, in a method whose first parameter is not named `self`, that the parameter is an input."""
+    class_name = function.__qualname__.rpartition(".")[0]
+    first = next(iter(inspect.signature(function).parameters), "")
+    is_method = class_name and not class_name.endswith("<locals>") and first not in function.__annotations__
+    if not is_method or not isinstance(error, UnknownMethodError) or error.span is None:
+        return
+    if (text_of(error.span) or "").startswith(f"{first}."):
+        named = f"'{first}' is an input, a tensor; the object of a method is its first parameter if that is named self"
+        error.help = named if error.help is None else f"{error.help};\n{named}"
 
 
 #: Where a check of a whole file wants the errors of its scripts, so that the first does not hide the others.
