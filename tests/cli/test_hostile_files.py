@@ -22,7 +22,7 @@ CHOSEN = {
     "functions_that_double_in_branches": ["convert down", "view as a picture"],
     "function_of_one_name_twice": ["optimize"],
     "slice_of_a_declared_size_below_zero": ["check", "optimize"],
-    "slice_behind_a_window_that_is_too_large": ["check", "optimize"],
+    "slice_behind_a_window_that_is_too_large": ["check", "check --runtime", "optimize", "profile"],
     "external_data_at_a_word": ["check"],
     "input_of_many_dimensions": ["profile"],
     "long_name_of_an_operator": ["compare"],

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 import onnx
 from onnx import helper
 
+from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.inference_traps import size_below_zero
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight
 from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
@@ -31,6 +33,8 @@ from onnxsmith.types.dtypes import DType
 _MOST_SEEDS = 1 << 24
 #: The operator whose kernel prints when it is made: it says that mode=max will change, and has for years.
 _LOUD = ("", "RoiAlign")
+#: The operator at which the runtime's inference ends the process for a size below zero.
+_SLICE = ("", "Slice")
 #: The operator that is folded wrongly in bodies: see `folded_branches`.
 _BRANCH = ("", "If")
 _RANDOM = frozenset(("", name) for name in RANDOM)
@@ -88,6 +92,17 @@ def refuse_past_measure(model: onnx.ModelProto) -> None:
         )
 
 
+def refuse_negative_sizes(model: onnx.ModelProto, operators: Set[tuple[str, str]]) -> None:
+    """Raise NotRunnableError where a `Slice` gets a size below zero: the runtime's inference ends the process on it."""
+    found = size_below_zero(model) if _SLICE in operators else None
+    if found is not None:
+        value, size = found
+        raise NotRunnableError(
+            f"the model cannot run: '{value}' would have the size {size}",
+            help="a window is larger than its image, or more is cut off than there is",
+        )
+
+
 def is_on_cpu(settings: Settings) -> bool:
     """True if the facts about the CPU's kernels apply: no other provider was chosen."""
     return all(name == CPU for name, _ in settings.providers)
@@ -111,6 +126,7 @@ def _make_session(
     optimize: bool,
     profiling: onnxruntime_api.Profiling | None = None,
 ) -> onnxruntime_api.Session:
+    refuse_negative_sizes(model.proto, operators)
     given = hand_over(model if operators.isdisjoint(_RANDOM) else _with_own_seeds(model))
     with onnxruntime_api.hushed() if _LOUD in operators else nullcontext():
         return onnxruntime_api.create_session(

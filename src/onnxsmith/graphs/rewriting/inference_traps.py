@@ -117,6 +117,25 @@ def infer(model: onnx.ModelProto, *, follows_sizes: bool = False, is_strict: boo
         groups = groups[1:]
 
 
+def size_below_zero(model: onnx.ModelProto) -> tuple[str, int] | None:
+    """A value of the main graph with a size below zero where a `Slice` may get one, and that size; None without one.
+
+    Where no slice is behind a node that may give such a size, as in most models, nothing is inferred.
+    """
+    groups, never = _doubtful_slices(model, follows_sizes=False)
+    if not groups and not never:
+        return None
+    try:
+        found = infer(without_traps(model))
+    except Exception:  # what is wrong with the model, the runtime says
+        return None
+    for info in (*found.graph.input, *found.graph.value_info, *found.graph.output):
+        for size in info.type.tensor_type.shape.dim:
+            if size.dim_value < 0:
+                return info.name, size.dim_value
+    return None
+
+
 def _without_slices(model: onnx.ModelProto, places: Set[int]) -> onnx.ModelProto:
     """The model with slices whose ends nothing knows, so that inference finds their rank alone."""
     copy = onnx.ModelProto()
@@ -154,7 +173,7 @@ def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[li
     numbers = {each.name: each for each in model.graph.initializer}
     for node in nodes:
         if node.op_type == "Constant" and node.output:
-            numbers.update((node.output[0], each.t) for each in node.attribute if each.HasField("t"))
+            numbers.update((node.output[0], _tensor_of(each)) for each in node.attribute)
     shrinking = _Shrinking(numbers, follows_sizes and any(_may_subtract(node, numbers) for node in nodes))
     if not any(shrinking.is_possible(node) for node in nodes):
         return [], []
@@ -176,6 +195,13 @@ def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[li
     never = [place for place in slices if place >= count]
     never += [place for group in ordered[_MOST_GROUPS:] for place in group]
     return ordered[:_MOST_GROUPS], never
+
+
+def _tensor_of(attribute: onnx.AttributeProto) -> onnx.TensorProto:
+    """The numbers of a constant, which may stand in a tensor or in the attribute itself."""
+    if attribute.HasField("t"):
+        return attribute.t
+    return numpy_helper.from_array(np.array([*attribute.ints, attribute.i], np.int64))
 
 
 def _is_slice(node: onnx.NodeProto) -> bool:
