@@ -19,7 +19,7 @@ def parts_of(size: int) -> Model:
     }}""")
 
 
-@pytest.mark.parametrize(("size", "words"), [(1, None), (2, "a sequence of 3 became one of 2")])
+@pytest.mark.parametrize(("size", "words"), [(1, None), (2, "a sequence of 3, and a sequence of 2")])
 def test_sequences(size: int, words: str | None) -> None:
     verdict = verdict_on(parts_of(1), parts_of(size), [X])
     assert verdict.is_equal is (words is None)
@@ -41,7 +41,7 @@ def labelled(factor: float, names: str = '"a", "b"') -> Model:
         (labelled(1.0), None),
         (labelled(1.0000002), None),
         (labelled(1.5), "by 0.5"),
-        (labelled(1.0, '"a", "c"'), "the keys of a map are others"),
+        (labelled(1.0, '"a", "c"'), "a map with the keys 'a', 'b', and a map with the keys 'a', 'c'"),
     ],
     ids=["same", "rounded otherwise", "another number", "another key"],
 )
