@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from onnxsmith.decompiling import decompile
-from onnxsmith.errors import boundary
+from onnxsmith.errors import InputTypeError, boundary
 from onnxsmith.graphs.files import save_bytes
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema.default_version import default_opset_version
@@ -60,6 +60,14 @@ def export_onnx_lib(functions: Sequence[ScriptFunction], filename: str | os.Path
     ...     [each.name for each in onnx.load(pathlib.Path(folder, "library.onnx")).functions]
     ['l2norm']
     """
+    if not hasattr(functions, "__iter__"):
+        functions = [cast(Any, functions)]  # one script alone is a library, too
+    wrong = [each for each in functions if not hasattr(each, "to_function_proto")]
+    if wrong:
+        raise InputTypeError(
+            f"a library is made of scripts, not of {type(wrong[0]).__name__}",
+            help="give a list of functions under @script",
+        )
     imports = {"": default_opset_version()}
     protos = [each.to_function_proto() for each in functions]
     for each, proto in zip(functions, protos, strict=True):

@@ -133,3 +133,15 @@ def test_a_plain_file_needs_no_onnx_ir(tmp_path: Path) -> None:
     )
     assert python("-c", code, cwd=tmp_path).stdout.splitlines()[-1] == "[]"
     assert "onnx_ir" in sys.modules  # the test would see it
+
+
+def test_a_constant_of_another_kind_of_attribute_is_no_plain_file() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[2, 2] x) => (y) '
+        "{ c = Constant<value = float[2] {1, 2}>() y = MatMul(x, c) }"
+    )
+    attribute = model.graph.node[0].attribute[0]
+    attribute.Clear()
+    attribute.CopyFrom(helper.make_attribute("value", 3))
+    del model.graph.value_info[:]
+    quick_description(model)  # with or without a result: its error would be one of Python's

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from onnxsmith import FLOAT, Model, load, trace
+from onnxsmith.errors import ModelWriteError
 from onnxsmith.graphs.temporary_files import temporary_file
 
 WRITER = """
@@ -60,3 +63,11 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
         assert link.is_symlink()
         assert load(target).outputs == load(link).outputs
     assert os.listdir(tmp_path / "there") == ["real.onnx"]
+
+
+def test_a_link_that_leads_back_to_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.onnx").symlink_to("b.onnx")
+    (tmp_path / "b.onnx").symlink_to("a.onnx")
+    with pytest.raises(ModelWriteError, match="leads back to itself"):
+        model().save(tmp_path / "a.onnx")
+    assert (tmp_path / "a.onnx").is_symlink()

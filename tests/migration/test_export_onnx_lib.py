@@ -11,7 +11,7 @@ import pytest
 import onnxsmith
 from onnxsmith import FLOAT, Opset, script
 from onnxsmith import opset15 as op
-from onnxsmith.errors import CallError
+from onnxsmith.errors import CallError, InputTypeError
 
 LIBRARY = Opset("com.mydomain", 3)
 
@@ -62,3 +62,9 @@ def test_an_opset_is_given_once() -> None:
     with pytest.raises(CallError, match="the opset is given twice"):
         script(LIBRARY, opset=LIBRARY)
     assert script(lambda x: x + 1.0, opset=LIBRARY).domain == "com.mydomain"
+
+
+def test_a_library_is_made_of_scripts(tmp_path: Path) -> None:
+    for wrong in (np.zeros((2, 3)), [3], [len], 3, None):
+        with pytest.raises(InputTypeError, match="a library is made of scripts"):
+            onnxsmith.export_onnx_lib(wrong, tmp_path / "library.onnx")  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
 """The law that numpy's refusals to store a value are ours: element types × values × kinds of stores, all of them.
 
 A value is a number of numpy's, an array without dimensions, or a vector of one. Stores run at once on arrays of ours;
-the commonest of them as models, too. Where numpy stores a value, the elements agree, unless C leaves them open.
+the commonest of them as models, too, and there of Python's numbers as well. Where numpy stores a value, the elements
+agree, unless C leaves them open.
 """
 
 from __future__ import annotations
@@ -38,11 +39,25 @@ STORES = {
     "place": "np.place(a, np.array([True, False]), v)",
     "flat": "a.flat = v",
     "diagonal": "a = np.stack([a, a]); np.fill_diagonal(a, v)",
+    "insert": "a = np.insert(a, 0, v)",
+    "insert list": "a = np.insert(a, 0, [v, v])",
+    "pad": "a = np.pad(a, 1, constant_values=v)",
 }
-#: Those that are tried as models; the last one is no store of arrays of ours, which numpy's own function would make.
-RECORDED = ("item", "all", "slice", "fill", "list", "places", "array")
-_OF_MODELS = {"array": "a = np.array([v, v], a.dtype)"}
-FORMS = {"number": "w[0]", "sum": "w.sum(dtype=w.dtype)", "no dimensions": "w.reshape(())", "vector": "w"}
+#: Stores that are no functions of arrays of ours: numpy's own would make arrays.
+_OF_MODELS = {
+    "array": "a = np.array([v, v], a.dtype)",
+    "grown list": "a = np.array([v for _ in range(len(a))], a.dtype)",
+    "iterator": "a = np.fromiter((v for _ in range(len(a))), a.dtype)",
+}
+#: Those that are tried as models.
+RECORDED = ("item", "all", "slice", "fill", "list", "places", "insert", "insert list", "pad", *_OF_MODELS)
+FORMS = {
+    "number": "w[0]",
+    "python": "w[0].item()",
+    "sum": "w.sum(dtype=w.dtype)",
+    "no dimensions": "w.reshape(())",
+    "vector": "w",
+}
 _VALUES: dict[str, tuple[Any, ...]] = {
     "b": (False, True),
     "i": (1, -1, 127, 128, -129, 300, 40_000, 2**40),
@@ -94,11 +109,13 @@ def stores() -> Iterator[Store]:
                     np.dtype(given).type(value)
                 except OverflowError:
                     continue
-            for how, form in itertools.product(STORES, FORMS):
+            for how, form in itertools.product(STORES, [each for each in FORMS if each != "python"]):
                 yield Store(how, form, given, wanted, value, False)
             if wanted in INTEGERS and given != wanted:
-                for how in RECORDED:
-                    yield Store(how, "number", given, wanted, value, True)
+                # What only the model knows is no complex number of Python's.
+                forms = ("number",) if given.startswith("complex") else ("number", "python")
+                for how, form in itertools.product(RECORDED, forms):
+                    yield Store(how, form, given, wanted, value, True)
 
 
 def judge(store: Store) -> Verdict:

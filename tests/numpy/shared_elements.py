@@ -2,7 +2,7 @@
 
 The calls are those of `every_argument`, on arrays that lie in memory in three ways. After a write to one of them, all
 arguments and results hold what numpy's hold. Where numpy makes a view, a write or the read that follows may be refused;
-where it makes a copy, both go on.
+where it makes a copy, both go on. Writes to all elements in a row (`ravel`) may be refused anywhere.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ class Write(NamedTuple):
     layout: str
     is_result: bool
     place: int
+    #: Whether all elements are written to in a row, by `ravel`: a view or a copy, as they lie in memory.
+    is_flat: bool = False
 
     def __str__(self) -> str:
-        written = f"{'result' if self.is_result else 'argument'} {self.place}"
+        written = f"{'result' if self.is_result else 'argument'} {self.place}{'.ravel()' * self.is_flat}"
         return f"{self.call}, {self.layout}, then a write to {written}"
 
 
@@ -80,7 +82,9 @@ def _called(write: Write, *, is_ours: bool) -> _State:
 
 def _write(state: _State, write: Write) -> None:
     arrays = state.results if write.is_result else state.arguments
-    arrays[write.place][...] = arrays[write.place].dtype.type(7)
+    array = arrays[write.place]
+    if array.size or not write.is_flat:  # of nothing, there is nothing to be seen
+        (array.ravel() if write.is_flat else array)[...] = array.dtype.type(7)
 
 
 def judge(write: Write) -> Verdict:
@@ -106,7 +110,7 @@ def judge(write: Write) -> Verdict:
             _write(found, write)
             told = _told(wanted, found)
         except OnnxsmithError as error:
-            kind = "refused" if is_shared else "wrong"
+            kind = "refused" if is_shared or write.is_flat else "wrong"
             return Verdict(kind, f"{write}: {error}")
     return Verdict("equal") if told is None else Verdict("wrong", f"{write}: {told}")
 
@@ -144,6 +148,7 @@ def writes(call: Call) -> Iterator[Write]:
     for layout in LAYOUTS:
         yield from (Write(call, layout, True, place) for place in (0, 1))
         yield Write(call, layout, False, 0)
+        yield Write(call, layout, True, 0, is_flat=True)
 
 
 def verdicts(seed: int) -> Iterator[Verdict]:

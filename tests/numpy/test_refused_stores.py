@@ -84,3 +84,53 @@ def test_flat_repeats_values() -> None:
     for a in (xp.zeros((2, 2)), np.zeros((2, 2))):
         a.flat = [1, 2, 3]
         assert np.asarray(a).tolist() == [[1, 2], [3, 1]]
+
+
+def _inserted(a: Any, n: Any) -> Any:
+    return np.insert(a, 0, n)
+
+
+def _padded(a: Any, n: Any) -> Any:
+    return np.pad(a, 1, constant_values=n)
+
+
+def _copied(a: Any, n: Any) -> Any:
+    a = a.copy()
+    np.copyto(a, n)
+    return a
+
+
+def _ranged(a: Any, n: Any) -> Any:
+    return np.arange(n, n + len(a), dtype=a.dtype)
+
+
+def _collected(a: Any, n: Any) -> Any:
+    return np.array([each * n for each in range(len(a))], a.dtype)
+
+
+def _iterated(a: Any, n: Any) -> Any:
+    return np.fromiter((n for _ in range(len(a))), a.dtype)
+
+
+def _piecewise(a: Any, n: Any) -> Any:
+    return np.piecewise(a, [a > 1], [n])
+
+
+@pytest.mark.parametrize(
+    "function", [_inserted, _padded, _copied, _ranged, _collected, _iterated, _piecewise]
+)
+def test_python_numbers_that_are_out_of_bounds_are_not_stored_by_functions(function: Any) -> None:
+    a, jitted = np.array([1, 2, 3], np.int16), xp.jit(function)
+    for n in (1, 2, 7):  # from the second value on, the model computes with the number
+        np.testing.assert_array_equal(jitted(a, n), function(a, n))
+    for n in (40_000, -70_000):
+        with pytest.raises(OverflowError):
+            function(a, n)
+        with pytest.raises((OverflowError, OutOfBoundsError)):
+            jitted(a, n)
+
+
+def test_choices_take_python_numbers_in_the_type_of_the_arrays() -> None:
+    a = np.array([1, 2], np.int16)
+    found = xp.choose(xp.asarray([0, 1]), [xp.asarray(a), 4])
+    assert found.dtype == np.choose([0, 1], [a, 4]).dtype == np.int16

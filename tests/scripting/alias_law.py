@@ -62,11 +62,16 @@ class _Writer:
             self._flow(depth + 1) if depth < 2 and self._draw.random() < 0.15 else self._line(depth + 1)
             for _ in range(self._draw.randrange(1, 4))
         ]
+        if head.startswith("if") and self._draw.random() < 0.4:
+            self.arrays = dict(known)
+            others = [self._line(depth + 1) for _ in range(self._draw.randrange(1, 3))]
+            lines += [f"{pad}else:\n", *others]
         self.arrays = known
         return f"{pad}{head}\n{''.join(lines)}"
 
     def _line(self, depth: int) -> str:
-        make = self._draw.choices([self._alias, self._write, self._rebind], [4, 5, 1])[0]
+        makes = [self._alias, self._write, self._rebind, self._give]
+        make = self._draw.choices(makes, [4, 5, 1, 1])[0]
         return f"{'    ' * depth}{make()}\n"
 
     def _alias(self) -> str:
@@ -111,15 +116,24 @@ class _Writer:
         target = self._draw.choice(names)
         return f"{target} = {target} * 2"
 
+    def _give(self) -> str:
+        """An array for a variable that has one, perhaps on one path only."""
+        target = self._draw.choice([each for each in self.arrays if each.isidentifier()])
+        sources = [each for each, rank in self.arrays.items() if rank == self.arrays[target]]
+        first, second = self._draw.choice(sources), self._draw.choice(sources)
+        if self._draw.random() < 0.5:
+            return f"{target} = {first}"
+        return f"{target} = {first} if n > 1 else {second}"
+
 
 def _model_of_script(function: Any) -> Callable[..., Any]:
     return script(function).to_model(input_types=[FLOAT["N"], INT64])
 
 
 def verdict(seed: int) -> Verdict:
-    """The verdict on the program of a seed: one in four is a script, the others are code for numpy."""
+    """The verdict on the program of a seed: half of them are scripts, the others are code for numpy."""
     draw = random.Random(seed)
-    is_script = draw.random() < 0.25
+    is_script = draw.random() < 0.5
     text = _Writer(draw, is_script=is_script).program()
     file = f"<aliases {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)

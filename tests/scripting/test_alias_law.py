@@ -169,9 +169,37 @@ def _beside_a_tensor(x: FLOAT[3], n: INT64) -> Any:
     return x + v[0] * total
 
 
+def _chosen_alone(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones((2, 3), np.float32)
+    if n > 1:
+        w = w * 2
+    v = w.T
+    v += 1
+    w -= 3
+    return x + w[0] + v[:, 1]
+
+
+def _chosen_beside_a_tensor(x: FLOAT[3], n: INT64) -> Any:
+    w = np.zeros(3, np.float32)
+    if n > 1:
+        w = w + x
+    w += x
+    return w
+
+
+def _chosen_in_place(x: FLOAT[3], n: INT64) -> Any:
+    w = np.zeros(3, np.float32)
+    w = w + x if n > 1 else w
+    w += x
+    return w
+
+
 @pytest.mark.parametrize(
     "program",
     [
+        _chosen_alone,
+        _chosen_beside_a_tensor,
+        _chosen_in_place,
         _under_another_name,
         _in_a_list,
         _in_a_view,
@@ -251,15 +279,96 @@ def _in_an_object(x: FLOAT[3], n: INT64) -> Any:
     return x + held.a
 
 
+def _chosen_by_a_branch(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.zeros(3, np.float32), np.ones(3, np.float32)
+    if n > 1:
+        v = w
+    else:
+        v = u
+    v += 1
+    return x + w + u + v
+
+
+def _chosen_by_an_expression(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.zeros(3, np.float32), np.ones(3, np.float32)
+    v = w if n > 1 else u
+    v += 1
+    return x + w + u + v
+
+
+def _pick(a: Any, b: Any, n: Any) -> Any:
+    return a if n > 1 else b
+
+
+def _chosen_by_a_helper(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.zeros(3, np.float32), np.ones(3, np.float32)
+    v = _pick(w, u, n)
+    v += 1
+    return x + w + u + v
+
+
+def _chosen_in_a_list(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.zeros(3, np.float32), np.ones(3, np.float32)
+    held = [u, w]
+    if n > 1:
+        held = [w, u]
+    held[0] += 1
+    return x + w + held[0]
+
+
+def _chosen_and_changed_in_a_loop(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.zeros(3, np.float32), np.ones(3, np.float32)
+    v = w if n > 1 else u
+    for _ in range(n):
+        w *= 3
+        w[0] += 1
+    return x + w + v
+
+
+def _seen_by_a_view(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones((2, 3), np.float32)
+    v = w[0]
+    if n > 1:
+        w = w * 2
+    v *= 3
+    return x + w[0] + v
+
+
+def _given_in_a_loop(x: FLOAT[3], n: INT64) -> Any:
+    w, v = np.zeros(3, np.float32), np.ones(3, np.float32)
+    for _ in range(n):
+        v = w
+    v *= 2
+    v += 1
+    return x + w + v
+
+
+def _seen_by_a_view_of_a_rebound_one(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones((2, 3), np.float32)
+    v = w[0]
+    for _ in range(n):
+        w = w * 2
+    v -= 2
+    return x + w[0] + v
+
+
 @pytest.mark.parametrize(
     ("program", "why"),
     [
+        (_chosen_by_a_branch, "whether another variable holds the same elements"),
+        (_chosen_by_an_expression, "whether another variable holds the same elements"),
+        (_chosen_by_a_helper, "whether another variable holds the same elements"),
+        (_chosen_in_a_list, "whether another variable holds the same elements"),
+        (_chosen_and_changed_in_a_loop, "holds"),
+        (_seen_by_a_view, "changed after it was used"),
+        (_given_in_a_loop, "it may be a tensor"),
+        (_seen_by_a_view_of_a_rebound_one, "a variable of a loop holds it"),
         (_of_the_caller, "the caller holds it"),
         (_in_an_iterator, "'held' holds it"),
         (_in_an_object, "'held' holds it"),
         (_outside, "holds it, too"),
         (_changed_after_the_loop, "a variable of a loop holds it"),
-        (_shared_with_a_rebound_one, "changed after it was used"),
+        (_shared_with_a_rebound_one, "a variable of a loop holds it"),
         (_shared_with_a_merged_one, "changed after it was used"),
         (_perhaps_a_tensor, "it may be a tensor"),
     ],

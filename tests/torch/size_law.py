@@ -136,7 +136,8 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
 #: The same with a second input: of as many rows, of one row, or of five.
 JOINS: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda x, y: x + y,
-    "where": lambda x, y: torch.where(x > 0, x, y),
+    # Not at 0: differences from a mean add up to it but for rounding.
+    "where": lambda x, y: torch.where(x > 0.123, x, y),
     "outer": lambda x, y: (x @ y.T) @ y,
     "cat": lambda x, y: torch.cat([x, y]),
     "none": lambda x, y: x,

@@ -370,3 +370,14 @@ def test_what_the_module_itself_raises_keeps_its_class():
 
     with pytest.raises(KeyError, match="mine"):
         onnxsmith.torch.export(Refusing(), (torch.ones(2),))
+
+
+class Jacobian(nn.Module):
+    def forward(self, x):
+        return torch.func.jacfwd(lambda v: v.sin() * v.sum())(x)
+
+
+def test_transforms_are_left_where_torch_raises_inside():
+    with pytest.raises(onnxsmith.errors.ExportError):
+        onnxsmith.torch.export(Jacobian().eval(), (torch.ones(4),))
+    assert torch.randn(2).shape == (2,)  # under `vmap`, random numbers are an error

@@ -63,7 +63,14 @@ RAISING = {
     "interpolate": (lambda x: F.interpolate(x.T[None], scale_factor=2), ["n >= 1"]),
     "unfold": (lambda x: x.unfold(0, 3, 2), ["n >= 3"]),
     "narrow": (lambda x: x.narrow(0, 0, 2), ["n >= 2"]),
+    "narrow of one more": (
+        lambda x: torch.cat([x, torch.zeros(1, 3)]).narrow(0, 0, 2),
+        ["n >= 1"],
+    ),
     "average pool": (lambda x: F.avg_pool1d(x.T[None], 2), ["n >= 2"]),
+    "average pool of all pairs": (lambda x: F.avg_pool1d(x.T[None], 2, 1), ["n >= 2"]),
+    "padded pool": (lambda x: F.avg_pool1d(x.T[None], 5, 1, padding=1), ["n >= 3"]),
+    "pool with gaps": (lambda x: F.max_pool2d(x[None], (2, 1), 1, dilation=(2, 1)), ["n >= 3"]),
     "batch norm": (lambda x: F.batch_norm(x, None, None, training=True), ["n != 1"]),
     "instance norm": (lambda x: F.instance_norm(x.T[None]), ["n != 1"]),
     "group norm": (lambda x: F.group_norm(x[:, :, None], 3), ["n != 1"]),
@@ -166,6 +173,20 @@ def test_instances_without_elements_do_not_end_the_process():
     model = exported(lambda x: F.group_norm(x.T[None].neg(), 3))
     with pytest.raises(onnxsmith.errors.OnnxsmithError, match="nothing to normalize"):
         model(rows(0).numpy())
+
+
+class FlashAttention(nn.Module):
+    def forward(self, x):
+        return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(x, x, x)
+
+
+def test_kernels_of_attention_do_not_end_the_process():
+    """torch's divides by the number of tokens, so that no trial may ask for none."""
+    module = FlashAttention()
+    model = onnxsmith.torch.export(module, (torch.randn(2, 3, 5, 4),), dynamic_shapes=({0: "n", 2: "t"},))
+    x = torch.randn(1, 3, 1, 4)
+    for got, wanted in zip(model(x.numpy()), module(x), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
 
 def _asks_for_nothing(x):

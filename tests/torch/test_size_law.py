@@ -17,6 +17,7 @@ from torch.nn import functional as F  # noqa: E402
 import onnxsmith  # noqa: E402
 from onnxsmith.errors import ModelInputError, NarrowedDimensionWarning  # noqa: E402
 from onnxsmith.graphs.size_conditions import read  # noqa: E402
+from tests.laws.named import Verdict  # noqa: E402
 from tests.torch.size_law import LAW, judge  # noqa: E402
 from tests.torch.size_uses import USES, Use, rows  # noqa: E402
 
@@ -91,6 +92,23 @@ def test_a_decoder_takes_one_token(length, recwarn):
         tokens = torch.arange(3 * count).reshape(3, count) % 16
         with torch.no_grad():
             np.testing.assert_allclose(model(tokens.numpy()), module(tokens), rtol=1e-4, atol=1e-5)
+
+
+class ByBatch(nn.Module):
+    """Asks whether there is one row or token, as the masks of transformers do, and computes the same."""
+
+    def forward(self, x):
+        rows = x if x.shape[0] == 1 else x + 0
+        return F.scaled_dot_product_attention(rows, rows, rows, is_causal=x.shape[1] > 1)
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 4), (1, 1, 4), (2, 1, 4)])
+def test_an_example_of_1_that_the_module_asks_about_stays_dynamic(shape):
+    module = ByBatch().eval()
+    model = onnxsmith.torch.export(module, (torch.randn(shape),), dynamic_shapes=({0: "n", 1: "t"},))
+    for other in ((1, 1, 4), (3, 1, 4), (1, 6, 4), (2, 7, 4)):
+        x = torch.randn(other)
+        np.testing.assert_allclose(model(x.numpy()), module(x), rtol=1e-4, atol=1e-5)
 
 
 def test_a_decision_that_matters_for_one_size_is_kept():
@@ -171,6 +189,38 @@ def test_a_size_that_is_looked_up_is_not_dynamic():
     use = Use(lambda x: torch.cat([x, x[:1]]).amax() * {5: 2.0, 1: 4.0}.get(x.shape[0] + 1, 1.0))
     verdict, _ = judge("looked up", use, 5)
     assert verdict.kind == "refused", verdict.text
+
+
+def test_a_size_that_is_looked_up_is_not_dynamic_beside_one_that_is_broadcast():
+    """torch fixes both in an example of one row, so that the program does not say that the module looks one up."""
+
+    def looked_up(x, y):
+        x = torch.cat([x, torch.zeros(1, 3)])
+        return x * {5: 2.0, 1: 4.0}.get(x.shape[0], 1.0) + y
+
+    use = Use(looked_up, lambda n: (rows(n), rows(1) + 1), ("n", "m"))
+    verdict, _ = judge("looked up", use, 1)
+    assert verdict.kind == "refused", verdict.text
+
+
+def test_kernels_of_torch_are_put_back():
+    """Exports do not depend on those before, and leave torch as it was."""
+    use = Use(lambda x: torch.cat([each * k for k, each in enumerate(x.tensor_split(3))]))
+
+    def size_in_torch():
+        dims = ({0: torch.export.Dim.AUTO},)  # of the one argument
+        program = torch.export.export(use.module(), use.arguments(5), dynamic_shapes=(dims,))
+        return str(program.graph.find_nodes(op="output")[0].args[0][0].meta["val"].shape[0])
+
+    before = size_in_torch()
+    assert judge("pieces", use, 5) == (Verdict("equal"), True)
+    assert size_in_torch() == before
+
+
+def test_no_rows_of_which_the_module_makes_too_few_pieces_are_refused():
+    use = Use(lambda x: torch.add(*[each[:1] for each in torch.cat([x, torch.zeros(1, 3)]).chunk(2)]))
+    verdict, _ = judge("pieces", use, 5)
+    assert verdict.kind != "wrong", verdict.text
 
 
 def test_remainders_of_sizes_below_0():

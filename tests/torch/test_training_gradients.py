@@ -39,6 +39,8 @@ def test_drawn_modules_have_torchs_gradients() -> None:
         ],
         ["write_without_gradient", "view_written_with_gradient", "spectral_norm"],
         ["fake quantisation", "fake_quantised"],
+        ["hook after adding up", "hook of a parameter"],
+        ["inference_mode", "detach"],
     ],
     ids=" ".join,
 )
@@ -46,11 +48,52 @@ def test_features(kinds: list[str]) -> None:
     assert judged(7, kinds).kind == "equal"
 
 
-@pytest.mark.parametrize(
-    "kind", ["saved_tensor_hooks", "backward hook of both gradients", "hook after adding up"]
-)
+@pytest.mark.parametrize("kind", ["saved_tensor_hooks", "backward hook of both gradients"])
 def test_what_a_model_cannot_say_is_refused(kind: str) -> None:
     assert judged(7, [kind]).kind == "refused"
+
+
+def _double(parameter: torch.Tensor) -> None:
+    assert parameter.grad is not None
+    parameter.grad.mul_(2)
+
+
+def _clip(parameter: torch.Tensor) -> None:
+    assert parameter.grad is not None
+    parameter.grad = parameter.grad.clamp(-0.1, 0.1)
+
+
+@pytest.mark.parametrize("hook", [_double, _clip])
+def test_hooks_that_change_what_was_added_up(hook: Callable[[torch.Tensor], None]) -> None:
+    net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1), nn.Flatten(0))
+    net[0].weight.register_hook(lambda g: g + 1)
+    net[0].weight.register_post_accumulate_grad_hook(hook)
+    model = export(net, (torch.randn(1, 3),))
+    x = torch.randn(1, 3)
+    net(x).sum().backward()
+    made = model.gradient(of=model.outputs[0].name, wrt=["0.weight"])
+    np.testing.assert_allclose(made(x.numpy())[-1], net[0].weight.grad, rtol=1e-5, atol=1e-6)
+
+
+def _step(parameter: torch.Tensor) -> None:
+    assert parameter.grad is not None
+    parameter.data.sub_(parameter.grad)
+
+
+def _drop(parameter: torch.Tensor) -> None:
+    parameter.grad = None
+
+
+def _know(parameter: torch.Tensor) -> None:
+    {}[parameter]
+
+
+@pytest.mark.parametrize("hook", [_step, _drop, _know])
+def test_hooks_that_do_more_with_what_was_added_up_are_refused(hook: Callable[[torch.Tensor], None]) -> None:
+    net = nn.Linear(3, 2)
+    net.weight.register_post_accumulate_grad_hook(hook)
+    with pytest.raises(ExportError, match="does more than change `grad`"):
+        export(net, (torch.randn(4, 3),))
 
 
 def test_every_kind_is_drawn() -> None:
@@ -240,7 +283,9 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("kind", ["reversed_gradient", "hook", "hook of a parameter"])
+@pytest.mark.parametrize(
+    "kind", ["reversed_gradient", "hook", "hook of a parameter", "hook after adding up", "inference_mode"]
+)
 def test_strict_export_refuses_what_dynamo_drops(kind: str) -> None:
     with pytest.raises(ExportError, match="strict=True"):
         export(Chain([kind]).train(), (torch.randn(3, 4),), strict=True)

@@ -266,7 +266,10 @@ def replacing(place: Path) -> Generator[Path]:
     """A temporary file that takes the place of `place` when the block ends well, and vanishes when it does not."""
     refuse_special(place)
     if place.is_symlink():
-        place = place.resolve()  # the link stays, as it does for whoever opens it to write
+        try:
+            place = place.resolve()  # the link stays, as it does for whoever opens it to write
+        except (OSError, RuntimeError):  # Python has another error for it from version to version
+            raise ModelWriteError(f"{str(place)!r} is a link that leads back to itself") from None
     with temporary_file(place) as temporary:
         os.chmod(temporary, _mode_for(place))
         yield temporary

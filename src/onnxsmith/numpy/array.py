@@ -19,7 +19,13 @@ from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.shown_text import shown_text
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.diagnostics import hide_own_frames, shown_as
-from onnxsmith.errors import InputTypeError, OnnxsmithError, TracedValueError, UnknownMethodError
+from onnxsmith.errors import (
+    AttributeValueError,
+    InputTypeError,
+    OnnxsmithError,
+    TracedValueError,
+    UnknownMethodError,
+)
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.dtypes import NumpyDType
 from onnxsmith.numpy.holding import NUMBER, Holding
@@ -549,6 +555,10 @@ class Array(Holding):
         >>> list(xp.asarray([1, 2], dtype=xp.uint8).tobytes())
         [1, 2]
         """
+        if not isinstance(cast(object, order), str) or order not in "CFA":
+            raise AttributeValueError(
+                f"order is 'C', 'F' or 'A', not {order!r}", culprit=("attribute", "order")
+            ).locate_at_caller()
         return self._known("tobytes()").tobytes("F" if order == "F" else "C")
 
     @property

@@ -154,7 +154,7 @@ def choose(a: ArrayLike, choices: ArrayLike, out: Array | None = None, mode: str
     )
     if not items:
         raise AttributeValueError("there is nothing to choose from", culprit=("attribute", "choices"))
-    given, _ = common([array_of(each) for each in items])
+    given, _ = common(items)
     if mode == "raise" and not index.is_symbolic:
         known = np.asarray(index)
         if ((known < 0) | (known >= len(given))).any():
@@ -260,6 +260,4 @@ def _conditions(x: Array, condlist: object) -> list[Array]:
 
 def _called(function: object, x: Array, args: Sequence[Any], kwargs: dict[str, Any]) -> Array:
     made = function(x, *args, **kwargs) if callable(function) else function
-    if isinstance(made, Number):
-        made = array_of(made)
     return constant_of(made, x.dtype)

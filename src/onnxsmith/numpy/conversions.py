@@ -18,7 +18,7 @@ from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsErr
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
-from onnxsmith.numpy.fitting import check_number, require_fitting, require_number
+from onnxsmith.numpy.fitting import check_number, require_fitting, require_number, require_numbers
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.recorded import recorded, tensor_given
@@ -88,6 +88,9 @@ def check_fitting(value: object, dtype: NumpyDType) -> None:
         for each in cast("list[object]", value):
             _check_number(each, dtype)
             check_fitting(each, dtype)
+    elif isinstance(value, GrownList) and value.kind != "array":
+        items = cast(Array, value.stacked)
+        require_numbers(tensors_of(items).re, items.dtype, dtype, is_python=value.kind == "python")
 
 
 def _check_number(value: object, dtype: NumpyDType) -> None:

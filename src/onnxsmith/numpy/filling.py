@@ -26,7 +26,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_same, require_to_fit
 from onnxsmith.numpy.reshaping import broadcast_arrays, broadcast_to, reshape
-from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.sharing import detached, lies_in_order
 from onnxsmith.numpy.sizes import ShapeLike, Size, check_not_negative, is_known, known, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -122,7 +122,10 @@ def full(
 
 def _like(x: ArrayLike, value: object, dtype: DTypeLike | None, shape: ShapeLike | None) -> Array:
     array = array_of(x)
-    return _full(array.shape if shape is None else shape, value, _dtype(dtype, array.dtype))
+    made = _full(array.shape if shape is None else shape, value, _dtype(dtype, array.dtype))
+    # numpy's elements lie as those of the given array do, where it has as many dimensions.
+    is_in_order = lies_in_order(array) or made.ndim < 2 or made.ndim != array.ndim
+    return made if is_in_order else detached(made, is_plain=False)
 
 
 @public("zeros_like")

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.algorithms import reductions, values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.demands import Refusal, demand
 from onnxsmith.core.semantics.number import Number
@@ -53,9 +54,28 @@ def require_number(number: TensorValue, given: NumpyDType, dtype: NumpyDType) ->
         _require_float(op.Cast(number, to=DType.DOUBLE), dtype)
     elif given == np.uint64:
         most = np.uint64(np.iinfo(cast("np.dtype[np.int64]", dtype)).max)
-        demand(lambda: op.LessOrEqual(number, most), _out_of_bounds(dtype))
+        demand(lambda: _all(op.LessOrEqual(number, most)), _out_of_bounds(dtype))
     else:
         _require_integer(op.Cast(number, to=DType.INT64), dtype, is_natural=given.kind == "u")
+
+
+def require_numbers(vector: TensorValue, given: NumpyDType, dtype: NumpyDType, *, is_python: bool) -> None:
+    """The same of all numbers of a vector, which are Python's or numpy's."""
+    if not is_python:
+        require_number(vector, given, dtype)
+    elif dtype.kind in "iu" and given.kind in "fc":
+        _require_float(op.Cast(vector, to=DType.DOUBLE), dtype)
+    elif dtype.kind in "iu" and given.kind != "b":
+        require_whole(op.Cast(vector, to=DType.INT64), dtype)
+
+
+def require_whole(whole: TensorValue, dtype: NumpyDType) -> None:
+    """Python integers of the model are elements of a type of integers."""
+    _require_integer(whole, dtype, is_natural=False)
+
+
+def _all(truth: TensorValue) -> TensorValue:
+    return reductions.all_true(truth, list(range(values.rank_of(truth))), False)
 
 
 def _require_float(given: TensorValue, dtype: NumpyDType) -> None:
@@ -64,8 +84,11 @@ def _require_float(given: TensorValue, dtype: NumpyDType) -> None:
         np.float64(limits.min) - 1 if limits.min > -(2**63) else np.nextafter(np.float64(limits.min), -np.inf)
     )
     demand(
-        lambda: op.And(op.Greater(given, least), op.Less(given, np.float64(limits.max) + 1)),
-        Refusal(ValueError("cannot convert float NaN to integer"), lambda: op.IsNaN(given)),
+        lambda: _all(op.And(op.Greater(given, least), op.Less(given, np.float64(limits.max) + 1))),
+        Refusal(
+            ValueError("cannot convert float NaN to integer"),
+            lambda: op.Not(_all(op.Not(op.IsNaN(given)))),
+        ),
         OverflowError(f"a Python float is out of bounds for {dtype.name}"),
     )
 
@@ -74,9 +97,9 @@ def _require_integer(whole: TensorValue, dtype: NumpyDType, *, is_natural: bool)
     limits = np.iinfo(cast("np.dtype[np.int64]", dtype))
     parts: list[Any] = []
     if limits.min > -(2**63) and not (limits.min <= 0 and is_natural):
-        parts.append(lambda: op.GreaterOrEqual(whole, np.int64(limits.min)))
+        parts.append(lambda: _all(op.GreaterOrEqual(whole, np.int64(limits.min))))
     if limits.max < 2**63 - 1:
-        parts.append(lambda: op.LessOrEqual(whole, np.int64(limits.max)))
+        parts.append(lambda: _all(op.LessOrEqual(whole, np.int64(limits.max))))
     for each in parts:
         demand(each, _out_of_bounds(dtype))
 

@@ -26,7 +26,6 @@ from onnxsmith.numpy.rearranging import roll
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require_at_least
-from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, shape_of, size_of, sized
 from onnxsmith.types.dtypes import DType
 
@@ -125,7 +124,7 @@ def _transform(
     else:
         places = axes_of(default_axes if axes is None else axes, array.ndim, "axes")
     if not places and kind == "complex":
-        return detached(array_of(x))  # as numpy, which transforms along each axis in turn
+        return array_of(x)  # as numpy, which transforms along each axis in turn: itself
     if not places:
         raise AttributeValueError("a transform of real numbers has an axis", culprit=("attribute", "axes"))
     counts = _counts(array, given, places, kind)

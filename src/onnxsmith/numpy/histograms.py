@@ -22,6 +22,7 @@ from onnxsmith.numpy.ranges import linspace
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import UFUNCS, public
 from onnxsmith.numpy.requirements import require, require_at_least, require_same, require_same_shape
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.numpy.statistics import mean_type
@@ -279,7 +280,8 @@ def histogramdd(
     given = None if weights is None else as_type(array_of(weights), dtypes.FLOAT64)
     kinds = [np.promote_types(x.dtype, edge.dtype) for x, edge in zip(points, edges, strict=True)]
     found = _counted(points, edges, given, kinds, bool(density))
-    return as_type(found, dtypes.FLOAT64), edges
+    # numpy's are the inner part of an array that counts what lies outside, too.
+    return detached(as_type(found, dtypes.FLOAT64), is_plain=found.ndim < 2), edges
 
 
 def _coordinates(sample: object) -> list[Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import string
 from collections.abc import Sequence
 from typing import Any, cast
@@ -11,6 +12,7 @@ import numpy as np
 from onnxsmith.algorithms import values as sizes_
 from onnxsmith.algorithms.complex_numbers.field import Field
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.errors import AttributeValueError, InputTypeError, OutOfBoundsError, ShapeError
 from onnxsmith.numpy import dtypes, sharing
 from onnxsmith.numpy.arguments import ArrayLike, ShapeLike
@@ -64,7 +66,7 @@ def insert(arr: ArrayLike, obj: ArrayLike, values: ArrayLike, axis: int | None =
     require_at_least(
         size, obj if obj >= 0 else -obj, IndexError(f"index {obj} is out of bounds for axis {place}")
     )
-    given = as_type(array_of(values), array.dtype)
+    given = constant_of(values, array.dtype)
     rows = given.shape[0] if given.ndim > array.ndim else None
     while given.ndim > array.ndim and isinstance(given.shape[0], int) and given.shape[0] == 1:
         given = given[0]
@@ -90,7 +92,13 @@ def copyto(dst: Array, src: ArrayLike, casting: str = "same_kind", where: ArrayL
     >>> x
     Array([1., 0., 3.])
     """
-    given = _of_scalar(src, dst, casting) if dtypes.is_scalar(src) else array_of(src)
+    given = (
+        _of_scalar(src, dst, casting)
+        if dtypes.is_scalar(src)
+        else _of_number(src, dst, casting)
+        if isinstance(src, Number)
+        else array_of(src)
+    )
     if not np.can_cast(given.dtype, dst.dtype, cast(Any, casting)):
         raise InputTypeError(f"{given.dtype.name} does not go into {dst.dtype.name} by the rule {casting!r}")
     typed = as_type(given, dst.dtype)
@@ -110,6 +118,12 @@ def _of_scalar(value: object, dst: Array, casting: str) -> Array:
     except OverflowError as error:
         raise OutOfBoundsError(str(error)) from None
     return Array(made)
+
+
+def _of_number(value: Number, dst: Array, casting: str) -> Array:
+    """The same of a number of the model, whose kind alone is known."""
+    _of_scalar(type(value.sample)(1), dst, casting)
+    return constant_of(value, dst.dtype)
 
 
 def _safely(values: ArrayLike, into: Array) -> Array:
@@ -262,6 +276,12 @@ def _two_dimensions(arr: ArrayLike) -> Array:
     return array
 
 
+def _places_of(mask: Array) -> tuple[Array, ...]:
+    """Where a mask holds, along each dimension: arrays of their own, unlike those of `nonzero`."""
+    found = cast("tuple[Array, ...]", FUNCTIONS["nonzero"](mask))
+    return tuple(sharing.detached(each, is_plain=True) for each in found)
+
+
 @public("tril_indices_from")
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     """Where the elements at and below a diagonal are.
@@ -271,7 +291,7 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     (Array([0, 1, 1]), Array([0, 0, 1]))
     """
     array = _two_dimensions(arr)
-    return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](tril(ones(tuple(array.shape), bool), k)))
+    return _places_of(tril(ones(tuple(array.shape), bool), k))
 
 
 @public("triu_indices_from")
@@ -283,7 +303,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, ...]:
     (Array([0, 0, 1]), Array([0, 1, 1]))
     """
     array = _two_dimensions(arr)
-    return cast("tuple[Array, ...]", FUNCTIONS["nonzero"](triu(ones(tuple(array.shape), bool), k)))
+    return _places_of(triu(ones(tuple(array.shape), bool), k))
 
 
 @public("diag_indices_from")
@@ -345,10 +365,22 @@ def einsum(subscripts: str, /, *operands: ArrayLike, optimize: ArrayLike = False
         if part is not None:
             return part
     dtype = dtypes.promoted([each.dtype for each in arrays])
-    made = _summed(
-        [as_type(each, dtypes.INT64 if dtype.kind == "b" else dtype) for each in arrays], subscripts
+    made = as_type(
+        _summed([as_type(each, dtypes.INT64 if dtype.kind == "b" else dtype) for each in arrays], subscripts),
+        dtype,
     )
-    return as_type(made, dtype)
+    is_plain = made.ndim < 2 or (
+        all(sharing.lies_in_order(each) for each in arrays)
+        and _is_in_order(subscripts, tuple(each.ndim for each in arrays), bool(optimize))
+    )
+    return made if is_plain else sharing.detached(made, is_plain=False)
+
+
+@functools.lru_cache(256)
+def _is_in_order(subscripts: str, ranks: tuple[int, ...], optimize: bool) -> bool:
+    """True if numpy lays out the elements of the result in order; they lie as those of the operands often do."""
+    small = [np.empty((2,) * each) for each in ranks]
+    return bool(np.asarray(cast(Any, np.einsum)(subscripts, *small, optimize=optimize)).flags.c_contiguous)
 
 
 def _part_by_letters(x: Array, subscripts: str) -> Array | None:
@@ -356,7 +388,8 @@ def _part_by_letters(x: Array, subscripts: str) -> Array | None:
     letters, arrow, result = subscripts.replace(" ", "").partition("->")
     inside = letters.replace("...", "")
     missing = x.ndim - len(inside)
-    if letters.count("...") != (missing > 0) or missing < 0 or "." in inside or not inside.isalpha():
+    dots = letters.count("...")
+    if dots > 1 or missing < 0 or (missing and not dots) or not inside.isalpha():
         return None
     free = [each for each in string.ascii_letters if each not in inside + result]
     more = "".join(free[:missing])

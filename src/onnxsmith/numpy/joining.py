@@ -26,7 +26,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_some, require_to_fit
 from onnxsmith.numpy.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis, reshape
-from onnxsmith.numpy.sharing import detached
+from onnxsmith.numpy.sharing import detached, lies_in_order
 from onnxsmith.numpy.sizes import Size, check_not_negative, shape_of, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -240,7 +240,11 @@ def block(arrays: ArrayLike) -> Array:
     """
     depth = _depth(arrays)
     rank = max([depth, *(each.ndim for each in _leaves(arrays))])
-    return _block(arrays, depth, rank, 1)
+    made = _block(arrays, depth, rank, 1)
+    is_plain = all(
+        lies_in_order(each) for each in _leaves(arrays)
+    )  # numpy keeps the order of what it is given
+    return made if is_plain or made.ndim < 2 else detached(made, is_plain=False)
 
 
 def _depth(arrays: object) -> int:

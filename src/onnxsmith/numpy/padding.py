@@ -9,11 +9,12 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeTypeError, AttributeValueError
 from onnxsmith.numpy.arguments import ArrayLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
+from onnxsmith.numpy.conversions import array_from, array_of, as_type, is_plain, stored_as, tensors_of
 from onnxsmith.numpy.joining import concat
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, public
@@ -106,11 +107,28 @@ def pad(
 
 def _with_constants(x: Array, widths: Sequence[tuple[Size, Size]], constants: object) -> Array:
     for axis, ((before, behind), pair) in enumerate(
-        zip(widths, _pairs(constants, x.ndim, "constant_values"), strict=True)
+        zip(widths, _constant_pairs(constants, x.ndim), strict=True)
     ):
-        first, last = (as_type(array_of(each), x.dtype) for each in pair)
+        first, last = (stored_as(each, x.dtype) for each in pair)
         x = _filled_up(x, first, last, before, behind, axis)
-    return x
+    return x if widths else detached(x)
+
+
+def _constant_pairs(constants: object, rank: int) -> list[tuple[object, object]]:
+    """The constants before and behind, for each axis: numbers of numpy's, which makes an array of them first.
+
+    Of more than one pair numpy makes Python's numbers again, which more element types refuse.
+    """
+    pairs = _pairs(constants, rank, "constant_values")
+    if len(set(map(id, pairs))) > 1:
+        return pairs
+    return [(_numpys(before), _numpys(behind)) for before, behind in pairs]
+
+
+def _numpys(value: object) -> object:
+    if isinstance(value, Number):
+        return array_of(value).as_number()
+    return cast(object, np.asarray(value)[()]) if is_plain(value) else value
 
 
 @recorded("before", "behind")

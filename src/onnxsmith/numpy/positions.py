@@ -18,6 +18,7 @@ from onnxsmith.numpy.conversions import array_from, array_of, tensor_of
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import is_within, require, require_at_least
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, is_known, known, product, shape_of
 from onnxsmith.types.dtypes import DType
 
@@ -64,7 +65,10 @@ def unravel_index(indices: ArrayLike, shape: ShapeLike, order: str = "C") -> tup
             lambda: is_within(index, 0, product(sizes)),
             ValueError("index is out of bounds for array of the size"),
         )
-    return _along_each(index, sizes, order)
+    # numpy's are the columns of one array.
+    return tuple(
+        detached(each, is_plain=False) if each.ndim else each for each in _along_each(index, sizes, order)
+    )
 
 
 @recorded("dims")

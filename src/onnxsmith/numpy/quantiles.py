@@ -227,6 +227,8 @@ def _found(
     if not part.is_symbolic:
         part = Array(np.asarray(part).astype(work))  # no session for a number
     made = _quantile(x, as_type(part, work), axes, dtype, method, bool(keepdims), is_percent, ignores_nan)
+    if ignores_nan and made.ndim > 1:
+        made = detached(made, is_plain=False)  # numpy finds them axis by axis, and moves the first one there
     return written(_array_if(keepdims, made, x), out)
 
 

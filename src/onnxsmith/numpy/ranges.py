@@ -9,7 +9,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.complex_numbers.field import where
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.demands import demand
+from onnxsmith.core.demands import demand, is_noted
 from onnxsmith.core.semantics.number import Number, number
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
@@ -19,9 +19,11 @@ from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.conversions import array_from, array_of, as_type, tensors_of
 from onnxsmith.numpy.creation import check_device
 from onnxsmith.numpy.dtypes import NumpyDType
+from onnxsmith.numpy.fitting import require_whole
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require, require_at_least
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
 from onnxsmith.types.dtypes import DType
 
@@ -86,7 +88,10 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
     kind = dtypes.onnx_type(dtype)
     ends = (start, stop, step)
     if all(_is_whole(each) for each in ends):
-        made = op.Range(*[values.cast(each, DType.INT64) for each in ends])
+        made = op.Range(*[_tensor(each, DType.INT64) for each in ends])
+        if dtype.kind in "iu":
+            first = _tensor(start, DType.INT64)
+            _require_first(made, first, op.Add(first, _tensor(step, DType.INT64)), dtype)
         return array_from(values.converted(made, kind))
     begin, end, by = (_tensor(each, DType.DOUBLE) for each in ends)
     count = op.Div(op.Sub(end, begin), by)
@@ -102,6 +107,15 @@ def _ranged(start: RangeNumber, stop: RangeNumber, step: RangeNumber, dtype: Num
         values.converted(values.converted(each, kind), works_in) for each in (begin, op.Add(begin, by))
     )
     return array_from(values.converted(op.Add(first, op.Mul(index, op.Sub(second, first))), kind))
+
+
+def _require_first(made: TensorValue, first: TensorValue, second: TensorValue, dtype: NumpyDType) -> None:
+    """The first two numbers of a range are elements of its type; numpy computes the others from them, and casts."""
+    if not is_noted():
+        return
+    count = op.Size(made)
+    for position, each in enumerate((first, second)):
+        require_whole(op.Where(op.Greater(count, np.int64(position)), each, np.int64(0)), dtype)
 
 
 def _is_whole(value: RangeNumber) -> bool:
@@ -145,16 +159,17 @@ def linspace(
         made, step = np.linspace(
             np.asarray(first), np.asarray(last), count, endpoint, retstep=True, dtype=wanted, axis=axis
         )
+        points = Array(made, made.flags.c_contiguous)
         if not retstep:
-            return Array(made)
+            return points
         number: object = step
-        return Array(made), number if type(number) is float else Array(np.asarray(step)).as_number()
+        return points, number if type(number) is float else Array(np.asarray(step)).as_number()
     made, step = _spaced(as_type(first, natural), as_type(last, natural), count, bool(endpoint))
     result = as_type(made, wanted) if wanted.kind in "fc" else _floored(made, wanted)
     if axis:
         from_front = axis % result.ndim
         order = [*range(1, from_front + 1), 0, *range(from_front + 1, result.ndim)]
-        result = _transposed(result, tuple(order))
+        result = detached(_transposed(result, tuple(order)), is_plain=result.ndim < 2)
     return (result, step) if retstep else result
 
 
@@ -215,9 +230,8 @@ def geomspace(
     )
     wanted = work if dtype is None else dtypes.read(dtype)
     if isinstance(count, int) and not first.is_symbolic and not last.is_symbolic:
-        return Array(
-            np.geomspace(np.asarray(first), np.asarray(last), count, endpoint, dtype=wanted, axis=axis)
-        )
+        known = np.geomspace(np.asarray(first), np.asarray(last), count, endpoint, dtype=wanted, axis=axis)
+        return Array(known, known.flags.c_contiguous)
     begin, end = as_type(first, work), as_type(last, work)
     sign = cast(Array, UFUNCS["sign"](begin))
     low, high = (cast(Array, UFUNCS["log10"](each / sign)) for each in (begin, end))

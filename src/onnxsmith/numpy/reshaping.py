@@ -143,6 +143,8 @@ def ravel(x: ArrayLike, order: str = "C") -> Array:
     array = array_of(x)
     if array._is_plain and order in ("A", "K"):
         order = "C"
+    if order == "A":
+        order = _order_of(array)
     layout = None if array._is_plain and order == "C" else sharing.layout_of(array)
     if layout is not None and not np.may_share_memory(layout, layout.ravel("F" if order == "F" else "C")):
         # Unlike `reshape`, it makes a copy of elements that do not lie side by side.

@@ -20,6 +20,7 @@ from onnxsmith.numpy.quick import quick
 from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import public
 from onnxsmith.numpy.requirements import require, require_at_least
+from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sorting import flat
 from onnxsmith.types.dtypes import DType
 
@@ -184,7 +185,10 @@ def argwhere(a: ArrayLike) -> Array:
     Array([[0, 0],
            [1, 1]])
     """
-    return _places(array_of(a))
+    x = array_of(a)
+    places = _places(x)
+    # numpy's are the columns of an array of their own, transposed: `ravel` makes a copy of them.
+    return places if x.ndim < 2 else detached(places, is_plain=False)
 
 
 @public("flatnonzero")

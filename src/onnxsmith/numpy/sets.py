@@ -113,7 +113,10 @@ def unique(
     if axis is None:
         found = _groups(x, *wanted, equal_nan=bool(equal_nan))
     else:
-        found = _distinct_slices(x, axis_of(axis, x.ndim), *wanted)
+        place = axis_of(axis, x.ndim)
+        found = _distinct_slices(x, place, *wanted)
+        if place:  # numpy finds them along the first axis, and moves that back
+            found = (detached(found[0], is_plain=False), *found[1:])
     return found if any(wanted) else found[0]
 
 

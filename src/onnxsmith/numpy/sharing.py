@@ -82,6 +82,11 @@ def view(
     return made
 
 
+def lies_in_order(array: Array) -> bool:
+    """True if numpy would have the elements in memory one after the other, in order."""
+    return array._is_plain
+
+
 def layout_of(array: Array) -> Layout | None:
     """How numpy would have the elements in memory; None where that is not known.
 

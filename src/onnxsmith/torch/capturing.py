@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, cast
@@ -17,8 +18,8 @@ from onnxsmith.errors import ExportError, TracedValueError
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.conditions import excludes, narrowings, pinned
-from onnxsmith.torch.guards import located_guards, places_of_fixed_sizes
+from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
+from onnxsmith.torch.guards import fixes_by_reading, located_guards, places_of_fixed_sizes
 from onnxsmith.torch.known_switches import known_switches
 from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
@@ -32,6 +33,8 @@ from onnxsmith.torch.unique_shapes import right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
 from onnxsmith.torch.weights import as_array
 from onnxsmith.torch.wishes import Dimensions, with_torch_dims
+
+_FUNCTORCH: Any = getattr(importlib.import_module("torch._C"), "_functorch")  # noqa: B009  # private to torch
 
 
 def _cuts_gradients(program: torch.export.ExportedProgram) -> bool:
@@ -65,9 +68,14 @@ def captured(
                 raise  # of what gradients a model can have
             # What the larger example meets may not be the user's mistake.
             first_error = first_error if first_error is not None or way.is_enlarged else error
+            if isinstance(error, TypeError):  # Python's, of a size that is a key of a dict, say
+                given.decided |= _all_dimensions(example)
             if given.dynamic_shapes is None and way.is_strict:
                 break
             continue
+        given.decided |= (
+            _all_dimensions(example) if fixes_by_reading(program) else decided_dimensions(program)
+        )
         loss = _loss(program, example, given)
         if way.is_enlarged and (loss.is_for_others or _is_doubtful(program, example)):
             loss = loss._replace(is_for_others=not _is_right(program, module, example))
@@ -90,6 +98,11 @@ def captured(
     # What fixes a size leaves no trace where it is one number from the start, and is known of the larger example alone.
     given.decided_at = places_of_fixed_sizes(best[1]) or tuple(places)
     return _settled(best[1])
+
+
+def _all_dimensions(example: Example) -> set[tuple[int, int]]:
+    leaves = enumerate(pytree.tree_leaves(example))
+    return {(k, axis) for k, each in leaves if isinstance(each, torch.Tensor) for axis in range(each.dim())}
 
 
 class _Way(NamedTuple):
@@ -209,6 +222,7 @@ def _traced(
             right_unique_shapes(),
             given.explicit(module),
             _quiet(),
+            _left_transforms(),
         ):
             stack.enter_context(each)
         stack.enter_context(located_guards())
@@ -255,6 +269,20 @@ def _any_size() -> Generator[None]:
             yield
     else:
         yield
+
+
+@contextlib.contextmanager
+def _left_transforms() -> Generator[None]:
+    """Leave what is entered of `torch.func.vmap` and the like, also where torch raises inside and does not do so.
+
+    Otherwise `torch.randn` and others would fail in the process from then on.
+    """
+    depth: int = _FUNCTORCH.get_dynamic_layer_stack_depth()
+    try:
+        yield
+    finally:
+        if depth < _FUNCTORCH.get_dynamic_layer_stack_depth():
+            _FUNCTORCH.pop_dynamic_layer_stack_and_undo_to_depth(depth)
 
 
 #: Where torch writes about sizes that it fixes, and the traceback of an operator that fails: we say both in our words.

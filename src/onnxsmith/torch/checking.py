@@ -60,6 +60,8 @@ class Given:
                 _check_leaf(f"{name}{pytree.keystr(path)}", leaf)
         #: Where the module goes another way for the example than for a larger one, as far as that is known.
         self.decided_at: tuple[str, ...] = ()
+        #: Dimensions by whose size the module decides, by position of the input and axis, in any way of tracing it.
+        self.decided: set[tuple[int, int]] = set()
         self.args, self.kwargs = _apart(self.args, self.kwargs)
         self.dynamic_shapes = self._checked_shapes(dynamic_shapes, parameters)
 

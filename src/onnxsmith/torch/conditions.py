@@ -255,6 +255,24 @@ def pinned(program: torch.export.ExportedProgram) -> bool:
     )
 
 
+def decided_dimensions(program: torch.export.ExportedProgram) -> set[tuple[int, int]]:
+    """The dimensions by whose size the module decides, by position among the flat inputs and axis."""
+    found = [each for each in narrowings(program, {}, {}) if not each.is_torch]
+    symbols = {symbol for each in found for symbol in each.expression.free_symbols}
+    return {
+        (position, axis)
+        for position, fake in enumerate(_fakes(program))
+        for axis, size in enumerate(sizes_in(fake) if isinstance(fake, torch.Tensor) else ())
+        if isinstance(size, torch.SymInt) and symbols & expression_of(size).free_symbols
+    }
+
+
+def _fakes(program: torch.export.ExportedProgram) -> list[Fake]:
+    """What stands for the flat inputs of a program."""
+    found = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
+    return [found.get(str(name)) for name in program.graph_signature.user_inputs]
+
+
 def excludes(
     program: torch.export.ExportedProgram,
     example: Example,
@@ -264,15 +282,11 @@ def excludes(
 ) -> bool:
     """True if a program is not for an example: a size is another one, or the module goes another way for it.
 
-    `but_for_order` passes over which of two numbers is larger. `with_torch` looks at what torch's own code decides.
+    `but_for_order` passes over which of two numbers is larger, and that they differ. `with_torch` looks
+    at what torch's own code decides.
     """
     sizes: dict[Symbol, int] = {}
-    signature = program.graph_signature.user_inputs
-    fakes: dict[str, Fake] = {
-        node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"
-    }
-    for name, value in zip(signature, pytree.tree_leaves(example), strict=False):
-        fake = fakes.get(str(name))
+    for fake, value in zip(_fakes(program), pytree.tree_leaves(example), strict=False):
         if not isinstance(fake, torch.Tensor) or not isinstance(value, torch.Tensor):
             continue
         for size, actual in zip(sizes_in(fake), value.shape, strict=False):
@@ -286,7 +300,11 @@ def excludes(
     if not but_for_order and any(size < ranges.get(each, (0, None))[0] for each, size in sizes.items()):
         return True  # torch takes for granted that it is no less, and asks nothing
     if but_for_order:
-        found = [each for each in found if isinstance(each.expression, sympy.Eq | sympy.Ne)]
+        # The program squeezes a size of 1 where it is run, and the model does not.
+        squeezed = {
+            expression for expression, _, is_harmless in _squeezed(program.graph_module) if not is_harmless
+        }
+        found = [each for each in found if each.is_exact or each.expression in squeezed]
     return any(truth_at(each.expression, sizes) is False for each in found)
 
 

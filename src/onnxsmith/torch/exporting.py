@@ -73,6 +73,7 @@ def export(
         wishes = as_wish(dynamic_shapes)
         notes: list[str] = []
         decided_at: tuple[str, ...] = ()
+        decided: frozenset[tuple[int, int]] = frozenset()
         is_training = False
         if isinstance(module, torch.export.ExportedProgram):
             program = module
@@ -88,7 +89,7 @@ def export(
             wishes = given.dynamic_shapes
             progress.stage("torch.export")
             program = captured(module, given, strict, is_training=module.training)
-            decided_at = given.decided_at
+            decided_at, decided = given.decided_at, frozenset(given.decided)
             notes = _in_training(module, program)
             is_training = module.training
             example = (given.args, given.kwargs or {})
@@ -99,7 +100,8 @@ def export(
             )
         options = Options(
             wishes, opset_version, functions, input_names, output_names, translations, verify,
-            fallback_dtype, keep_mutations, metadata, runtime, name, decided_at, is_training,
+            fallback_dtype, keep_mutations, metadata, runtime, name, decided_at, decided,
+            is_training,
         )  # fmt: skip
         with traced_here(isinstance(module, torch.nn.Module)):
             translator = Translator(program, options, progress, reference, example)

@@ -51,10 +51,25 @@ def open_numbers() -> Generator[None]:
             inner: _Function = getattr(owner, name)
             stack.enter_context(_replaced(owner, name, _choosing(inner, functools.partial(symbolic, inner))))
         stack.enter_context(_replaced(Verifier, "allowed_op_types", _allowing(Verifier.allowed_op_types)))
-        kernels = torch.ops.aten.tensor_split.sections.py_kernels
-        kernels[DispatchKey.CompositeImplicitAutograd] = _tensor_split
-        stack.callback(kernels.pop, DispatchKey.CompositeImplicitAutograd, None)
+        stack.enter_context(_own_kernel(torch.ops.aten.tensor_split.sections, _tensor_split))
         yield
+
+
+@contextlib.contextmanager
+def _own_kernel(overload: Any, kernel: _Function) -> Generator[None]:
+    """Have an operator that torch composes of others call a kernel instead.
+
+    An operator remembers the kernels that it has called. So it forgets them before, to call this one, and after, to
+    call its own again in traces of others.
+    """
+    kernels, called = overload.py_kernels, getattr(overload, "_dispatch_cache")  # noqa: B009  # private to torch
+    kernels[DispatchKey.CompositeImplicitAutograd] = kernel
+    called.clear()
+    try:
+        yield
+    finally:
+        kernels.pop(DispatchKey.CompositeImplicitAutograd, None)
+        called.clear()
 
 
 def _allowing(types: _Function) -> _Function:

@@ -38,6 +38,12 @@ _RANDOM: Any = torch.random
 _FUNCTION: Any = torch.autograd.Function
 _MODULES: Any = torch_modules
 _SAVING: Any = torch.autograd.graph.saved_tensors_hooks
+_INFERENCE: Any = torch.inference_mode
+#: Why a hook that runs after all gradients of a leaf are added up is refused, and what helps.
+_AFTER = (
+    "a hook that runs after gradients are added up and does more than change `grad`",
+    "change what the training step gives",
+)
 
 
 @contextlib.contextmanager
@@ -54,7 +60,12 @@ def recording(module: torch.nn.Module) -> Generator[None]:
         _FUNCTION.apply = classmethod(apply)
         _MODULES.BackwardHook = recorder.module_hooks
         _SAVING.__enter__ = _saving(held_saving)
-        with torch.enable_grad(), _TensorCalls(recorder), _hooks_of_parameters(module, recorder):
+        with (
+            _without_inference_mode(),
+            torch.enable_grad(),
+            _TensorCalls(recorder),
+            _hooks_of_parameters(module, recorder),
+        ):
             yield
     finally:
         _FUNCTION.apply, _MODULES.BackwardHook, _SAVING.__enter__ = held, held_hooks, held_saving
@@ -75,7 +86,12 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
     before = {name: each.detach().clone() for name, each in module.named_buffers()}
     try:
         _FUNCTION.apply, _SAVING.__enter__ = classmethod(apply), _saving(held_saving)
-        with _RANDOM.fork_rng(devices=[]), torch.enable_grad(), _TensorCalls(watcher):
+        with (
+            _RANDOM.fork_rng(devices=[]),
+            _without_inference_mode(is_strict=True),
+            torch.enable_grad(),
+            _TensorCalls(watcher),
+        ):
             module(*args, **kwargs)
     except ExportError:
         raise
@@ -86,7 +102,9 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
         with torch.no_grad():
             for name, each in module.named_buffers():
                 each.copy_(before[name])
-    if any(getattr(each, "_backward_hooks", None) for each in (*module.modules(), *module.parameters())):
+    kinds = ("_backward_hooks", "_post_accumulate_grad_hooks")
+    owners = (*module.modules(), *module.parameters())
+    if any(getattr(each, kind, None) for each in owners for kind in kinds):
         raise refused("hooks with strict=True", "leave out strict=True")
 
 
@@ -210,6 +228,22 @@ class _Recorder:
         if gradient is not None:
             HOOK(x, gradient, number)
         return _Handle(x, number)
+
+    def hooked_after(self, parameter: torch.Tensor, copy: torch.Tensor, hook: Callable[[Any], None]) -> None:
+        """Have the sum of all gradients of a parameter go through what a hook makes of the `grad` of a copy."""
+        number = next(self._numbers)
+        given = COTANGENT(parameter, number, 0)
+        stand_in = copy.detach()
+        stand_in.grad = gradient = given.clone()
+        versions = stand_in._version, gradient._version
+        try:
+            hook(stand_in)
+        except Exception as error:  # of the user's code, which may know the parameter itself alone
+            raise refused(*_AFTER) from error
+        if stand_in.grad is None or stand_in._version != versions[0]:  # a step of an optimiser, say
+            raise refused(*_AFTER)
+        if stand_in.grad is not gradient or gradient._version != versions[1]:
+            HOOK(parameter, stand_in.grad, number)
 
     def required(self, leaf: torch.Tensor, is_required: bool) -> None:
         """From here on gradients go to a leaf, or go no longer."""
@@ -379,9 +413,7 @@ class _TensorCalls(TorchFunctionMode):
             if leaf.is_leaf and leaf.requires_grad is not is_required:
                 self._recorder.required(leaf, is_required)
         if func is _TENSOR.register_post_accumulate_grad_hook:
-            raise refused(
-                "a hook that runs after gradients are added up", "change what the training step gives"
-            )
+            raise refused(*_AFTER)
         return func(*args, **kwargs)
 
 
@@ -394,35 +426,63 @@ def _check_hooks(module: torch.nn.Module) -> None:
                 f"the module {name or type(each).__name__!r} has a backward hook of the kind that torch has deprecated",
                 help="register_full_backward_hook is its successor",
             )
-    for name, parameter in module.named_parameters():
-        if getattr(parameter, "_post_accumulate_grad_hooks", None):
-            raise ExportError(
-                f"the parameter {name!r} has a hook that runs after gradients are added up, which a model cannot have",
-                help="remove it, and change what the training step gives",
-            )
 
 
 @contextlib.contextmanager
 def _hooks_of_parameters(module: torch.nn.Module, recorder: _Recorder) -> Generator[None]:
-    """Trace the hooks that parameters have, where the forward of the module begins."""
-    given: dict[str, Any] = {
-        name: getattr(each, "_backward_hooks", None) for name, each in module.named_parameters()
-    }
-    hooked = {name: list(each.values()) for name, each in given.items() if each}
-    if not hooked:
-        yield
-        return
+    """Trace the hooks that parameters have where the forward of the module begins, and those after sums at its end."""
+    hooked = _hooks(module, "_backward_hooks")
+    hooked_after = _hooks(module, "_post_accumulate_grad_hooks")
+
+    copies: dict[str, torch.Tensor] = {}
 
     def before(_: torch.nn.Module, args: Positional) -> None:
-        for name, hooks in hooked.items():
-            for hook in hooks:
-                recorder.hooked(module.get_parameter(name), hook)
+        for name, hook in hooked:
+            recorder.hooked(module.get_parameter(name), hook)
+        for name in dict(hooked_after):
+            copies[name] = module.get_parameter(name).detach().clone()
 
-    handle = module.register_forward_pre_hook(before)
+    def after(_: torch.nn.Module, args: Positional, result: ModuleArgument) -> None:
+        for name, hook in hooked_after:
+            recorder.hooked_after(module.get_parameter(name), copies[name], hook)
+
+    with contextlib.ExitStack() as stack:
+        if hooked or hooked_after:
+            stack.callback(module.register_forward_pre_hook(before).remove)
+            stack.callback(module.register_forward_hook(after).remove)
+        yield
+
+
+def _hooks(module: torch.nn.Module, kind: str) -> list[tuple[str, Callable[..., Any]]]:
+    """The hooks of one kind that parameters have, each with the name of its parameter."""
+    given: list[tuple[str, Any]] = [
+        (name, getattr(each, kind, None)) for name, each in module.named_parameters()
+    ]
+    return [(name, hook) for name, hooks in given if hooks for hook in hooks.values()]
+
+
+@contextlib.contextmanager
+def _without_inference_mode(*, is_strict: bool = False) -> Generator[None]:
+    """Have `torch.inference_mode`, which torch.export does not record, be `torch.no_grad`; with `strict` refuse it."""
+    held = _INFERENCE.__enter__, _INFERENCE.__exit__
+    entered: list[Any] = []
+
+    def enter(mode: Any) -> None:
+        if is_strict and mode.mode:
+            raise refused(
+                "torch.inference_mode with strict=True", "use torch.no_grad, or leave out strict=True"
+            )
+        entered.append(torch.set_grad_enabled(torch.is_grad_enabled() and not mode.mode))
+        entered[-1].__enter__()
+
+    def leave(_: Any, *error: Any) -> None:
+        entered.pop().__exit__(*error)
+
+    _INFERENCE.__enter__, _INFERENCE.__exit__ = enter, leave
     try:
         yield
     finally:
-        handle.remove()
+        _INFERENCE.__enter__, _INFERENCE.__exit__ = held
 
 
 def _saving(held: Callable[..., ModuleArgument]) -> Callable[..., ModuleArgument]:

@@ -53,12 +53,45 @@ def _windowed(given: dict[str, FxArgument], shape: Sequence[TorchSize]) -> Seque
     return [shape[dimension]] if isinstance(dimension, int) and shape and size == 1 else []
 
 
+def _narrowed(given: dict[str, FxArgument], shape: Sequence[TorchSize]) -> Sequence[TorchSize]:
+    """The elements of a dimension from the last that is taken on."""
+    dim, start, length = given.get("dim"), given.get("start"), given.get("length")
+    if not isinstance(dim, int) or not isinstance(start, int) or not isinstance(length, int) or start < 0:
+        return []
+    return [shape[dim] - (start + length - 1)] if length else []
+
+
+def _windows(given: dict[str, FxArgument], shape: Sequence[TorchSize]) -> Sequence[TorchSize]:
+    """The elements from the last of the first window on, unless a window may reach beyond the end."""
+    if given.get("ceil_mode"):
+        return []
+    sizes, padding, dilation = (_numbers(given.get(name)) for name in ("kernel_size", "padding", "dilation"))
+    wanted = [1 + _at(dilation, k, 1) * (size - 1) - 2 * _at(padding, k, 0) for k, size in enumerate(sizes)]
+    behind = shape[len(shape) - len(sizes) :]
+    return [size - (least - 1) for size, least in zip(behind, wanted, strict=False)]
+
+
+def _numbers(given: FxArgument) -> list[int]:
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    return [each for each in listed if isinstance(each, int)]
+
+
+def _at(numbers: Sequence[int], k: int, otherwise: int) -> int:
+    """One number stands for all dimensions."""
+    return numbers[min(k, len(numbers) - 1)] if numbers else otherwise
+
+
 _REDUCING = (
     *("amax.default", "amin.default", "max.default", "min.default", "max.dim", "min.dim", "aminmax.default"),
     *("argmax.default", "argmin.default", "median.dim", "nanmedian.dim", "mode.default"),
 )
 _NORMS = ("linalg_vector_norm.default", "norm.Scalar", "norm.ScalarOpt_dim", "norm.ScalarOpt_dim_dtype")
 _POOLS = tuple(f"adaptive_{kind}_pool{rank}d.default" for kind in ("avg", "max") for rank in (1, 2, 3))
+_WINDOWS = tuple(
+    f"{kind.format(rank)}.default"
+    for kind in ("avg_pool{}d", "max_pool{}d", "max_pool{}d_with_indices")
+    for rank in (1, 2, 3)
+)
 _RESIZING = tuple(
     f"{kind}.{form}"
     for kind in (
@@ -73,7 +106,9 @@ _NEEDING: dict[str, _Needing] = {
     **dict.fromkeys(_NORMS, _without_identity),
     **dict.fromkeys(_POOLS, _pooled),
     **dict.fromkeys(_RESIZING, _resized),
+    **dict.fromkeys(_WINDOWS, _windows),
     "unfold.default": _windowed,
+    "narrow.default": _narrowed,
 }
 
 

@@ -59,7 +59,10 @@ def _with_name(model: ExportedModel, fixed: FixedDimension) -> ExportedModel | N
 
 
 def _is_right(verification: Verification, fixed: Sequence[FixedDimension], example: Example) -> bool:
-    """True if a model is right in all sizes that its module takes, and the module takes others than the example's."""
+    """True if a model is right in all sizes that its module takes, and fails in others.
+
+    The module has to take other sizes than the example's.
+    """
     if verification.is_random:
         return False
     run = as_called(verification.model)
@@ -70,6 +73,8 @@ def _is_right(verification: Verification, fixed: Sequence[FixedDimension], examp
             try:
                 verification.wanted(inputs)
             except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
+                if verification.is_run(run, inputs):
+                    return False
                 break
             try:
                 rows = verification.compared(run, inputs)

@@ -78,6 +78,8 @@ class Options:
     name: str = "main_graph"
     #: Where the module decides by sizes that are fixed in the program.
     decided_at: tuple[str, ...] = ()
+    #: The dimensions by whose size it decides, by position of the input and axis.
+    decided: frozenset[tuple[int, int]] = frozenset()
     #: Whether the module is in training: its weights then stay what they are, and nothing is computed of them.
     is_training: bool = False
 
@@ -206,7 +208,12 @@ class Translator:
         self, model: ExportedModel, translated: Mapping[torch.fx.Node, Argument]
     ) -> tuple[ExportedModel, list[FixedDimension]]:
         """The model with those fixed dimensions dynamic for which it is right, and these."""
-        fixed = self.ports.dimensions.fixed
+        # What the module decides by a size that is fixed is not in the program, and may be about any size.
+        fixed = [
+            each
+            for each in self.ports.dimensions.fixed
+            if (each.position, each.axis) not in self.options.decided
+        ]
         has_own_names = self.options.input_names is not None
         if (
             not fixed

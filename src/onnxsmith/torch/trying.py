@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 from collections.abc import Generator, Mapping, Sequence
 from enum import Enum
 from typing import Any, cast
@@ -36,6 +37,10 @@ _MOST_FAILING = 64
 _MOST_BYTES = 1 << 30
 
 
+#: How the names of ATen's kernels for attention begin, between which the public operator chooses.
+_UNCHECKED = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_")
+
+
 class Outcome(Enum):
     """The result of trying the sizes that a guard leaves out."""
 
@@ -52,7 +57,7 @@ class Trial:
     """A model beside its module."""
 
     def __init__(self, verification: Verification | None, allowed: Mapping[Symbol, Range]) -> None:
-        is_safe = verification is not None and not _calls_backward_kernels(verification.program)
+        is_safe = verification is not None and not _calls_unchecked_kernels(verification.program)
         self._verification = verification if is_safe else None
         self._is_random = verification is not None and verification.is_random
         self._allowed = allowed
@@ -96,6 +101,8 @@ class Trial:
     def dimensions_that_need_elements(self, enforced: Sequence[SizeCondition]) -> list[str]:
         """The names of dimensions that may be 0 as far as anybody noted, where the model gives a wrong result then.
 
+        One that the module raises an error for is wrong as well.
+
         torch takes sizes for positive. So it decides `n == 0` when it traces, with no guard, and simplifies sizes such
         as that of `x[:-1]` to what they are for all others.
         """
@@ -113,7 +120,15 @@ class Trial:
             sizes = example | dict.fromkeys(symbols, 0)
             if any(each.holds(resizing.named(sizes)) is False for each in enforced):
                 continue
-            if self._at(verification, resizing, sizes, is_other_way=False) is Outcome.DIFFERENT:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of torch, about means of nothing
+                outcome = self._at(verification, resizing, sizes, is_other_way=False)
+            inputs = resizing.to(sizes)
+            if outcome is Outcome.REFUSED and inputs is not None:
+                is_wrong = verification.is_run(as_called(verification.model), inputs)
+            else:
+                is_wrong = outcome is Outcome.DIFFERENT
+            if is_wrong:
                 found.append(name)
         return found
 
@@ -211,16 +226,17 @@ def _is_raised(
     return False
 
 
-def _calls_backward_kernels(program: torch.export.ExportedProgram) -> bool:
-    """True if a module calls ATen's kernels for gradients itself.
+def _calls_unchecked_kernels(program: torch.export.ExportedProgram) -> bool:
+    """True if a module itself calls kernels of ATen that check no sizes, as others see to that they fit.
 
-    Autograd gives them sizes that fit together, so that they check none: `_adaptive_avg_pool2d_backward` of two batches
-    of other sizes reads beyond its input, and ends the process.
+    `_adaptive_avg_pool2d_backward` of two batches of other sizes reads beyond its input, and
+    `_scaled_dot_product_flash_attention_for_cpu` of no tokens divides by 0: each ends the process.
     """
     modules = program.graph_module.modules()
     graphs = [each.graph for each in modules if isinstance(each, torch.fx.GraphModule)]
     schemas = (schema_of(node.target) for graph in graphs for node in graph.nodes)
-    return any(each is not None and each.name.endswith("_backward") for each in schemas)
+    names = (each.name.removeprefix("aten::") for each in schemas if each is not None)
+    return any(each.endswith("_backward") or each.startswith(_UNCHECKED) for each in names)
 
 
 @contextlib.contextmanager

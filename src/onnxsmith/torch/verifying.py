@@ -216,6 +216,13 @@ class Verification:
         fakes = self.resizing.fakes
         return [_array(leaf) for leaf, fake in zip(leaves, fakes, strict=True) if fake is not None]
 
+    def is_run(self, run: Runner, inputs: Inputs) -> bool:
+        """True if the model gives any result."""
+        try:
+            return any(np.asarray(each).size for each in run(self._feeds(inputs)))
+        except Exception:  # ours, or ONNX Runtime's own classes
+            return False
+
     def compared(self, run: Runner, inputs: Inputs, tolerance: Tolerance | None = None) -> list[OutputRow]:
         """The differences between model and module, one for each output; VerificationError if the model fails."""
         feeds = self._feeds(inputs)

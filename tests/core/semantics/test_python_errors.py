@@ -46,6 +46,17 @@ def test_the_results_of_an_operator_are_no_tensor() -> None:
     assert "values, indices = op.TopK" in caught.value.help
 
 
+def test_a_parameter_that_is_none_is_named() -> None:
+    def clip(x: FLOAT["N"], low: FLOAT = None) -> Any:  # type: ignore[assignment]
+        return opset21.Where(x < low, low, x)
+
+    for stage in (script, lambda f: trace(f, FLOAT["N"])):
+        with pytest.raises(TracedValueError, match="'low' is None here") as caught:
+            stage(clip)
+        assert caught.value.help is not None
+        assert "if low is not None" in caught.value.help
+
+
 class OfTheUser(Exception):
     """An error of the user's own."""
 

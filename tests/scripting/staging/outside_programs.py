@@ -188,6 +188,12 @@ ROOTS = {
         "given.__defaults__[0]",
         "given.__defaults__ = ({v},)",
     ),
+    "default of a keyword, in its dict": (
+        "def given(*, root={v}): return root\n",
+        "given()",
+        "given.__kwdefaults__['root']",
+        "given.__kwdefaults__['root'] = {v}",
+    ),
     "attribute of a function": (
         "def given(): pass\ngiven.root = {v}\n",
         "given.root",

@@ -52,7 +52,8 @@ def refusal_for(error: Exception) -> OnnxsmithError | None:
     if place is None:
         return None
     frame, last = place.tb_frame, place.tb_lasti
-    values = list(_values_read(frame, last))
+    named = _values_read(frame, last)
+    values = list(named.values())
     found = next((each for value in values if (each := _symbolic_in(value)) is not None), None)
     if found is None:
         return None
@@ -65,6 +66,11 @@ def refusal_for(error: Exception) -> OnnxsmithError | None:
         made = TracedValueError(
             f"this operator has {len(outputs)} results, in a tuple, and Python computes with the tuple: {error}",
             help="name them, as in values, indices = op.TopK(x, k), or take one: …[0]",
+        )
+    elif "NoneType" in str(error) and (absent := [name for name, each in named.items() if each is None]):
+        made = TracedValueError(
+            f"'{absent[0]}' is None here, and Python computes with it and a tensor: {error}",
+            help=f"write it under if {absent[0]} is not None: …, or give the parameter no default",
         )
     elif isinstance(found, Tensor) and not isinstance(found, Number) and not _MAKES_NUMBER.search(text):
         meant = operator_for(name, operators_for(found).version) if name.isidentifier() else None
@@ -105,13 +111,15 @@ def _users_place(traceback: types.TracebackType | None) -> types.TracebackType |
     return found if is_handed_over else None
 
 
-def _values_read(frame: types.FrameType, last: int) -> Iterable[UserValue]:
-    """The values of the names that the expression at an instruction reads."""
+def _values_read(frame: types.FrameType, last: int) -> dict[str, UserValue]:
+    """The names that the expression at an instruction reads, with their values."""
+    found: dict[str, UserValue] = {}
     for name in Evaluation(frame.f_code, last).names_read():
         for scope in (frame.f_locals, frame.f_globals):
             if name in scope:
-                yield scope[name]
+                found[name] = scope[name]
                 break
+    return found
 
 
 def _symbolic_in(value: UserValue, depth: int = 0) -> object | None:

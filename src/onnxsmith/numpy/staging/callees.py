@@ -22,10 +22,11 @@ from onnxsmith.errors import LastingChangeError, ShapeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, DTypeLike
 from onnxsmith.numpy.array import Array
-from onnxsmith.numpy.conversions import array_of, as_type, check_fitting
+from onnxsmith.numpy.conversions import array_of, as_type, check_fitting, constant_of
 from onnxsmith.numpy.creation import array as new_array
 from onnxsmith.numpy.creation import asarray
 from onnxsmith.numpy.dispatch import array_function, by_numpys
+from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
@@ -320,16 +321,17 @@ def _from_iterable(
     iter: UserValue, dtype: DTypeLike, count: int | Number | Array = -1, **_: UserValue
 ) -> Array:
     """`np.fromiter`: as many elements as are asked for; all of them for -1."""
-    found = (
-        iter.stacked
+    items: UserValue = (
+        iter
         if isinstance(iter, GrownList)
-        else iter
+        else list_of_elements(iter)
         if isinstance(iter, Array)
-        else array_of(list(cast("Iterable[UserValue]", iter)))
+        else list(cast("Iterable[UserValue]", iter))
     )
+    found = array_of(items)
     if found.ndim != 1:
         raise ShapeError(f"np.fromiter takes numbers here, not arrays of {found.ndim - 1} dimensions")
-    made = detached(as_type(found, dtypes.read(dtype)))
+    made = detached(constant_of(items, dtypes.read(dtype)))
     wanted = size_of(count, "count")
     if isinstance(wanted, int) and wanted < 0:
         return made

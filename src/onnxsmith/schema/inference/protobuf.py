@@ -89,8 +89,11 @@ def make_type(value_type: AnyValueType) -> onnx.TypeProto:
 
 
 def make_tensor(array: np.ndarray[Any, np.dtype[Any]]) -> onnx.TensorProto:
-    """An array as a message. Of text there are str, and what models hold: bytes."""
+    """An array as a message; raises TypeError for what is none. Of text there are str, and what models hold: bytes."""
     from onnx import numpy_helper  # heavy
+
+    if not isinstance(array, np.ndarray | np.generic):  # pyright: ignore[reportUnnecessaryIsInstance]  # files hold anything
+        raise TypeError(array)
 
     return numpy_helper.from_array(array.astype(object) if array.dtype.kind == "S" else array)
 

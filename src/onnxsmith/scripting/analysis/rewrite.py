@@ -100,7 +100,8 @@ class Rewriter(ast.NodeTransformer):
                 self.visit_Name(at(target, ast.Name(name, ast.Load())))
                 made = at(statement, ast.AugAssign(target, op, rewrite(value)))
                 read = at(statement, ast.Name(name, ast.Load()))
-                return [made, at(statement, ast.Expr(self._named(target, statement, read)))]
+                allowed = at(statement, ast.Expr(self._hook(statement, "augmented", [read])))
+                return [allowed, made, at(statement, ast.Expr(self._named(target, statement, read)))]
             case ast.Expr(value=value):
                 return [at(statement, ast.Expr(rewrite(value)))]
             case _:

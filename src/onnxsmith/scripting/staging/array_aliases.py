@@ -17,7 +17,7 @@ import numpy as np
 from onnxsmith.core.value import Array
 from onnxsmith.errors import MutationError
 from onnxsmith.scripting.source.bounded import Bounded
-from onnxsmith.scripting.staging.array_tracking import arrays_of, has_array, track
+from onnxsmith.scripting.staging.array_tracking import arrays_of, has_array, sharing, track
 from onnxsmith.scripting.staging.ownership import held_around, live_after
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
@@ -25,6 +25,7 @@ from onnxsmith.scripting.staging.structure import flatten
 from onnxsmith.scripting.staging.tracked_array import VIEWS
 
 if TYPE_CHECKING:
+    from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.stager import Stager
 
 #: How many statements are remembered.
@@ -42,17 +43,23 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
     frame = stager.frame
     if frame.run.dialect.stages_all:
         return
-    inside, later = _looked_at(stager, statement)
+    inside, later = looked_at(stager, statement)
     if not later or not any(map(has_array, frame.variables.values())):
         return
     is_loop = isinstance(statement, ast.For | ast.While)
     rebound = frozenset(stager.flow.loop_names(statement) if is_loop else ())
+    replaced = [each for name in rebound for each in arrays_of(frame.variables.get(name))]
     found: list[Array] = []
+    given_later: list[tuple[ast.stmt, str]] = []
     for name, value in frame.variables.items():
         if not has_array(value):
             continue
-        aliases = _aliases_of(name, later if name in rebound else inside)
-        changes = [each for each in (later if name in rebound else inside) if _is_change(each, aliases)]
+        # A variable that a loop gives this array, or another one, may hold it when it is changed after the loop.
+        is_chosen = name in rebound or bool(sharing(value, replaced))
+        is_given = is_loop and aliases_of(name, inside) != {name}
+        statements = later if is_chosen or is_given else inside
+        aliases = aliases_of(name, statements)
+        changes = [each for each in statements if _is_change(each, aliases)]
         if not changes:
             continue
         arrays = list(arrays_of(value))
@@ -66,17 +73,19 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
         )
         if not is_alone:
             found += arrays
-    if found:
-        track(stager, found)
+        if is_given and name not in rebound:
+            given_later += ((each, name) for each in changes if each not in inside)
+    if found and not track(stager, found) and given_later:
+        raise _error(stager, *given_later[0], "a variable of the loop")
 
 
-def _looked_at(stager: Stager, statement: ast.stmt) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def looked_at(stager: Stager, statement: ast.stmt) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The statements on the paths of a branch or loop, and with those after it; none where nothing changes in place."""
     kept = _looked.get(id(statement))
     if kept is not None and kept[0] is statement:
         return kept[1]
     begins = _outermost(stager, statement).lineno
-    later = [each for each in _statements(stager) if each.lineno >= begins]
+    later = [each for each in statements_of(stager) if each.lineno >= begins]
     inside = [each for each in ast.walk(statement) if isinstance(each, ast.stmt)]
     if not isinstance(statement, ast.For | ast.While) and stager.flow.block_jumps([statement]):
         inside = later  # what follows is on the paths, too
@@ -86,7 +95,7 @@ def _looked_at(stager: Stager, statement: ast.stmt) -> tuple[list[ast.stmt], lis
     return found
 
 
-def _aliases_of(name: str, statements: Sequence[ast.stmt]) -> set[str]:
+def aliases_of(name: str, statements: Sequence[ast.stmt]) -> set[str]:
     """The variables that may get the array of a variable in some statements, in any order."""
     names, before = {name}, 0
     while len(names) > before:
@@ -134,8 +143,9 @@ def refuse_shared(stager: Stager, statement: ast.For | ast.While, name: str, val
     if not arrays:
         return
     begins = _outermost(stager, statement).lineno
-    statements = [each for each in _statements(stager) if each.lineno >= begins]
-    changed = next((each for each in statements if _is_change(each, {name})), None)
+    statements = [each for each in statements_of(stager) if each.lineno >= begins]
+    names = {each for each, held in stager.frame.variables.items() if sharing(held, arrays)} | {name}
+    changed = next((each for each in statements if _is_change(each, names)), None)
     holder = None if changed is None else _holder(stager, statement, name, arrays)
     if changed is not None and holder is not None:
         raise _error(stager, changed, name, holder)
@@ -170,10 +180,15 @@ def _holder(stager: Stager, statement: ast.stmt, name: str, arrays: Sequence[Arr
     if any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k]):
         return f"another element of '{name}'"
     frame, live = stager.frame, live_after(stager, statement)
-    named = frame.analysis.facts.names(frame.analysis.body)
     held = [(each, value) for each, value in frame.variables.items() if each in live and each != name]
-    held += [(each, frame.globals[each]) for each in named.variables if each in frame.globals]
-    reach = Reach(held + held_around(frame), ("__dict__",))
+    return holder_among(frame, held, arrays)
+
+
+def holder_among(frame: Frame, held: Sequence[tuple[str, object]], arrays: Sequence[Array]) -> str | None:
+    """The name of what reaches one of some arrays: among variables, outside a function, or its caller."""
+    named = frame.analysis.facts.names(frame.analysis.body)
+    outside = [(each, frame.globals[each]) for each in named.variables if each in frame.globals]
+    reach = Reach([*held, *outside, *held_around(frame)], ("__dict__",))
     if _reaches(Reach(frame.given.items(), ("__dict__",)), arrays) is not None:
         return "the caller"
     if reach.iterators:
@@ -195,7 +210,7 @@ def _alias_after(
     stager: Stager, statement: ast.For | ast.While, name: str
 ) -> tuple[ast.stmt | ast.expr, ast.stmt] | None:
     """Where the code gives the array to something else, and where it changes it afterwards."""
-    outermost, statements = _outermost(stager, statement), _statements(stager)
+    outermost, statements = _outermost(stager, statement), statements_of(stager)
     names, found = {name}, list[ast.stmt | ast.expr]()
     for each in sorted(statements, key=lambda each: each.lineno):
         if each.lineno >= outermost.lineno:
@@ -211,14 +226,14 @@ def _alias_after(
     return None
 
 
-def _statements(stager: Stager) -> list[ast.stmt]:
+def statements_of(stager: Stager) -> list[ast.stmt]:
     body = stager.frame.analysis.body
     return [each for top in body for each in ast.walk(top) if isinstance(each, ast.stmt)]
 
 
 def _outermost(stager: Stager, statement: ast.stmt) -> ast.stmt:
     """The loop that a loop stands in, outermost: what comes before it in that one comes after it, too."""
-    loops = [each for each in _statements(stager) if isinstance(each, ast.For | ast.While)]
+    loops = [each for each in statements_of(stager) if isinstance(each, ast.For | ast.While)]
     around = [each for each in loops if any(inner is statement for inner in ast.walk(each))]
     return max(around, key=lambda each: (each.end_lineno or 0) - each.lineno, default=statement)
 

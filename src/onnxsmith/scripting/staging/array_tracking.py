@@ -13,12 +13,13 @@ import numpy as np
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.value import Array
 from onnxsmith.graphs.value import SymbolicTensor
+from onnxsmith.scripting.staging.carriers import SHARED
 from onnxsmith.scripting.staging.ownership import held_around
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts, rebuilt
 from onnxsmith.scripting.staging.tracked_array import TrackedArray
-from onnxsmith.scripting.staging.watch import is_watched
+from onnxsmith.scripting.staging.watch import is_kept_unchanged, is_watched
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.stager import Stager
@@ -36,6 +37,13 @@ def arrays_of(value: Held) -> Iterator[Array]:
             array = each
             if array.ndim and array.dtype.kind in "fiub":
                 yield array
+
+
+def sharing(value: Held, arrays: Sequence[Array]) -> list[Array]:
+    """The arrays in a value that may share elements with one of some others."""
+    if not arrays:
+        return []
+    return [each for each in arrays_of(value) if any(np.may_share_memory(each, other) for other in arrays)]
 
 
 def _others(value: Held) -> Iterator[Held]:
@@ -59,16 +67,19 @@ def _inner(value: Held) -> Sequence[tuple[object, Held]]:
     return (parts(value) or ()) if type(value) in (list, tuple, dict) else ()
 
 
-def track(stager: Stager, arrays: Sequence[Array]) -> None:
-    """Put tracked arrays in the places of arrays, and of all that share elements with them; or change nothing."""
+def track(stager: Stager, arrays: Sequence[Array]) -> bool:
+    """Put tracked arrays in the places of arrays, and of all that share elements with them; or change nothing.
+
+    The result is false where nothing was changed.
+    """
     variables = stager.frame.variables
     known = {id(each): each for value in variables.values() for each in arrays_of(value)}
     bases = {id(_base(each)): _base(each) for each in arrays}
     shared = [each for each in known.values() if id(_base(each)) in bases]
     if any(map(is_watched, (*shared, *bases.values()))) or not all(map(_fits, shared)):
-        return
+        return False
     if _are_held_elsewhere(stager, list(bases.values())):
-        return
+        return False
     owners: dict[int, TrackedArray] = {}
     places = dict[int, TrackedArray]()
     for each in shared:
@@ -76,7 +87,10 @@ def track(stager: Stager, arrays: Sequence[Array]) -> None:
         if id(base) not in owners:
             # A copy: what the array is changed to by others is not what the model begins with.
             elements = base.copy() if base.flags.c_contiguous else base.ravel("K").copy()
-            owners[id(base)] = TrackedArray(cast(SymbolicTensor, current_graph().constant(elements)))
+            is_kept = any(is_kept_unchanged(other) for other in shared if _base(other) is base)
+            owners[id(base)] = TrackedArray(
+                cast(SymbolicTensor, current_graph().constant(elements)), locked=SHARED if is_kept else None
+            )
         owner = owners[id(base)]
         is_base = each is base and base.flags.c_contiguous
         places[id(each)] = owner if is_base else owner.part(_positions(each, base))
@@ -84,6 +98,7 @@ def track(stager: Stager, arrays: Sequence[Array]) -> None:
     for name, value in list(variables.items()):
         if any(id(each) in places for each in arrays_of(value)):
             variables[name] = _replaced(value, places, memo)
+    return True
 
 
 def _are_held_elsewhere(stager: Stager, bases: Sequence[Array]) -> bool:

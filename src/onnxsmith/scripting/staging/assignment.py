@@ -59,7 +59,7 @@ _IN_PLACE_OPERATORS: dict[type[ast.operator], _InPlace] = {
 
 
 #: What `+=` changes instead of making a new one.
-_CHANGED_IN_PLACE = (list, set, dict, collections.deque, bytearray, np.ndarray)
+CHANGED_IN_PLACE = (list, set, dict, collections.deque, bytearray, np.ndarray)
 
 
 def assign(stager: Stager, target: ast.expr, value: UserValue) -> None:
@@ -249,7 +249,7 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
         case ast.Name(id=name):
             current = frame.read(name, statement.target)
             right = frame.evaluate(statement.value)
-            if isinstance(current, _CHANGED_IN_PLACE):
+            if isinstance(current, CHANGED_IN_PLACE):
                 with located(frame.span(statement)):
                     refuse_change(current)
             stager.assign_name(name, _at(stager, statement, compute, current, right))
@@ -306,7 +306,7 @@ def _augment_item(stager: Stager, statement: ast.AugAssign, place: Place) -> Non
     frame = stager.frame
     with located(frame.span(statement.target)):
         current = place.value
-        if isinstance(current, _CHANGED_IN_PLACE):
+        if isinstance(current, CHANGED_IN_PLACE):
             refuse_change(current)
     right = frame.evaluate(statement.value)
     result = _at(stager, statement, _IN_PLACE_OPERATORS[type(statement.op)], current, right)

@@ -31,13 +31,14 @@ from onnxsmith.scripting.staging.merge import (
     Unassigned,
     active,
 )
+from onnxsmith.scripting.staging.merged_arrays import MergedArrays
 from onnxsmith.scripting.staging.ownership import Owners, live_after
 from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.raised import PathEnded
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import Negation, is_symbolic, is_truth_value, truth, visible
 from onnxsmith.scripting.staging.watch import keep_unchanged, watch_path
-from onnxsmith.source import Span
+from onnxsmith.source import Span, caller_span
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -269,14 +270,17 @@ def dynamic_if(
     else:
         merger = Merger(*scopes, condition)
     merger.ends = (ends[0], ends[1])
+    arrays = MergedArrays(stager, place, caller_span() if place is None else span, sides)
+    if not outer.is_exact and not frame.run.dialect.stages_all:
+        merger.array_traits = arrays.traits
     if isinstance(place, ast.For | ast.While):
         merger.paths = LOOP_PATHS  # what decides is no condition that somebody wrote
     with located(span):
         result = merger.merge(sides[0].value, sides[1].value, name, strict=True)
-        variables = {
-            each: merger.merge(sides[0].variables.get(each, MISSING), value, each, strict=False)
-            for each, value in sides[1].variables.items()
-        }
+        variables: dict[str, Held] = {}
+        for arrays.variable, value in sides[1].variables.items():
+            first = sides[0].variables.get(arrays.variable, MISSING)
+            variables[arrays.variable] = merger.merge(first, value, arrays.variable, strict=False)
         shared = _merged_cells(merger, assigned, cells_after, span)
         written = merger.merge_written(lambda carrier: name_of(frame, carrier))
         outputs = _selected(outer, condition, merger)
@@ -303,7 +307,7 @@ def dynamic_if(
         cell.home[cell.name] = merger.fill(value, outputs or ())
     for carrier, shell in written:
         carrier.rewrite(merger.filled_parts(shell, outputs or ()))
-    keep_unchanged(merger.ambiguous(watch))
+    keep_unchanged(arrays.also_sharing(merger.ambiguous(watch)))
     after = {name: value for name, value in filled.variables.items() if value is not MISSING}
     held = Owners(stager, place, {**before, **after}, filled.value)
     merger.lock_shared_carriers(held.is_alone)

@@ -14,7 +14,8 @@ from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Shell, as_carried, parts, rebuilt
 
 #: Why an object cannot be written to any more.
-_SHARED = "only the model knows whether another variable holds the same elements"
+#: Why an array is not written to that may be another one.
+SHARED = "only the model knows whether another variable holds the same elements"
 
 
 def carriers_in(value: Held) -> Iterator[Carrier]:
@@ -83,4 +84,4 @@ def lock_shared(
         ]
         if any(count > 1 or not is_alone(each) for each, count in pairs):
             for each in (result, *(owner for owner, _ in pairs)):
-                each.keep_unchanged(_SHARED)
+                each.keep_unchanged(SHARED)

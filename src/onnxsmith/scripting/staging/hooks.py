@@ -25,6 +25,7 @@ from onnxsmith.core.value import Array, TensorValue, Value
 from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import DTypeNotAllowedError, UnknownMethodError, UnsupportedSyntaxError
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names
+from onnxsmith.scripting.staging.assignment import CHANGED_IN_PLACE
 from onnxsmith.scripting.staging.attribute_values import AttributeText, refuse_unknown
 from onnxsmith.scripting.staging.branches import dynamic_if
 from onnxsmith.scripting.staging.builtin_calls import replacement
@@ -50,7 +51,7 @@ from onnxsmith.scripting.staging.merge import (
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
 from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, settled, truth
-from onnxsmith.scripting.staging.watch import names_of, values_of, watched
+from onnxsmith.scripting.staging.watch import names_of, refuse_change, values_of, watched
 from onnxsmith.source import caller_span
 from onnxsmith.types.value_types import OptionalType
 
@@ -296,6 +297,11 @@ class Hooks:
         if isinstance(value, Value) and value.is_symbolic:
             current_graph().suggest_name(value, name)
         return value
+
+    def augmented(self, value: UserValue) -> None:
+        """`x += y` in a block, before it happens: what Python changes in place may have to stay as it is."""
+        if isinstance(value, CHANGED_IN_PLACE):
+            refuse_change(value)
 
     def bind(self, name: str, value: UserValue) -> UserValue:
         """`name := value`"""

@@ -7,6 +7,7 @@ that differ are remembered as differing, and reported where they are used.
 from __future__ import annotations
 
 import collections
+import functools
 import types
 from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ from onnxsmith.scripting.staging.structure import (
     parts,
     rebuilt,
 )
+from onnxsmith.scripting.staging.tracked_array import WHOLE, TrackedArray
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
@@ -94,6 +96,14 @@ class _Output(Marker):
     number: NumberKind | None
 
 
+@dataclass(frozen=True, slots=True)
+class _ArrayOutput(Marker):
+    """Stands for an output that is an array of numpy's, which may be written to."""
+
+    position: int
+    traits: Hashable
+
+
 #: What errors call the two sides of a condition, and those of a loop that may be left early.
 BRANCHES = ("when the condition is true", "when it is not")
 LOOP_PATHS = ("on one path", "on another")
@@ -123,6 +133,8 @@ class Merger:
     paths: tuple[str, str] = BRANCHES
     #: What carriers hold where the two end.
     ends: tuple[PathEnd, PathEnd] | None = None
+    #: How the array of numpy is written to that is one of two; None where a tensor takes their place.
+    array_traits: Callable[[Held, Held], Hashable | None] | None = None
     then_outputs: list[Value] = field(default_factory=list[Value])
     else_outputs: list[Value] = field(default_factory=list[Value])
     names: list[str] = field(default_factory=list[str])
@@ -151,7 +163,9 @@ class Merger:
             return self._perhaps(then, otherwise, name)
         then, otherwise = beside_text(then, otherwise), beside_text(otherwise, then)
         if is_tensor_like(then) and is_tensor_like(otherwise):
-            return self._tensors(then, otherwise, name)
+            traits = None if self.array_traits is None else self.array_traits(then, otherwise)
+            merge = self._tensors if traits is None else functools.partial(self._array, traits)
+            return merge(then, otherwise, name)
         if isinstance(then, Carrier) or isinstance(otherwise, Carrier):
             shells = self._shells(then, otherwise)
             if shells is not None:
@@ -274,6 +288,8 @@ class Merger:
         merged = self._templates.get(id(template))
         if merged is None:
             return template
+        if merged.filled is None and isinstance(template, _ArrayOutput):
+            merged.filled = TrackedArray.made_of(template.traits, {WHOLE: outputs[template.position]})
         if merged.filled is None:
             items = [self.fill(each, outputs) for _, each in parts(template) or ()]
             merged.filled = rebuilt(template, items)
@@ -360,7 +376,8 @@ class Merger:
                 and _is_same_literal(then, otherwise)
             ):
                 return then
-            if self.condition is not None and then is not otherwise and _are_truths(then, otherwise):
+            are_truths = {type(then), type(otherwise)} == {bool}
+            if self.condition is not None and then is not otherwise and are_truths:
                 return Number(self.condition, "bool") if then else Negation(self.condition)
             return self._numbers(then, otherwise, name)
         self._arrays += (each for each in (then, otherwise) if isinstance(each, np.ndarray))
@@ -376,6 +393,14 @@ class Merger:
         if type(first) is not type(second):  # a value where an optional may stand is none in the model
             raise _differing_types(first, second, then, otherwise, name, self.paths)
         return self._output(sides[0], sides[1], name, None)
+
+    def _array(self, traits: Hashable, then: TensorLike, otherwise: TensorLike, name: str) -> Held:
+        """An array that is one of two: what two variables share on both sides, they share afterwards."""
+        known = self._containers.get((id(then), id(otherwise)))
+        if known is None:
+            output = cast(_Output, self._tensors(then, otherwise, name))
+            return self._template(then, otherwise, _ArrayOutput(output.position, traits))
+        return known.template
 
     def _numbers(self, then: AnyNumber, otherwise: AnyNumber, name: str) -> _Output:
         kinds = kind_of(then), kind_of(otherwise)
@@ -404,10 +429,6 @@ class Merger:
 def _rank(value: TensorLike) -> int | None:
     kind = value.known.type if isinstance(value, Value) else type_of_array(value)
     return len(kind.shape) if isinstance(kind, TensorType) and kind.shape is not None else None
-
-
-def _are_truths(then: AnyNumber, otherwise: AnyNumber) -> bool:
-    return isinstance(then, bool) and isinstance(otherwise, bool)
 
 
 def _identity(value: AnyNumber) -> Hashable:

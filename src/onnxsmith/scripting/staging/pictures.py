@@ -405,12 +405,12 @@ class BindingsPicture(Picture):
 class FunctionPicture(Picture):
     """A function: its code, its defaults, and the variables of the functions around it."""
 
-    __slots__ = ("_cells", "_code", "_defaults")
+    __slots__ = ("_cells", "_code", "_defaults", "_named")
 
     def __init__(self, owner: types.FunctionType) -> None:
         super().__init__(owner)
-        self._code = owner.__code__
-        self._defaults = (owner.__defaults__, owner.__kwdefaults__)
+        self._code, self._defaults = owner.__code__, (owner.__defaults__, owner.__kwdefaults__)
+        self._named = dict[str, object](owner.__kwdefaults__ or {})
         self._cells = [(cell, content_of(cell)) for cell in owner.__closure__ or ()]
 
     def is_changed(self) -> bool:
@@ -421,6 +421,7 @@ class FunctionPicture(Picture):
             function.__code__ is not self._code
             or function.__defaults__ is not given
             or function.__kwdefaults__ is not named
+            or (named and [*map(id, named.values())] != [*map(id, self._named.values())])
         ):
             return True
         return bool(self._cells) and any(content_of(cell) is not before for cell, before in self._cells)
@@ -430,6 +431,7 @@ class FunctionPicture(Picture):
         function = cast("types.FunctionType", self.owner)
         function.__code__ = self._code
         function.__defaults__, function.__kwdefaults__ = self._defaults
+        (function.__kwdefaults__ or {}).update(self._named)
         for cell, before in self._cells:
             if before is not _ABSENT:
                 cell.cell_contents = before

@@ -51,8 +51,10 @@ VIEWS = frozenset(
 )
 #: Those that give a view or a copy, depending on how the elements lie in memory.
 _BY_LAYOUT = frozenset(["reshape", "ravel", "asarray", "asanyarray", "ascontiguousarray", "require", "view"])
-_MIXED = "it may be a tensor, which never changes, and only the model knows whether it is"
-_WHOLE = ""
+#: Why an array is not written to that may be a tensor.
+MIXED = "it may be a tensor, which never changes, and only the model knows whether it is"
+#: The name of its one part.
+WHOLE = ""
 
 
 @shown_as("array")
@@ -220,7 +222,7 @@ class TrackedArray(SymbolicTensor, Carrier):  # pyright: ignore[reportIncompatib
 
     @property
     def carried(self) -> CarriedParts:
-        return {_WHOLE: self.plain}
+        return {WHOLE: self.plain}
 
     @property
     def traits(self) -> Hashable:
@@ -236,20 +238,20 @@ class TrackedArray(SymbolicTensor, Carrier):  # pyright: ignore[reportIncompatib
     @classmethod
     def made_of(cls, traits: Hashable, parts: CarriedParts) -> TrackedArray:
         is_plain, why = cast("tuple[bool, str | None]", traits)
-        return cls(cast(SymbolicTensor, parts[_WHOLE]), is_plain=is_plain, locked=why)
+        return cls(cast(SymbolicTensor, parts[WHOLE]), is_plain=is_plain, locked=why)
 
     def adopted(self, value: object) -> TrackedArray | None:
         """A tensor or an array of numpy's as one like this; it may be shared or be a tensor, and is not written to."""
         if isinstance(value, np.ndarray):
             array = cast(Array, value)
-            return TrackedArray(cast(SymbolicTensor, current_graph().constant(array)), locked=_MIXED)
+            return TrackedArray(cast(SymbolicTensor, current_graph().constant(array)), locked=MIXED)
         if not isinstance(value, SymbolicTensor) or value.type.rank == 0:
             return None
-        return TrackedArray(value, is_plain=False, locked=_MIXED)
+        return TrackedArray(value, is_plain=False, locked=MIXED)
 
     def rewrite(self, parts: CarriedParts) -> None:
         note_change(self)
-        self._value, self._version = cast(SymbolicTensor, parts[_WHOLE]), next(MOMENTS)
+        self._value, self._version = cast(SymbolicTensor, parts[WHOLE]), next(MOMENTS)
 
     def remembered(self) -> object:
         return self._value, self._version, self._seen
@@ -395,7 +397,7 @@ def _followed(result: UserValue, operands: UserValue) -> UserValue:
         return result
     is_plain = all(each.is_contiguous for each in others if isinstance(each, TrackedArray))
     # A scalar may be a number of numpy's, as a sum is, or a tensor.
-    return TrackedArray(result, is_plain=is_plain, locked=_MIXED if tensors else None)
+    return TrackedArray(result, is_plain=is_plain, locked=MIXED if tensors else None)
 
 
 def _unclear(done: str, why: str) -> TensorAssignmentError:

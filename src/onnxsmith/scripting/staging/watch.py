@@ -126,7 +126,7 @@ class Captures:
             return
         _CAPTURES.reset(self._tokens[0])
         ON_CAPTURE.reset(self._tokens[1])
-        for each in self._locked:
+        for each in sorted(self._locked, key=lambda array: len(chain_of(array))):  # a view after its base
             each.flags.writeable = True
         if is_write_error(error):
             raise self._error().locate(traceback_span(error.__traceback__)) from None
@@ -152,7 +152,9 @@ class Captures:
     def keep_unchanged(self, value: Held) -> None:
         """From now on an object may not be changed."""
         if isinstance(value, np.ndarray):
-            self._take(cast("AnyArray", value))
+            array = cast("AnyArray", value)
+            self._take(array)
+            self._shared.update((id(each), (each, [])) for each in chain_of(array))
         elif id(value) not in self._shared:
             self._shared[id(value)] = (value, pictures_of(value))
 
@@ -172,7 +174,7 @@ class Captures:
 
     def release(self, array: AnyArray) -> None:
         """Let an array be written to that was read-only for a path, now or when no graph needs it any more."""
-        if id(array) in self._taken:
+        if any(id(each) in self._taken for each in (array, *chain_of(array))):
             self._locked.append(array)
         else:
             array.flags.writeable = True
