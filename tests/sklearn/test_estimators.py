@@ -44,6 +44,8 @@ def test_an_estimator_and_its_model_agree(case: Case, dtype: str) -> None:
                 assert wanted is not None
                 if wanted.dtype.kind == "f":
                     limit = 1e-4 if dtype == "float32" else 1e-9
-                    np.testing.assert_array_less(np.abs(found - wanted), limit * np.maximum(1.0, np.abs(wanted)))
+                    np.testing.assert_array_less(
+                        np.abs(found - wanted), limit * np.maximum(1.0, np.abs(wanted))
+                    )
                 else:
                     assert found.astype(str).tolist() == wanted.astype(str).tolist()

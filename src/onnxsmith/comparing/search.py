@@ -16,12 +16,13 @@ import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
-from onnxsmith.comparing.outputs import apart, in_narrower, is_drift, paired_outputs, value_difference
+from onnxsmith.comparing.outputs import apart, in_narrower, paired_outputs, value_difference
 from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
 from onnxsmith.comparing.sides import Side
 from onnxsmith.comparing.weights import TakenWeight, odd_weights
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.agreement import (
+    CONVERTED,
     Difference,
     Tolerance,
     as_wide,
@@ -407,7 +408,8 @@ class Searching:
         left_over = apart(self._results[0], outputs)
         if not np.isfinite(left_over):
             return False
-        is_near = all(is_drift(one, two) for one, two in zip(self._results[0], outputs, strict=True))
+        pairs = zip(self._results[0], outputs, strict=True)
+        is_near = all(value_difference(one, two, CONVERTED) is None for one, two in pairs)
         return (is_near and left_over <= gap * 1.5 + 1e-12) or left_over <= _LEFT_OVER * gap
 
     # -- the outputs -----------------------------------------------------------------------------------
