@@ -158,7 +158,7 @@ def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[M
 
 
 def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:
-    """What the user says, each number by its own size; without a word, rounding."""
+    """The tolerance that the user gives, of each number by its own size; rounding where none is given."""
     return EXACT if rtol is None and atol is None else Tolerance(rtol or 0.0, 0.0, atol or 0.0)
 
 

@@ -117,7 +117,7 @@ def _given_by_pipeline(estimator: Fitted, method: str, data: Rows) -> Elements |
 
 
 def as_shaped(found: Elements, wanted: Elements) -> Elements | None:
-    """What is wanted in the shape of what was found; None where the shapes differ."""
+    """The wanted elements in the shape of the found ones; None where the shapes differ."""
     if found.shape[:1] == (1,) and wanted.shape == found.shape[1:]:
         return wanted.reshape(found.shape)  # some estimators drop the dimension of a single row
     return wanted if found.shape == wanted.shape else None

@@ -268,7 +268,7 @@ def decided_dimensions(program: torch.export.ExportedProgram) -> set[tuple[int, 
 
 
 def _fakes(program: torch.export.ExportedProgram) -> list[Fake]:
-    """What stands for the flat inputs of a program."""
+    """The fake tensors and sizes of the flat inputs of a program."""
     found = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
     return [found.get(str(name)) for name in program.graph_signature.user_inputs]
 
