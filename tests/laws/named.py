@@ -17,6 +17,7 @@ from typing import Literal
 
 #: The module of each law: it has a `LAW`.
 MODULES: dict[str, str] = {
+    "agreement": "tests.graphs.agreement_law",
     "aliases": "tests.scripting.alias_law",
     "custom-translations": "tests.torch.custom_translations",
     "training-gradients": "tests.torch.training_gradients",

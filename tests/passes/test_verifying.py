@@ -6,7 +6,9 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxsmith import Model
+from onnxsmith import FLOAT, Model, Rule, rewrite, trace
+from onnxsmith import opset21 as op
+from onnxsmith.errors import VerificationError
 from onnxsmith.passes.verifying import verdict_on
 from tests.passes.agreement import model_of
 
@@ -19,7 +21,7 @@ def parts_of(size: int) -> Model:
     }}""")
 
 
-@pytest.mark.parametrize(("size", "words"), [(1, None), (2, "a sequence of 3 became one of 2")])
+@pytest.mark.parametrize(("size", "words"), [(1, None), (2, "a sequence of 3, and a sequence of 2")])
 def test_sequences(size: int, words: str | None) -> None:
     verdict = verdict_on(parts_of(1), parts_of(size), [X])
     assert verdict.is_equal is (words is None)
@@ -41,7 +43,7 @@ def labelled(factor: float, names: str = '"a", "b"') -> Model:
         (labelled(1.0), None),
         (labelled(1.0000002), None),
         (labelled(1.5), "by 0.5"),
-        (labelled(1.0, '"a", "c"'), "the keys of a map are others"),
+        (labelled(1.0, '"a", "c"'), "a map with the keys 'a', 'b', and a map with the keys 'a', 'c'"),
     ],
     ids=["same", "rounded otherwise", "another number", "another key"],
 )
@@ -49,3 +51,10 @@ def test_maps(other: Model, words: str | None) -> None:
     verdict = verdict_on(labelled(1.0), other, [np.float32([[1, 2]])])
     assert verdict.is_equal is (words is None), verdict.text
     assert words is None or words in verdict.text
+
+
+def test_an_infinity_of_another_sign_is_a_difference() -> None:
+    wrong = Rule(lambda x: op.Log(x), lambda x: op.Where(x == 0.0, np.float32(np.inf), op.Log(x)))
+    model = trace(lambda x: op.Log(x), FLOAT["N"])
+    with pytest.raises(VerificationError, match=r"1 of 3 elements differ: -inf and inf at \[0\]"):
+        rewrite(model, [wrong], verify=[np.float32([0, 1, 2])])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -68,7 +68,8 @@ class Flipped(ClassifierMixin, BaseEstimator):
 
 
 def test_a_difference_is_refused_with_rows_and_how_much() -> None:
-    with pytest.raises(VerificationError, match=r"on X, the model differs from Off.transform by up to 0\.25"):
+    told = r"on X, the model differs from Off.transform by up to 0\.\d+ of the largest number"
+    with pytest.raises(VerificationError, match=told):
         onnxsmith.sklearn.convert(Off().fit(X), X)
 
 
@@ -81,8 +82,28 @@ def test_only_the_rows_that_differ_are_named() -> None:
 
 def test_a_difference_that_is_allowed_is_reported() -> None:
     model = onnxsmith.sklearn.convert(Off(1e-3).fit(X), X, tolerance=1e-2)
-    assert model.report.largest == pytest.approx(1e-3)
-    assert "transform differs by 0.001" in str(model.report)
+    # Of all rows that are compared, the first one alone has the smallest numbers.
+    assert model.report.largest == pytest.approx(1e-3 / np.abs(X[0]).max())
+    assert f"transform differs by {1e-3 / np.abs(X).max():.3g}" in str(model.report)
+
+
+class Tripled(RegressorMixin, BaseEstimator):
+    """Targets of a size that its model takes for three times as large."""
+
+    def fit(self, X: Any, y: Any) -> Tripled:
+        self.fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return X[:, 0] * 1e-6
+
+    def to_onnx(self, op: Any, x: Any) -> Any:
+        return op.Squeeze(op.Slice(x, [0], [1], [1]), [1]) * 3e-6
+
+
+def test_small_numbers_are_compared_by_their_size() -> None:
+    with pytest.raises(VerificationError, match=r"Tripled.predict by up to 2 of the largest number"):
+        onnxsmith.sklearn.convert(Tripled().fit(X, Y), X)
 
 
 def test_what_is_wrong_for_nan_alone_is_found() -> None:

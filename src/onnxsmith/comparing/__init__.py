@@ -7,7 +7,7 @@ on the values of the other run.
 from onnxsmith.comparing.compare import compare as compare
 from onnxsmith.comparing.result import ComparedNode as ComparedNode
 from onnxsmith.comparing.result import Comparison as Comparison
-from onnxsmith.comparing.tolerance import Difference as Difference
+from onnxsmith.graphs.agreement import Difference as Difference
 
 __all__ = [
     "ComparedNode",

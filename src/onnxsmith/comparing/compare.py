@@ -17,7 +17,6 @@ from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
 from onnxsmith.comparing.search import MOVERS, Parting, Search, Searching
 from onnxsmith.comparing.sides import Engine, Side
-from onnxsmith.comparing.tolerance import Difference, Tolerance, difference
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
@@ -26,6 +25,8 @@ from onnxsmith.errors import (
     ModelInputError,
     OnnxsmithError,
 )
+from onnxsmith.graphs import agreement
+from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
 from onnxsmith.graphs.isolation import memory_amount
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
@@ -87,7 +88,7 @@ def compare(
     >>> bool(compare(good, good.optimize()))
     True
     """
-    tolerance = Tolerance(_number(rtol, "rtol"), _number(atol, "atol"))
+    tolerance = _tolerance(_number(rtol, "rtol"), _number(atol, "atol"))
     folder = _folder(reproduce)
     first, engine = _run_as(model, None)
     second, other_engine = _run_as(other, first)
@@ -154,6 +155,11 @@ def _run_as(given: Model | ScriptFunction | str, first: Model | None) -> tuple[M
         help="load a file with onnxsmith.load(path)",
         culprit=("input", 0 if first is None else 1),
     )
+
+
+def _tolerance(rtol: float | None, atol: float | None) -> Tolerance:
+    """The tolerance that the user gives, of each number by its own size; rounding where none is given."""
+    return EXACT if rtol is None and atol is None else Tolerance(rtol or 0.0, 0.0, atol or 0.0)
 
 
 def _number(value: float | None, name: str) -> float | None:
@@ -339,7 +345,7 @@ def _weights(sides: tuple[Side, Side], parting: Parting, tolerance: Tolerance) -
             continue
         mine, theirs = sides[0].line.actual(left), sides[1].line.actual(right)
         if mine in sides[0].line.constants and theirs in sides[1].line.constants:
-            told = difference(sides[0].array(mine), sides[1].array(theirs), tolerance)
+            told = agreement.compare(sides[0].array(mine), sides[1].array(theirs), tolerance)
             if told is not None:
                 found[taken.name or ""] = told
     return found

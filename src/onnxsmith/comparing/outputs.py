@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.comparing.sides import Side
-from onnxsmith.comparing.signatures import as_wide
-from onnxsmith.comparing.tolerance import (
+from onnxsmith.graphs.agreement import (
+    CONVERTED,
     Difference,
     Tolerance,
-    difference,
+    as_array,
+    as_wide,
+    compare,
     distances,
-    in_narrower,
-    is_drift,
     is_text,
-    kinds_differ,
-    without_mask,
+    masking,
+    unit_of,
 )
 from onnxsmith.graphs.run_values import Array, RunValue
 
@@ -59,49 +59,43 @@ def value_difference(one: RunValue, two: RunValue, tolerance: Tolerance) -> Diff
     Floating-point numbers of two widths are compared in the narrower.
     """
     if isinstance(one, list) and isinstance(two, list) and len(one) == len(two):
-        return _of_elements(dict(enumerate(one)), dict(enumerate(two)), tolerance)
+        return _of_elements(one, two, tolerance)
     if isinstance(one, dict) and isinstance(two, dict) and one.keys() == two.keys():
-        return _of_elements(dict(enumerate(one.values())), dict(enumerate(two.values())), tolerance)
-    mine, theirs = _as_array(one), _as_array(two)
+        return _of_elements(list(one.values()), [two[key] for key in one], tolerance)
+    mine, theirs = as_array(one), as_array(two)
+    # Over many nodes rounding grows to what results of two libraries are apart.
+    limit = tolerance if tolerance.is_given else CONVERTED
     if mine is None or theirs is None:
-        is_empty = one is None and two is None
-        return None if is_empty else kinds_differ(described(one), described(two))
-    found = difference(*in_narrower(mine, theirs), tolerance)
-    if found is None or found.kinds is not None or tolerance.is_given:
-        return found
-    return None if is_drift(mine, theirs) else found
+        return compare(one, two, limit)
+    return compare(*in_narrower(mine, theirs), limit)
 
 
-def _of_elements(
-    one: Mapping[int, RunValue], two: Mapping[int, RunValue], tolerance: Tolerance
-) -> Difference | None:
+def _of_elements(one: Sequence[RunValue], two: Sequence[RunValue], tolerance: Tolerance) -> Difference | None:
     """How the first elements differ that do, with their place."""
-    for place, element in one.items():
-        found = value_difference(element, two[place], tolerance)
+    for place, (mine, theirs) in enumerate(zip(one, two, strict=True)):
+        found = value_difference(mine, theirs, tolerance)
         if found is not None:
             return replace(found, index=(place, *found.index))
     return None
 
 
-def _as_array(value: RunValue) -> Array | None:
-    if isinstance(value, np.ndarray):
-        return value
-    if value is None or isinstance(value, list | dict):
-        return None
-    if isinstance(value, str):
-        return np.array(value, object)
-    # Numbers in maps are float32 and int64, which Python has not.
-    return np.asarray(value, np.float32 if isinstance(value, float) else None)
+def in_narrower(left: Array, right: Array) -> tuple[Array, Array]:
+    """Two arrays of floating-point numbers of two widths in the narrower one; others as they are."""
+    one, two = unit_of(left), unit_of(right)
+    if left.dtype == right.dtype or not one or not two:
+        return left, right
+    with np.errstate(all="ignore"):  # what it cannot hold becomes infinite
+        return (left, right.astype(left.dtype)) if one >= two else (left.astype(right.dtype), right)
 
 
-def described(value: RunValue) -> str:
-    """The kind of a value, in words."""
-    if isinstance(value, list):
-        return f"a sequence of {len(value)}"
-    if isinstance(value, dict):
-        return f"a map of {len(value)} keys"
-    array = _as_array(value)
-    return "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
+def _without_mask(array: Array) -> Array:
+    """An array of numbers with 0 in the place of elements that only mask others; the same one if there are none."""
+    if is_text(array) or array.dtype.kind == "c":
+        return array
+    with np.errstate(all="ignore"):
+        sizes = np.abs(as_wide(array))
+    mask = masking(np.where(np.isfinite(sizes), sizes, 0.0))
+    return array if mask is None else np.where(mask, np.zeros((), array.dtype), array)
 
 
 def apart(left: Sequence[RunValue], right: Sequence[RunValue]) -> float:
@@ -116,7 +110,7 @@ def apart(left: Sequence[RunValue], right: Sequence[RunValue]) -> float:
             is_other = [str(a) != str(b) for a, b in zip(one.flat, two.flat, strict=True)]
             largest = max(largest, sum(is_other) / max(len(is_other), 1))
             continue
-        one, two = without_mask(one), without_mask(two)
+        one, two = _without_mask(one), _without_mask(two)
         wide, gap = as_wide(one), distances(one, two)
         if not np.isfinite(gap).all():
             return float("inf")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnxsmith.comparing.flattening import Step
-from onnxsmith.comparing.tolerance import Difference
 from onnxsmith.diagnostics import clipped, printable
+from onnxsmith.graphs.agreement import Difference
 from onnxsmith.inspection import Node
 from onnxsmith.source import Span
 

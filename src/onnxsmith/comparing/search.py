@@ -16,23 +16,23 @@ import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
-from onnxsmith.comparing.outputs import apart, described, paired_outputs, value_difference
+from onnxsmith.comparing.outputs import apart, in_narrower, paired_outputs, value_difference
 from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
 from onnxsmith.comparing.sides import Side
-from onnxsmith.comparing.signatures import as_wide
-from onnxsmith.comparing.tolerance import (
+from onnxsmith.comparing.weights import TakenWeight, odd_weights
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.agreement import (
+    CONVERTED,
     Difference,
     Tolerance,
-    difference,
+    as_wide,
+    compare,
+    described,
     distances,
-    in_narrower,
-    is_drift,
     is_text,
     kinds_differ,
     unit_of,
 )
-from onnxsmith.comparing.weights import TakenWeight, odd_weights
-from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.run_values import Array, RunValue
 
 #: Runs on slightly other inputs, to see how much a computation makes of rounding.
@@ -179,7 +179,7 @@ class Searching:
         """How two values differ. Of numbers of two widths, the narrower decides how far they may be apart."""
         if mine.size == theirs.size:
             theirs = theirs.reshape(mine.shape)
-        return difference(*in_narrower(mine, theirs), self._tolerance, noise, is_stepped=is_stepped)
+        return compare(*in_narrower(mine, theirs), self._tolerance, noise=noise, is_stepped=is_stepped)
 
     def _local(self, one: ir.Value, two: ir.Value) -> tuple[Difference, Array] | None:
         """How the second run's node differs on the values of the first, and what it gives."""
@@ -408,7 +408,8 @@ class Searching:
         left_over = apart(self._results[0], outputs)
         if not np.isfinite(left_over):
             return False
-        is_near = all(is_drift(one, two) for one, two in zip(self._results[0], outputs, strict=True))
+        pairs = zip(self._results[0], outputs, strict=True)
+        is_near = all(value_difference(one, two, CONVERTED) is None for one, two in pairs)
         return (is_near and left_over <= gap * 1.5 + 1e-12) or left_over <= _LEFT_OVER * gap
 
     # -- the outputs -----------------------------------------------------------------------------------

@@ -8,13 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from onnxsmith.graphs.agreement import CONVERTED, FLOAT16, as_wide
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.types.dtypes import DType
 
 _PERIOD = 4093
-#: How far apart equal values may be after their errors have grown, as a part of their length; by bytes of an element.
-_DRIFT = {2: 2e-2, 4: 1e-4, 8: 1e-6}
-_QUANTISED_DRIFT = 2e-2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +75,9 @@ def signature(value: RunValue) -> Signature | None:
     is_plain = wide.size < 2 or bool((wide == wide[0]).all())
     size = array.dtype.itemsize
     is_real = array.dtype.kind not in "iub"
-    drift = (
-        _DRIFT.get(size, 5e-2)
-        if is_real
-        else _QUANTISED_DRIFT
-        if size == 1 and array.dtype.kind != "b"
-        else 0.0
-    )
+    # After errors have grown, results are as far apart as those of two libraries, and quantised ones as float16's.
+    is_quantised = size == 1 and array.dtype.kind in "iu"
+    drift = CONVERTED.parts(array)[0] if is_real else FLOAT16.parts(array)[0] if is_quantised else 0.0
     with np.errstate(all="ignore"):
         length = float(np.linalg.norm(wide))
         first, second = (
@@ -107,11 +101,6 @@ def signature(value: RunValue) -> Signature | None:
 def _name(array: Array) -> str:
     dtype = DType.from_numpy(array.dtype)
     return str(array.dtype) if dtype is None else dtype.name
-
-
-def as_wide(array: Array) -> np.ndarray[Any, Any]:
-    """The elements as numbers that differences can be taken of."""
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
 @functools.lru_cache(maxsize=64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
+from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
@@ -25,16 +26,13 @@ from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.passes.edits import CONVERSION, noted
 from onnxsmith.passes.surgery.adding_outputs import with_outputs
 from onnxsmith.passes.surgery.holding import read, values_by_name
-from onnxsmith.passes.values import Array, is_random
+from onnxsmith.passes.values import is_random
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.schema.default_version import default_opset_version
-from onnxsmith.types.dtypes import DType
 
 #: Inputs by name, or in order.
 GivenInputs: TypeAlias = Mapping[str, NDArray[np.generic]] | Sequence[NDArray[np.generic]]
 
-#: How far results may be apart, as a part of the largest number among them.
-_TOLERANCES = {2: 2e-2, 4: 1e-4, 8: 1e-8}
 _LONGEST_REASON = 300
 #: A model that runs longer is not verified: it may have no end.
 _MOST_SECONDS = 300.0
@@ -219,7 +217,7 @@ def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.N
 
 def _names_apart(one: Model, other: Model, inputs: Mapping[str, RunValue]) -> set[str]:
     results = zip(one.outputs, _results(one, inputs), _results(other, inputs), strict=True)
-    return {port.name for port, left, right in results if _apart(left, right) is not None}
+    return {port.name for port, left, right in results if compare(left, right, CONVERTED) is not None}
 
 
 def _nodes(model: Model) -> Iterator[ir.Node]:
@@ -247,47 +245,7 @@ def _results(
 def _difference(model: Model, wanted: Sequence[RunValue], found: Sequence[RunValue]) -> str | None:
     """In which output the results differ, and by how much; None where they are equal."""
     for port, left, right in zip(model.outputs, wanted, found, strict=True):
-        told = _apart(left, right)
+        told = compare(left, right, CONVERTED)
         if told is not None:
             return f"output '{port.name}' differs: {told}"
     return None
-
-
-def _apart(left: RunValue, right: RunValue) -> str | None:
-    """How two results differ, sequences by their elements and maps by their keys; None where they do not."""
-    if isinstance(left, list) and isinstance(right, list):
-        if len(left) != len(right):
-            return f"a sequence of {len(left)} became one of {len(right)}"
-        return next((told for pair in zip(left, right, strict=True) if (told := _apart(*pair))), None)
-    if isinstance(left, dict) and isinstance(right, dict):
-        if left.keys() != right.keys():
-            return "the keys of a map are others"
-        return next((told for key in left if (told := _apart(left[key], right[key]))), None)
-    if left is None or right is None:
-        return None if left is right else "an optional is empty in one of them"
-    if isinstance(left, float) and isinstance(right, float):  # of a map, whose numbers are FLOAT
-        return _arrays_apart(np.asarray(left, np.float32), np.asarray(right, np.float32))
-    return _arrays_apart(np.asarray(left), np.asarray(right))
-
-
-def _arrays_apart(left: Array, right: Array) -> str | None:
-    if left.shape != right.shape or left.dtype != right.dtype:
-        return f"{left.dtype} of shape {left.shape} became {right.dtype} of shape {right.shape}"
-    if (
-        left.dtype.kind not in "fcV"
-        and DType.from_numpy(left.dtype) is not None
-        and left.dtype.kind in "iubOSU"
-    ):
-        return None if np.array_equal(left, right) else "the elements are not equal"
-    wide = np.complex128 if left.dtype.kind == "c" else np.float64
-    one, other = left.astype(wide), right.astype(wide)
-    finite = np.isfinite(one)
-    if not np.array_equal(np.isnan(one), np.isnan(other)) or not np.array_equal(finite, np.isfinite(other)):
-        return "infinities or NaNs are in other places"
-    if not finite.any():
-        return None
-    largest = float(np.abs(one[finite]).max())
-    error = float(np.abs(one[finite] - other[finite]).max())
-    size = left.dtype.itemsize // (2 if left.dtype.kind == "c" else 1)
-    allowed = _TOLERANCES.get(size, 5e-2) * max(largest, 1e-6)
-    return None if error <= allowed else f"by {error:.3g}, where the largest element is {largest:.3g}"

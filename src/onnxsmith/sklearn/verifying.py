@@ -13,17 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from onnxsmith.errors import OnnxsmithError, VerificationError
+from onnxsmith.graphs.agreement import CONVERTED, Tolerance, disagreeing, gap, largest_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.frames.signature import read_signature
 from onnxsmith.sklearn.rows import Elements, Rows, array_in, count_of, taken, variants
 from onnxsmith.sklearn.thresholds import rows_at_thresholds
 from onnxsmith.sklearn.values import Estimator, Fitted
-
-#: How far results may be apart, as a part of the number where that is above 1, by the element type of the result.
-#: A distance in double that is 0 comes out as the root of a rounding error, of which numpy has another.
-_ALLOWED = {"float16": 1e-2, "float32": 1e-4}
-_ALLOWED_ELSE = 1e-6
+from onnxsmith.types.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class Check:
 
     rows: str
     method: str
-    #: The largest difference, as a part of the number where that is above 1; of labels the share that differs.
+    #: The largest difference, as a part of the largest number; of labels the share that differs.
     difference: float
 
     def __str__(self) -> str:
@@ -119,30 +116,25 @@ def _given_by_pipeline(estimator: Fitted, method: str, data: Rows) -> Elements |
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
 
 
-def apart(found: Elements, wanted: Elements) -> Elements | None:
-    """How far each element is from what is wanted; 0 or 1 for labels. None where the shapes differ."""
+def as_shaped(found: Elements, wanted: Elements) -> Elements | None:
+    """The wanted elements in the shape of the found ones; None where the shapes differ."""
     if found.shape[:1] == (1,) and wanted.shape == found.shape[1:]:
-        wanted = wanted.reshape(found.shape)  # some estimators drop the dimension of a single row
-    if found.shape != wanted.shape:
-        return None
-    if wanted.dtype.kind not in "fc":
-        is_other = found.astype(str) != wanted.astype(str) if wanted.dtype.kind in "OUS" else found != wanted
-        return np.asarray(is_other, dtype=np.float64)
-    far = np.zeros(wanted.shape)
-    # Most elements are equal, and a hashing vectoriser has a million columns: the others alone are computed with.
-    differ = found != wanted
-    first, second = found[differ].astype(np.float64), wanted[differ].astype(np.float64)
-    with np.errstate(all="ignore"):
-        relative = np.abs(first - second) / np.maximum(1.0, np.abs(second))
-    both_nan = np.isnan(first) & np.isnan(second)
-    far[differ] = np.where(both_nan, 0.0, np.nan_to_num(relative, nan=np.inf))
-    return far
+        return wanted.reshape(found.shape)  # some estimators drop the dimension of a single row
+    return wanted if found.shape == wanted.shape else None
 
 
-def _allowed(wanted: Elements, tolerance: float | None) -> float:
+def is_of_numbers(wanted: Elements) -> bool:
+    """True for results that are rounded; labels and counts are right or wrong."""
+    return wanted.dtype.kind in "fc"
+
+
+def allowed_for(found: Elements, data: Rows, tolerance: float | None) -> Tolerance:
+    """How far a result may be off: results in double that were computed from float32 are no nearer than that."""
     if tolerance is not None:
-        return tolerance
-    return _ALLOWED.get(wanted.dtype.name, _ALLOWED_ELSE) if wanted.dtype.kind == "f" else 0.0
+        return Tolerance.part(tolerance)
+    array = array_in(data)
+    kinds = [found.dtype] if array is None else [found.dtype, array.dtype]
+    return CONVERTED.through(each for kind in kinds if (each := DType.from_numpy(kind)) is not None)
 
 
 # -- verifying ---------------------------------------------------------------------------------------------
@@ -153,12 +145,9 @@ def verify(
 ) -> ConversionReport:
     """Compare a model with its pipeline; raises where they differ by more than is allowed."""
     report = ConversionReport()
-    #: By method, what stands in each row of what the pipeline gives for X, which comes first.
+    #: By method, what stands in each row of what the pipeline gives for X, which comes first, and its largest number.
     shapes: dict[str, tuple[int, ...]] = {}
-    array = array_in(data)
-    if tolerance is None and array is not None:
-        # Results in double that were computed from float32 are no nearer than that.
-        tolerance = _ALLOWED.get(array.dtype.name)
+    scales: dict[str, float] = {}
     for label, rows in _compared(estimator, model, data):
         wanted = {method: _given_by_pipeline(estimator, method, rows) for method in methods}
         if all(isinstance(each, str) for each in wanted.values()):
@@ -182,7 +171,11 @@ def verify(
                     f"{label}: {method} gives {want.shape}, and rows of the shape {shape} else"
                 )
                 continue
-            report.checks.append(_check(estimator, label, method, found[method], want, tolerance))
+            if is_of_numbers(want):
+                scales[method] = max(scales.get(method, 0.0), largest_of(want))
+            limit = allowed_for(found[method], data, tolerance)
+            scale = scales.get(method, 0.0)
+            report.checks.append(_check(estimator, label, method, found[method], want, limit, scale))
     return report
 
 
@@ -194,22 +187,28 @@ def _compared(estimator: Fitted, model: Model, data: Rows) -> Iterator[tuple[str
 
 
 def _check(
-    estimator: Fitted, label: str, method: str, found: Elements, wanted: Elements, tolerance: float | None
+    estimator: Fitted,
+    label: str,
+    method: str,
+    found: Elements,
+    given: Elements,
+    tolerance: Tolerance,
+    scale: float,
 ) -> Check:
-    far = apart(found, wanted)
+    wanted = as_shaped(found, given)
     name = f"{type(estimator).__name__}.{method}"
-    if far is None:
+    if wanted is None:
         raise VerificationError(
-            f"on {label}, {name} gives an array of shape {wanted.shape}, and the model one of {found.shape}"
+            f"on {label}, {name} gives an array of shape {given.shape}, and the model one of {found.shape}"
         )
-    is_of_numbers = wanted.dtype.kind == "f"
-    largest = float(far.max(initial=0.0)) if is_of_numbers else float(far.mean() if far.size else 0.0)
-    allowed = _allowed(wanted, tolerance)
-    if largest > allowed:
-        per_row = far.reshape(len(far), -1).max(axis=1, initial=0.0)
-        wrong = np.flatnonzero(per_row > (allowed if is_of_numbers else 0.0)).tolist()
+    far = disagreeing(wanted, found, tolerance, scale=scale)
+    is_number = is_of_numbers(wanted)
+    share = float(far.mean()) if far.size else 0.0
+    largest = gap(wanted, found).relative if is_number else share
+    if far.any() if is_number else share > (tolerance.own or 0.0):
+        wrong = np.flatnonzero(far.reshape(len(far), -1).any(axis=1)).tolist()
         shown = ", ".join(map(str, wrong[:5])) + (", …" if len(wrong) > 5 else "")
-        how_far = f"by up to {largest:.3g}" if is_of_numbers else f"in {len(wrong)} labels"
+        how_far = f"by up to {largest:.3g} of the largest number" if is_number else f"in {len(wrong)} labels"
         raise VerificationError(
             f"on {label}, the model differs from {name} {how_far}, in rows {shown} of {len(far)}",
             help=_help(largest),
@@ -246,30 +245,29 @@ def discrepancies(
         wanted = _given_by_pipeline(fitted, method, X)
         if isinstance(wanted, str):
             raise VerificationError(f"the pipeline refuses these rows: {wanted}").locate_at_caller()
-        far = apart(found[method], wanted)
-        if far is None:
+        shaped = as_shaped(found[method], wanted)
+        if shaped is None:
             raise VerificationError(
                 f"{method} has the shape {wanted.shape} in the pipeline and {found[method].shape} in the model"
             ).locate_at_caller()
-        allowed = _allowed(wanted, tolerance)
-        per_row = far.reshape(len(far), -1).max(axis=1, initial=0.0)
-        for row in np.flatnonzero(per_row > allowed).tolist():
-            want, have = wanted[row].tolist(), found[method][row].tolist()
-            reason = _reason(fitted, X, row, float(per_row[row]), is_label=wanted.dtype.kind not in "fc")
-            made.append(Discrepancy(row, method, want, have, reason))
+        far = disagreeing(shaped, found[method], allowed_for(found[method], X, tolerance))
+        for row in np.flatnonzero(far.reshape(len(far), -1).any(axis=1)).tolist():
+            want, have = shaped[row], found[method][row]
+            reason = _reason(fitted, X, row, want, have)
+            made.append(Discrepancy(row, method, want.tolist(), have.tolist(), reason))
     return made
 
 
-def _reason(pipeline: Fitted, data: Rows, row: int, far: float, *, is_label: bool) -> str:
+def _reason(pipeline: Fitted, data: Rows, row: int, wanted: Elements, found: Elements) -> str:
     """How near the pipeline itself was to another label, or how far the numbers are apart."""
-    if not is_label:
-        return f"they are {far:.3g} apart"
+    if is_of_numbers(np.asarray(wanted)):
+        return f"they are {gap(np.asarray(wanted), np.asarray(found)).absolute:.3g} apart"
     one = taken(data, [row])
     for method in ("decision_function", "predict_proba"):
         scores = _given_by_pipeline(pipeline, method, one) if hasattr(pipeline, method) else ""
         if isinstance(scores, str) or count_of(scores) != 1:
             continue
         flat = np.sort(scores.ravel().astype(np.float64))
-        gap = float(flat[-1] - flat[-2]) if flat.size > 1 else float(abs(flat[0]))
-        return f"by {method}, the two best labels are {gap:.3g} apart"
+        margin = float(flat[-1] - flat[-2]) if flat.size > 1 else float(abs(flat[0]))
+        return f"by {method}, the two best labels are {margin:.3g} apart"
     return "the labels differ"

@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.errors import ExportError, TracedValueError
+from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
@@ -30,6 +31,7 @@ from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
 from onnxsmith.torch.unique_shapes import right_unique_shapes
 from onnxsmith.torch.verifying import flat_arguments, is_random
+from onnxsmith.torch.weights import as_array
 from onnxsmith.torch.wishes import Dimensions, with_torch_dims
 
 _BINDINGS: Any = importlib.import_module("torch._C")
@@ -182,8 +184,7 @@ def _is_right(program: torch.export.ExportedProgram, module: torch.nn.Module, ex
 def _is_close(mine: ModuleArgument, theirs: ModuleArgument) -> bool:
     if not isinstance(mine, torch.Tensor) or not isinstance(theirs, torch.Tensor):
         return bool(mine == theirs)
-    is_alike = mine.shape == theirs.shape and mine.dtype == theirs.dtype
-    return is_alike and torch.allclose(mine, theirs, rtol=1e-4, atol=1e-6, equal_nan=True)
+    return compare(as_array(theirs.detach()), as_array(mine.detach()), CONVERTED) is None
 
 
 def without_traces(module: torch.nn.Module) -> Callable[..., Any]:

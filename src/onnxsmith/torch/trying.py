@@ -17,6 +17,7 @@ import torch
 
 from onnxsmith.errors import VerificationError
 from onnxsmith.graphs import files
+from onnxsmith.graphs.agreement import FLOAT16
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
 from onnxsmith.torch.conditions import MOST_TRIED, Narrowing
@@ -30,9 +31,6 @@ from onnxsmith.torch.verifying import Runner, Verification
 #: How many sizes of those that one of torch's leaves out are tried, and how many the module may refuse.
 _MOST_TRIES = 8
 _MOST_FAILING = 64
-#: How far results may be apart, as a part of the largest, where torch computes the same in another way: distances by a
-#: product of matrices, say, which is less exact.
-_TOLERANCE = 1e-2
 #: Above this the session that a trial needs costs more than it finds.
 _MOST_BYTES = 1 << 30
 
@@ -86,7 +84,7 @@ class Trial:
             return Outcome.UNTRIED, []
         tried: list[str] = []
         for sizes in left_out[:_MOST_TRIES]:
-            outcome = self._at(verification, resizing, sizes, _TOLERANCE if narrowing.is_torch else None)
+            outcome = self._at(verification, resizing, sizes, is_other_way=narrowing.is_torch)
             if outcome in (Outcome.DIFFERENT, Outcome.FAILED):
                 return Outcome.DIFFERENT, []
             if outcome is Outcome.REFUSED and not narrowing.is_torch:
@@ -122,7 +120,7 @@ class Trial:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of torch, about means of nothing
-                outcome = self._at(verification, resizing, sizes, None)
+                outcome = self._at(verification, resizing, sizes, is_other_way=False)
             inputs = resizing.to(sizes)
             if outcome is Outcome.REFUSED and inputs is not None:
                 is_wrong = verification.is_run(as_called(verification.model), inputs)
@@ -175,9 +173,14 @@ class Trial:
         verification: Verification,
         resizing: Resizing,
         sizes: Mapping[Symbol, int],
-        tolerance: float | None,
+        *,
+        is_other_way: bool,
     ) -> Outcome:
-        """The outcome for sizes: on the example's elements, and on others near them, without which nothing is found."""
+        """The outcome for sizes: on the example's elements, and on others near them, without which nothing is found.
+
+        `is_other_way` says that torch may compute the same in another way there: distances by a product of matrices,
+        say, which is less exact.
+        """
         found = Outcome.REFUSED
         for seed in (None, 0, 1):
             generator = None if seed is None else torch.Generator().manual_seed(seed)
@@ -189,10 +192,11 @@ class Trial:
             except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
                 continue
             try:
-                rows = verification.compared(as_called(verification.model), inputs)
+                tolerance = FLOAT16 if is_other_way else None
+                rows = verification.compared(as_called(verification.model), inputs, tolerance)
             except VerificationError:
                 return Outcome.FAILED
-            if not all(each.is_close or each.relative <= (tolerance or 0.0) for each in rows):
+            if not all(each.is_close for each in rows):
                 return Outcome.DIFFERENT
             found = found if seed is None else Outcome.EQUAL
         return found

@@ -20,6 +20,15 @@ from torch.utils import _pytree as pytree
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.core.value import Array
 from onnxsmith.errors import VerificationError
+from onnxsmith.graphs.agreement import (
+    CONVERTED,
+    Gap,
+    Tolerance,
+    compare,
+    disagreeing,
+    gap,
+    largest_of,
+)
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.size_conditions import read
@@ -27,6 +36,7 @@ from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import Span
+from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import (
     Argument,
     Example,
@@ -40,8 +50,6 @@ from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.symbols import Range, Symbol, ranges_of
 from onnxsmith.torch.weights import as_array
 
-#: How far results may be apart, as a part of the largest number among them: by what torch computes in.
-_TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 #: What is added to the sizes of dynamic dimensions; of what torch refuses, the next is tried.
 _STEPS = (1, 2, 8)
 _RANGE_HELP = 'torch.export.Dim("name", min=2, max=64) says which sizes a dimension has'
@@ -98,6 +106,8 @@ class Verification:
         self.sizes = sizes
         self.tolerance = tolerance
         self.resizing = None if self.example is None else Resizing(program, self.example, sizes)
+        #: The largest number of each output so far: where it is nearly 0, it is no more exact than elsewhere.
+        self._scales: dict[str, float] = {}
 
     def run(self, report: ExportReport) -> None:
         """Compare, write the differences into the report, and raise where they are too large."""
@@ -213,7 +223,7 @@ class Verification:
         except Exception:  # ours, or ONNX Runtime's own classes
             return False
 
-    def compared(self, run: Runner, inputs: Inputs) -> list[OutputRow]:
+    def compared(self, run: Runner, inputs: Inputs, tolerance: Tolerance | None = None) -> list[OutputRow]:
         """The differences between model and module, one for each output; VerificationError if the model fails."""
         feeds = self._feeds(inputs)
         wanted = self.wanted(inputs)
@@ -227,24 +237,21 @@ class Verification:
             ) from error
         rows: list[OutputRow] = []
         for port, mine, theirs in zip(self.model.outputs, got, wanted, strict=False):
-            difference, relative = _difference(np.asarray(mine), _array(theirs))
-            is_close = relative <= self._tolerance(theirs)
-            rows.append(OutputRow(label, port.name, difference, relative, is_close))
+            array = np.asarray(mine)
+            other = _array(theirs) if isinstance(theirs, torch.Tensor) else _typed(_array(theirs), array)
+            scale = self._scales[port.name] = max(self._scales.get(port.name, 0.0), largest_of(other))
+            is_close = compare(other, array, tolerance or self._tolerance(theirs), scale=scale) is None
+            apart = _difference(array, other)
+            rows.append(OutputRow(label, port.name, apart.absolute, apart.relative, is_close))
         return rows
 
-    def _tolerance(self, theirs: _Result) -> float:
+    def _tolerance(self, theirs: _Result) -> Tolerance:
+        """How far a result may be off: what passes through a narrow type has its precision, whatever it becomes."""
         if self.tolerance is not None:
-            return self.tolerance
-        dtype = theirs.dtype if isinstance(theirs, torch.Tensor) else torch.float64
-        if dtype.is_complex:
-            dtype = {torch.complex128: torch.float64}.get(dtype, torch.float32)
-        narrow = [
-            each.dtype
-            for each in (*self.program.state_dict.values(), theirs)
-            if isinstance(each, torch.Tensor)
-        ]
-        # What passes through a narrow type has its precision, whatever it is cast to in the end.
-        return max([_TOLERANCES.get(each, 0.0) for each in (dtype, *narrow)])
+            return Tolerance.part(self.tolerance)
+        held = [each.dtype for each in self.program.state_dict.values() if isinstance(each, torch.Tensor)]
+        own = [theirs.dtype] if isinstance(theirs, torch.Tensor) else []
+        return CONVERTED.through(map(onnx_dtype, {*held, *own}))
 
     # -- where it begins -------------------------------------------------------------------------------
 
@@ -303,9 +310,12 @@ class Verification:
             if not arrays or len(arrays) != len(values) or not isinstance(value, torch.Tensor):
                 continue
             array = np.stack(arrays, -1) if len(arrays) == 2 else np.asarray(arrays[0])
-            difference, relative = _difference(array, _array(value))
-            if relative > self._tolerance(value):
-                return node, difference
+            wanted_array = _array(value)
+            if (
+                array.shape != wanted_array.shape
+                or disagreeing(wanted_array, array, self._tolerance(value)).any()
+            ):
+                return node, _difference(array, wanted_array).absolute
         return None
 
     def _torch_values(self, inputs: Inputs) -> dict[torch.fx.Node, _Result]:
@@ -376,20 +386,13 @@ def _array(value: _Result) -> Array:
     return np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
 
 
-def _difference(mine: Array, theirs: Array) -> tuple[float, float]:
-    """The largest absolute difference, and the same as a part of the largest number."""
-    if mine.shape != theirs.shape:
-        return math.inf, math.inf
-    if not mine.size:
-        return 0.0, 0.0
-    a, b = (np.asarray(each).astype(np.float64) for each in (mine, theirs))
-    with np.errstate(invalid="ignore"):
-        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    if np.isnan(apart).any():
-        return math.inf, math.inf
-    difference = float(apart.max())
-    finite = np.abs(b[np.isfinite(b)])
-    return difference, difference / max(float(finite.max()) if finite.size else 0.0, 1e-3)
+def _difference(mine: Array, theirs: Array) -> Gap:
+    return gap(theirs, mine) if mine.shape == theirs.shape else Gap(math.inf, math.inf)
+
+
+def _typed(theirs: Array, mine: Array) -> Array:
+    """A number of Python's in the element type of the model's: it has none of its own."""
+    return theirs if theirs.ndim or theirs.dtype.kind not in "if" else theirs.astype(mine.dtype)
 
 
 def _recorded(value: Argument) -> list[ValueRecord]:

@@ -15,6 +15,7 @@ import numpy as np
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
+from onnxsmith.graphs.agreement import CONVERTED, EXACT, Tolerance, disagreeing, gap
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.numpy import dtypes
@@ -33,12 +34,8 @@ _SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
 _EIGENVALUES = ("eig__", "schur__")
 #: How long the function may run on arguments that were made up, each time.
 SECONDS = 10.0
-#: How many units in the last place of the largest number a result may be off: a sum of many is rounded in any order.
-_ULPS = 64
-#: What is one unit in the last place of 1, by element type.
-_EPSILONS = {
-    each.value: float(np.finfo(each.numpy).eps) for each in (DType.DOUBLE, DType.FLOAT, DType.FLOAT16)
-}
+#: The element types that round numbers; a model may compute in less precise ones than it gives.
+_ROUNDING = (DType.DOUBLE, DType.FLOAT, DType.FLOAT16)
 
 
 class Example(NamedTuple):
@@ -71,8 +68,12 @@ class Verification:
         self._template = template
         #: Whether both compute in the same element types: then a difference is a mistake.
         self._is_exact = is_exact
-        #: The largest difference of floats, as a part of the largest number; None for any.
-        self._allowed = _rounding(recording.model, leaves) if is_exact and allowed is None else allowed
+        #: How far results may be apart; None for any distance.
+        self._tolerance: Tolerance | None = None
+        if allowed is not None:
+            self._tolerance = Tolerance.part(allowed)
+        elif is_exact:
+            self._tolerance = EXACT.through(_types_in(recording.model, leaves))
         #: Whether it has eigenvalues: numpy promises no order of them, and gives floats for some matrices.
         self._has_eigenvalues = any(
             each.name.startswith(_EIGENVALUES) for each in recording.model.proto.functions
@@ -190,10 +191,9 @@ class Verification:
             raise self._error(
                 f"for {label} output '{name}' is {mine.dtype}, and the function gives {theirs.dtype}"
             )
-        row = _difference(label, name, mine, theirs)
-        if self._allowed is not None and not row.relative <= (
-            self._allowed if theirs.dtype.kind == "f" else 0.0
-        ):
+        apart = gap(theirs, mine)
+        row = Comparison(label, name, apart.absolute, apart.relative)
+        if self._tolerance is not None and disagreeing(theirs, mine, self._tolerance).any():
             raise self._error(f"for {row}")
         return row
 
@@ -220,7 +220,7 @@ def _with_eigenvalues(mine: Elements, theirs: Elements) -> tuple[Elements, Eleme
     places = np.argsort(_order(given, size), -1)
     turned = np.take_along_axis(ordered, places, -1)
     # Another order is one of eigenvalues only if it makes them equal.
-    return mine, turned if np.allclose(turned, given, rtol=0, atol=1e-6 * size) else theirs
+    return mine, theirs if disagreeing(turned, given, CONVERTED, scale=size).any() else turned
 
 
 def _order(values: Elements, size: float) -> Elements:
@@ -229,8 +229,8 @@ def _order(values: Elements, size: float) -> Elements:
     return np.lexsort((rounded.imag, rounded.real), axis=-1)
 
 
-def _rounding(model: Model, leaves: Sequence[Leaf]) -> float:
-    """How far off floats may be: as much as the least precise element type of the model has them rounded."""
+def _types_in(model: Model, leaves: Sequence[Leaf]) -> list[DType]:
+    """The element types that a model computes in."""
     given = [dtypes.part(each.dtype) if each.dtype.kind == "c" else each.dtype for each in leaves]
     codes = {dtypes.onnx_type(each).value for each in given}
     waiting = [model.proto.graph]
@@ -240,9 +240,7 @@ def _rounding(model: Model, leaves: Sequence[Leaf]) -> float:
         codes.update(each.data_type for each in graph.initializer)
         for node in graph.node:
             waiting.extend(inner_graphs(node))
-    return _ULPS * max(
-        epsilon for code, epsilon in _EPSILONS.items() if code in codes or code == DType.DOUBLE
-    )
+    return [each for each in _ROUNDING if each.value in codes or each is DType.DOUBLE]
 
 
 def _like(mine: Elements, other: Held) -> Elements:
@@ -330,21 +328,3 @@ def _outputs(result: Held, name: str, *, joins_lists: bool = False) -> Iterator[
         return
     for key, each in inner:
         yield from _outputs(each, f"{name}.{key}", joins_lists=joins_lists)
-
-
-def _difference(label: str, name: str, mine: Elements, theirs: Elements) -> Comparison:
-    """The largest difference between two arrays of one shape; NaN and infinities must stand in the same places."""
-    if not theirs.size:
-        return Comparison(label, name, 0.0, 0.0)
-    if theirs.dtype.kind != "f":
-        off = cast(Elements, mine != theirs)
-        return Comparison(label, name, float(off.sum()), 1.0 if off.any() else 0.0)
-    wide = mine.astype(np.float64), theirs.astype(np.float64)
-    is_same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))
-    finite = np.isfinite(wide[0]) & np.isfinite(wide[1])
-    if not bool(np.all(is_same | finite)):
-        return Comparison(label, name, float("inf"), float("inf"))
-    largest = float(np.max(np.abs(wide[1][finite]), initial=0.0))
-    differing = finite & ~is_same
-    off = float(np.max(np.abs(wide[0][differing] - wide[1][differing]), initial=0.0))
-    return Comparison(label, name, off, off / largest if largest else off)

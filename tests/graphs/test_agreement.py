@@ -1,4 +1,4 @@
-"""The law of equal arrays: `difference` finds one exactly where an element differs by a plain definition."""
+"""The law of equal arrays: `compare` finds a difference exactly where an element differs by a plain definition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxsmith.comparing.tolerance import Tolerance, difference, is_drift, unit_of
+from onnxsmith.graphs.agreement import CONVERTED, EXACT, FLOAT16, FLOAT32, Tolerance, compare, unit_of
 
 _FLOATS: dict[Any, tuple[float, float]] = {
     # How many units in the last place an element may be off, and how many of the largest element.
@@ -60,16 +60,20 @@ def naive(left: Any, right: Any, tolerance: Tolerance) -> bool:
         return all(is_equal(a, b, 0) for a, b in zip(ones, twos, strict=True))
     if left.dtype.type in _WHOLE:
         pairs = [(int(a), int(b)) for a, b in zip(ones, twos, strict=True)]
-        return all(is_equal(a, b, tolerance.atol or 0) for a, b in pairs)
+        return all(is_equal(a, b, tolerance.absolute) for a, b in pairs)
     kind = complex if left.dtype.kind == "c" else float
     ones, twos = [kind(a) for a in ones], [kind(b) for b in twos]
     sizes = [size_of(a) if math.isfinite(size_of(a)) else 0.0 for a in ones]
     own, of_largest = _FLOATS[left.dtype.type]
     unit = unit_of(left)
     for one, two, size in zip(ones, twos, sizes, strict=True):
-        allowed = (tolerance.atol or 0.0) + (tolerance.rtol or 0.0) * size
+        allowed = tolerance.absolute + (tolerance.own or 0.0) * size
         if not tolerance.is_given:
-            allowed = unit * own * size + unit * of_largest * scale_of(size, sizes)
+            allowed = max(
+                unit * own * size,
+                unit * of_largest * scale_of(size, sizes),
+                2.3e-308 if unit < 1e-15 else 1.2e-38,
+            )
         if not is_equal(one, two, allowed):
             return False
     return True
@@ -132,12 +136,14 @@ def _array(elements: list[Any], dtype: Any) -> Any:
         return np.array(elements).astype(dtype)
 
 
-@given(pairs(), st.sampled_from([Tolerance(), Tolerance(1e-3), Tolerance(atol=1.0), Tolerance(1e-3, 0.5)]))
+@given(
+    pairs(), st.sampled_from([EXACT, Tolerance(1e-3), Tolerance(absolute=1.0), Tolerance(1e-3, absolute=0.5)])
+)
 def test_arrays_are_equal_exactly_when_their_elements_are(
     arrays: tuple[Any, Any], tolerance: Tolerance
 ) -> None:
     left, right = arrays
-    found = difference(left, right, tolerance)
+    found = compare(left, right, tolerance)
     assert (found is None) == naive(left, right, tolerance), found
     if found is not None:
         assert str(found)
@@ -146,19 +152,8 @@ def test_arrays_are_equal_exactly_when_their_elements_are(
 @given(pairs())
 def test_an_array_equals_itself(arrays: tuple[Any, Any]) -> None:
     for each in arrays:
-        assert difference(each, each.copy(), Tolerance()) is None
-        assert difference(each, each.copy(), Tolerance(0.0, 0.0)) is None
-
-
-@given(pairs())
-def test_what_is_equal_or_not_does_not_drift(arrays: tuple[Any, Any]) -> None:
-    left, right = arrays
-    if left.dtype.kind == "O" or (left.dtype.itemsize > 1 and left.dtype.type in _WHOLE):
-        assert is_drift(left, right) == (left.tolist() == right.tolist())
-    elif left.dtype.kind == "f" and is_drift(left, right):
-        for a, b in zip(left.tolist(), right.tolist(), strict=True):
-            assert math.isfinite(a) == math.isfinite(b)
-            assert math.isfinite(a) or is_equal(a, b, 0)
+        assert compare(each, each.copy(), EXACT) is None
+        assert compare(each, each.copy(), Tolerance(0.0, 0.0)) is None
 
 
 @pytest.mark.parametrize(
@@ -173,6 +168,52 @@ def test_what_is_equal_or_not_does_not_drift(arrays: tuple[Any, Any]) -> None:
         ),
     ],
 )
-def test_what_is_said_of_a_difference(one: float, two: float, said: str) -> None:
-    found = difference(np.array([one, 7.0]), np.array([two, 7.0]), Tolerance())
+def test_what_is_said_of_a_compare(one: float, two: float, said: str) -> None:
+    found = compare(np.array([one, 7.0]), np.array([two, 7.0]), EXACT)
     assert str(found) == said
+
+
+def test_sequences_maps_optionals_and_numbers() -> None:
+    one, two = np.float32([1, 2]), np.float32([1, 3])
+    assert compare([one, [one]], [one, [one]], EXACT) is None
+    found = compare([one, [two]], [one, [one]], EXACT)
+    assert found is not None
+    assert found.index == (1, 0, 1)
+    assert str(compare([one], [one, one], EXACT)) == "a sequence of 1, and a sequence of 2"
+    assert compare({"a": 0.5, "b": 1.0}, {"b": 1.0, "a": 0.5}, EXACT) is None
+    assert (
+        str(compare({"a": 0.5}, {"b": 0.5}, EXACT)) == "a map with the keys 'a', and a map with the keys 'b'"
+    )
+    assert compare(None, None, EXACT) is None
+    assert str(compare(None, one, EXACT)) == "nothing, and float32 of shape (2,)"
+    assert (
+        str(compare(one, one.astype(np.float64), EXACT)) == "float32 of shape (2,), and float64 of shape (2,)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "tolerance", "is_equal"),
+    [
+        # The sizes of a result decide, and not that they are below 1.
+        (np.full(3, 1e-6, np.float32), np.full(3, 3e-6, np.float32), CONVERTED, False),
+        (np.full(3, 1e-9), np.zeros(3), CONVERTED, False),
+        (np.full(3, 1.0, np.float32), np.full(3, 1.00005, np.float32), CONVERTED, True),
+        (np.full(3, 1.0), np.full(3, 1.00005), CONVERTED, False),
+        (np.full(3, 1.0), np.full(3, 1.00005), FLOAT32, True),
+        (np.full(3, 1.0), np.full(3, 1.005), FLOAT16, True),
+        (np.full(3, 1.0, np.float32), np.full(3, 1.005, np.float32), FLOAT32, False),
+        # Beside a large one, a small element is as exact as sums with it are.
+        (np.float32([1000, 1]), np.float32([1000, 1.01]), CONVERTED, True),
+        (np.float32([1000, 1]), np.float32([1000, 1.05]), CONVERTED, False),
+        (np.float32([np.inf]), np.float32([-np.inf]), CONVERTED, False),
+        (np.float32([np.nan]), np.float32([np.nan]), EXACT, True),
+    ],
+)
+def test_named_tolerances(wanted: Any, got: Any, tolerance: Tolerance, is_equal: bool) -> None:
+    assert (compare(wanted, got, tolerance) is None) == is_equal
+
+
+def test_a_result_is_as_exact_where_it_is_nearly_0_as_elsewhere() -> None:
+    wanted, got = np.float64([0.0]), np.float64([1e-16])
+    assert compare(wanted, got, CONVERTED) is not None
+    assert compare(wanted, got, CONVERTED, scale=1.0) is None
