@@ -26,7 +26,9 @@ def test_take(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
-@pytest.mark.parametrize(("shape", "axis"), [((2, 0), None), ((2, 0), 1), ((0, 2), 0), ((0, 2), -1), ((0,), 0)])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((2, 0), None), ((2, 0), 1), ((0, 2), 0), ((0, 2), -1), ((0,), 0)]
+)
 def test_take_nothing_from_no_elements(shape: tuple[int, ...], axis: int | None, mode: str) -> None:
     x = np.zeros(shape)
     agrees("take", x, [], axis=axis, mode=mode)

@@ -207,9 +207,9 @@ def _is_raised(
 ) -> bool:
     """True if torch raises an error for sizes, and they are why.
 
-    The data of an example in other sizes may be what the module refuses, on another line; the model fails for such
-    data as well. torch notes a guard once, on the first line that asks. A number that the graph holds is reason
-    enough; so is a size of 1 that torch takes for no size, of which it notes no line.
+    The module may refuse the data of an example in other sizes, on another line. The model fails for such data as well.
+    torch notes a guard once, on the first line that asks for it. A number that the graph holds is reason enough. So is a
+    size of 1 that torch takes for no size, of which it notes no line.
     """
     inputs = resizing.to(sizes)
     if inputs is None:
