@@ -208,8 +208,8 @@ def _is_raised(
     """True if torch raises an error for sizes, and they are why.
 
     The module may refuse the data of an example in other sizes, on another line. The model fails for such data as well.
-    torch notes a guard once, on the first line that asks for it. A number that the graph holds is reason enough. So is a
-    size of 1 that torch takes for no size, of which it notes no line.
+    torch notes a guard once, on the first line that asks for it. A number that the graph holds is reason enough. So is
+    a size of 1 that torch takes for no size, of which it notes no line.
     """
     inputs = resizing.to(sizes)
     if inputs is None:
