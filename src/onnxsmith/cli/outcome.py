@@ -53,6 +53,9 @@ def _status(command: CommandModule, options: argparse.Namespace, report: Report)
     except OnnxsmithError as error:
         report.error(error)
         return FINDINGS
+    except MemoryError as error:  # the file asks for more than there is
+        report.stopped(f"there is not enough memory for this: {error or 'the machine gives no more'}")
+        return FINDINGS
     except Exception as error:
         if not report.is_users(error):
             raise  # a mistake of ours, with all there is to know about it

@@ -6,13 +6,15 @@ Slow and complete; what it cannot run, nothing here can.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import onnx
 
 from onnxsmith.graphs.rewriting.dissolving import without_functions
+from onnxsmith.graphs.rewriting.scopes import all_nodes
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
@@ -32,6 +34,8 @@ class ReferenceSession:
             raise NoReference(
                 f"its functions call others so often that they make more than {MOST_NODES:,} nodes"
             )
+        if isinstance(model, onnx.ModelProto) and any(map(has_endless_tree, _nodes_of(model))):
+            raise NoReference("a tree leads back to a node above: it has no end")
         try:
             self._evaluator = _evaluator(model)
         except Exception as error:
@@ -62,6 +66,50 @@ class ReferenceSession:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             return [_plain(each) for each in cast("list[RunValue]", self._run(None, feeds))]
+
+
+def has_endless_tree(node: onnx.NodeProto) -> bool:
+    """True if a path through the trees of an ensemble comes back to a node: the evaluator walks it for ever."""
+    if node.domain != "ai.onnx.ml" or not node.op_type.startswith("TreeEnsemble"):
+        return False
+    held = {each.name: each for each in node.attribute}
+
+    def numbers(name: str) -> list[int]:
+        return list(held[name].ints) if name in held else []
+
+    children: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    trees, own = numbers("nodes_treeids"), numbers("nodes_nodeids")
+    sides = list(zip(numbers("nodes_truenodeids"), numbers("nodes_falsenodeids"), strict=False))
+    if own:
+        modes = list(held["nodes_modes"].strings) if "nodes_modes" in held else []
+        for tree, place, mode, both in zip(trees, own, modes, sides, strict=False):
+            children[tree, place] = [] if mode == b"LEAF" else [(tree, each) for each in both]
+    else:  # the newer operator: children are positions among all nodes, or leaves
+        leaves = zip(numbers("nodes_trueleafs"), numbers("nodes_falseleafs"), strict=False)
+        for place, (both, ends) in enumerate(zip(sides, leaves, strict=False)):
+            children[0, place] = [(0, each) for each, is_leaf in zip(both, ends, strict=True) if not is_leaf]
+    return _has_cycle(children)
+
+
+def _has_cycle(children: Mapping[tuple[int, int], Sequence[tuple[int, int]]]) -> bool:
+    """True if a path comes back to its beginning; found by taking away what nothing leads to, again and again."""
+    parents = Counter(each for every in children.values() for each in set(every) if each in children)
+    waiting = [each for each in children if not parents[each]]
+    removed = 0
+    while waiting:
+        removed += 1
+        for each in set(children[waiting.pop()]):
+            if each in children:
+                parents[each] -= 1
+                if not parents[each]:
+                    waiting.append(each)
+    return removed < len(children)
+
+
+def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
 
 
 def _evaluator(model: onnx.ModelProto | bytes | str) -> Any:
