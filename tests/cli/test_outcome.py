@@ -27,8 +27,3 @@ def test_memory_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) ->
 
 def test_an_interrupted_command_has_a_code_of_its_own() -> None:
     assert outcome(KeyboardInterrupt()) == INTERRUPTED
-
-
-def test_a_mistake_of_ours_keeps_its_traceback() -> None:
-    with pytest.raises(ZeroDivisionError):
-        outcome(ZeroDivisionError())
