@@ -81,7 +81,7 @@ def replace_weights(
 
 
 def _help(name: str, known: list[str]) -> str:
-    """What to do about a name that no weight has: it is misspelt, or the weight was folded into another one."""
+    """The help for a name that no weight has: it is misspelt, or the weight was folded into another one."""
     made = [repr(each) for each in known if each.startswith(f"{name}_")]
     if made:
         return (
