@@ -141,7 +141,7 @@ def choice_of_dtypes(annotation: Annotation) -> tuple[DType, ...]:
     return tuple(each for each in found if each is not None) if len(found) > 1 and None not in found else ()
 
 
-def _dtypes(annotation: Any) -> dict[DType | None, None]:
+def _dtypes(annotation: Annotation) -> dict[DType | None, None]:
     """The element types that an annotation names, in its order; None among them where one is open."""
     if typing.get_origin(annotation) is typing.Annotated:
         return _dtypes(typing.get_args(annotation)[0])

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
 
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.errors import OnnxsmithError, wrong_call
-from onnxsmith.source import Place, argument_span, caller_span, span_at
-
-if TYPE_CHECKING:
-    from onnxsmith.scripting.functions.definition import ScriptDefinition
-    from onnxsmith.scripting.functions.signature import ScriptParameter
-
-E = TypeVar("E", bound=OnnxsmithError)
+from onnxsmith.errors import wrong_call
+from onnxsmith.source import Place, span_at
 
 
 def bind_call(
@@ -37,13 +30,3 @@ def bind_call(
         raise wrong.locate_at_caller().also(span_at(definition), "defined here") from None
     bound.apply_defaults()
     return dict(bound.arguments)
-
-
-def at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter) -> E:
-    """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
-    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(
-        parameter.name
-    )
-    call = caller_span()
-    argument = None if call is None else argument_span(call, parameter.name) or argument_span(call, position)
-    return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")

@@ -23,9 +23,13 @@ from onnxsmith.errors import (
 from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
-from onnxsmith.scripting.functions.binding import at_argument
 from onnxsmith.scripting.functions.number_errors import division_of, method_of_tensors
-from onnxsmith.scripting.functions.type_variables import check_same_dtype, literal_type, with_typed_literals
+from onnxsmith.scripting.functions.type_variables import (
+    at_argument,
+    check_same_dtype,
+    literal_type,
+    with_typed_literals,
+)
 from onnxsmith.scripting.staging.script_values import T
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import contradiction

@@ -6,7 +6,7 @@ Says which type a literal takes there, and refuses arguments of different types 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from onnxsmith.core.call import constant_like
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import NumberValue, TensorValue, Value
-from onnxsmith.errors import DTypeNotAllowedError, InputTypeError, LiteralError
+from onnxsmith.errors import DTypeNotAllowedError, InputTypeError, LiteralError, OnnxsmithError
 from onnxsmith.schema.promote import Place, given_array, is_literal, literal_dtype
-from onnxsmith.scripting.functions.binding import at_argument
+from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import read_dtype
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, TensorType
@@ -24,6 +24,8 @@ from onnxsmith.types.value_types import AnyValueType, TensorType
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
     from onnxsmith.scripting.functions.signature import ScriptParameter
+
+E = TypeVar("E", bound=OnnxsmithError)
 
 
 def literal_type(parameter: ScriptParameter, kind: AnyValueType, value: UserValue) -> AnyValueType:
@@ -99,3 +101,13 @@ def _as_like(value: UserValue, like: UserValue) -> UserValue:
     if isinstance(value, NumberValue):
         return value.as_like(cast(TensorValue, like))
     return constant_like(current_graph(), np.asarray(value), cast(TensorValue, like))
+
+
+def at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter) -> E:
+    """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
+    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(
+        parameter.name
+    )
+    call = caller_span()
+    argument = None if call is None else argument_span(call, parameter.name) or argument_span(call, position)
+    return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")
