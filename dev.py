@@ -115,6 +115,16 @@ def installed_extras(fingerprint: str) -> set[str]:
     return extras.union(*(INCLUDED.get(extra, ()) for extra in extras))
 
 
+def project_fingerprint() -> str:
+    """A hash of pyproject.toml."""
+    return hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+
+
+def present_extras() -> set[str]:
+    """The extras that the environment holds now."""
+    return installed_extras(project_fingerprint()) if PYTHON.exists() else set[str]()
+
+
 def has_pip(python: Path) -> bool:
     """Whether an interpreter can run pip."""
     probe = [str(python), "-c", "import pip"]
@@ -150,8 +160,7 @@ PIP_OPTIONS = ["--quiet", "--disable-pip-version-check", "--no-input"]
 
 def ensure(extras: set[str]) -> None:
     """Make the environment hold the package and these extras; do nothing if it already does."""
-    fingerprint = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
-    present = installed_extras(fingerprint) if PYTHON.exists() else set[str]()
+    fingerprint, present = project_fingerprint(), present_extras()
     if extras <= present:
         return
     if not PYTHON.exists():
@@ -440,7 +449,7 @@ def mutants(arguments: list[str]) -> int:
 
 
 def alone(arguments: list[str]) -> int:
-    """Run every test file in a process of its own: [PATH ...] [--seconds N] [--write]."""
+    """Run every test file in a process of its own: [PATH ...] [--order SEED] [--seconds N] [--write]."""
     ensure({"dev"})
     return run(PYTHON, "-m", "tools.mutants.alone", *arguments)
 
@@ -511,12 +520,31 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
 }
 
 
+#: Tasks that need no environment, and those that read their own arguments or have an environment beside the usual one.
+BARE_TASKS = ("layers", "sizes", "any", "english")
+OTHER_TASKS = ("oldest", "python", "check")
+
+
+def may_ask(name: str) -> bool:
+    """True if a task can print its own options at once, without an installation."""
+    extras = {"demo": {"ort"}, "bench": {"bench"}}.get(name, {"dev"})
+    return name in BARE_TASKS or (name not in OTHER_TASKS and extras <= present_extras())
+
+
 def usage() -> str:
     """The help text."""
     lines = ["usage: python3 dev.py TASK [arguments]", ""]
     lines += [f"  {name:10}{task.__doc__}" for name, task in TASKS.items()]
     lines += ["", "The environment is .venv, or the folder that ONNXSMITH_DEV_ENV names."]
     return "\n".join(lines)
+
+
+def help_of(name: str) -> str:
+    """The help text of a task, for which nothing is installed."""
+    return (
+        f"usage: python3 dev.py {name} [arguments]\n\n{TASKS[name].__doc__}\n\n"
+        "The task lists all of its options when its environment is there: it is made when the task first runs."
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -526,6 +554,9 @@ def main(arguments: list[str]) -> int:
         return 0
     if arguments[0] not in TASKS:
         fail(f"there is no task {arguments[0]!r}\n\n{usage()}")
+    if {"-h", "--help"} & set(arguments[1:]) and not may_ask(arguments[0]):
+        print(help_of(arguments[0]))
+        return 0
     return TASKS[arguments[0]](arguments[1:])
 
 

@@ -184,3 +184,18 @@ def program(x: FLOAT, n: INT64):
     for count in range(4):
         arguments = np.float32(1), np.int64(count)
         assert again(*arguments) == model(*arguments)
+
+
+def test_no_variable_is_assigned_to_itself() -> None:
+    @onnxsmith.script
+    def nested(x: onnxsmith.FLOAT["N"], n: onnxsmith.INT64, m: onnxsmith.INT64):
+        for _ in range(n):
+            for _ in range(m):
+                x = x + 1.0
+        return x
+
+    model = nested.to_model()
+    text = str(onnxsmith.decompile(model))
+    lines = [each.strip().partition(" = ") for each in text.splitlines()]
+    assert not [left for left, _, right in lines if left and left == right]
+    assert not differences(model.proto, compile_text(text))

@@ -61,6 +61,9 @@ def main() -> int:
     part, parts = map(int, options.part.split("/"))
     cases = selected(options.seed, options.spoiled, with_backend=not options.no_backend)
     chosen = [case for case in cases if options.only in case.name][part::parts]
+    if not chosen:
+        print(f"0 of {len(cases)} cases have {options.only!r} in their name and are in part {options.part}")
+        return 1
     findings: list[Finding] = []
     start = last = time.monotonic()
     for count, found in enumerate(Pool(options.jobs, options.seconds).map(judge, chosen), 1):

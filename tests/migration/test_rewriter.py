@@ -365,18 +365,19 @@ def test_a_pattern_that_is_not_taken(function: Callable[..., Any], text: str) ->
 
 
 @pytest.mark.parametrize(
-    ("options", "text"),
+    ("options", "text", "help_text"),
     [
-        ({"matcher": object()}, "matcher"),
-        ({"remove_nodes": False}, "remove_nodes=False"),
-        ({"as_function": True}, "as_function=True"),
-        ({"graph_pre_visitor": print}, "graph_pre_visitor"),
-        ({"graph_post_visitor": print}, "graph_post_visitor"),
+        ({"matcher": object()}, "matcher", "one way to match"),
+        ({"remove_nodes": False}, "remove_nodes=False", "replaces the nodes"),
+        ({"as_function": True}, "as_function=True", "onnxsmith.outline"),
+        ({"graph_pre_visitor": print}, "graph_pre_visitor", "beside rewrite"),
+        ({"graph_post_visitor": print}, "graph_post_visitor", "beside rewrite"),
     ],
 )
-def test_an_option_that_is_not_taken(options: dict[str, Any], text: str) -> None:
-    with pytest.raises(RuleError, match=text):
+def test_an_option_that_is_not_taken(options: dict[str, Any], text: str, help_text: str) -> None:
+    with pytest.raises(RuleError, match=text) as caught:
         pattern.RewriteRule(identity, identity, **options)
+    assert help_text in (caught.value.help or "")
 
 
 def test_a_class_with_setup_is_refused() -> None:

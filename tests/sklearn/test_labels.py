@@ -8,7 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import SplineTransformer
 
-from onnxsmith.errors import VerificationError
+from onnxsmith.errors import UnconvertedStepError, VerificationError
 from onnxsmith.sklearn import convert
 from onnxsmith.sklearn.rows import variants
 from onnxsmith.sklearn.thresholds import rows_at_thresholds
@@ -42,6 +42,12 @@ def test_splines_outside_their_knots(extrapolation, degree, is_sparse) -> None:
         return
     found = convert(fitted, X[:50])(far)
     assert np.allclose(found, wanted.toarray() if is_sparse else wanted)
+
+
+def test_splines_that_raise_are_refused_in_words() -> None:
+    with pytest.raises(UnconvertedStepError, match="as extrapolation='error' does") as raised:
+        convert(SplineTransformer(extrapolation="error").fit(X), X[:50])
+    assert raised.value.message.endswith("takes no array that only the model knows")
 
 
 def test_rows_outside_the_range_of_the_data_are_compared() -> None:

@@ -53,6 +53,30 @@ def test_every_task_has_one_line_of_help() -> None:
         assert "\n" not in task.__doc__, name
 
 
+@pytest.mark.parametrize("name", sorted(set(dev.TASKS) - set(dev.BARE_TASKS)))
+def test_the_help_of_a_task_installs_nothing(
+    name: str,
+    installed: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(dev, "PYTHON", tmp_path / "nothing")
+    assert dev.main([name, "--help"]) == 0
+    assert f"dev.py {name} [arguments]\n\n{dev.TASKS[name].__doc__}" in capsys.readouterr().out
+    assert not installed
+
+
+def test_a_task_lists_its_options_where_it_is_installed(
+    environment: Path, installed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev.ensure({"dev"})
+    run: list[tuple[str, ...]] = []
+    monkeypatch.setattr(dev, "run", lambda *words: run.append(tuple(map(str, words[1:]))) or 0)
+    assert dev.main(["alone", "--help"]) == 0
+    assert run == [("-m", "tools.mutants.alone", "--help")]
+
+
 def test_unknown_task() -> None:
     with pytest.raises(SystemExit, match="there is no task 'tset'"):
         dev.main(["tset"])

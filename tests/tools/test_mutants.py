@@ -187,6 +187,34 @@ def test_every_file_runs_alone_and_says_what_it_calls(
     assert (tmp_path / TABLE).read_text().splitlines()[1:] == ["src/onnxsmith/seen.py tests/test_calls.py"]
 
 
+def test_the_tests_of_a_file_run_in_an_order_that_a_seed_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_order = "".join(
+        f"def test_{k}():\n    seen.append({k})\n    assert len(seen) == {k + 1}\n\n" for k in range(8)
+    )
+    names = ("tools/mutants/calls.py", "tools/mutants/order.py")
+    plugins = {each: (ROOT / each).read_text() for each in names}
+    written(
+        tmp_path,
+        {**plugins, "tests/test_in_order.py": f"seen = []\n\n{in_order}", "src/onnxsmith/__init__.py": ""},
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    monkeypatch.setattr(alone, "ROOT", tmp_path)
+    for options, status in (([], 0), (["--order", "1"], 1)):
+        monkeypatch.setattr("sys.argv", ["alone", *options])
+        assert alone.main() == status
+
+
+def test_a_file_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["alone", "tests/nosuch"])
+    with pytest.raises(SystemExit):
+        alone.main()
+    assert "there is no file tests/nosuch" in capsys.readouterr().err
+
+
 def test_tests_are_taken_from_many_files() -> None:
     tests = [f"tests/test_{name}.py::test_{number}" for name in "abc" for number in range(5)]
     chosen = spread(tests, "tests/test_b.py", 6)

@@ -1,7 +1,8 @@
-"""`dev.py alone [PATH ...] [--seconds N] [--write]`: runs every test file in a process of its own.
+"""`dev.py alone [PATH ...] [--order SEED] [--seconds N] [--write]`: runs every test file in a process of its own.
 
-Prints those that fail. With `--write`, enters for each module without a mirrored test file the one that calls most
-of it into `tested_by.txt`, which `nearest.py` reads.
+Prints those that fail. With `--order`, the tests of each file run in an order that the seed draws. With `--write`,
+enters for each module without a mirrored test file the one that calls most of it into `tested_by.txt`, which
+`nearest.py` reads.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tools.mutants.calls import OUT
 from tools.mutants.copies import PASSED, TIMED_OUT, Copy
 from tools.mutants.mutations import mutations_of
 from tools.mutants.nearest import TABLE, closeness, mirrored, tabled
+from tools.mutants.order import SEED
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -90,21 +92,26 @@ def main() -> int:
     """Run as the arguments say; the exit status is 1 if a file fails alone."""
     parser = argparse.ArgumentParser(prog="dev.py alone", description=__doc__)
     parser.add_argument("paths", nargs="*", default=["tests"], help="test files or folders; all by default")
+    parser.add_argument("--order", metavar="SEED", help="run the tests of each file in a random order")
     parser.add_argument("--seconds", type=float, default=120.0, help="how long a file may take to count")
     parser.add_argument("--write", action="store_true", help="write which file calls most of each module")
     options = parser.parse_args()
     tests = [
-        each.relative_to(ROOT)
+        each.resolve().relative_to(ROOT)
         for path in options.paths
         for each in sorted((ROOT / path).rglob("test_*.py") if (ROOT / path).is_dir() else [ROOT / path])
     ]
+    if missing := [str(each) for each in tests if not (ROOT / each).is_file()]:
+        parser.error(f"there is no file {', '.join(missing)}")
+    order = [] if options.order is None else ["-p", "tools.mutants.order"]
+    seed = {} if options.order is None else {SEED: options.order}
     failed, late, calls = 0, 0, dict[str, Calls]()
     with tempfile.TemporaryDirectory() as scratch:
         copy = Copy(ROOT, Path(scratch, "copy"))
         written = Path(scratch, "calls")
         for test in tests:
-            arguments = ["-n", "0", "-x", "-p", "tools.mutants.calls", str(test)]
-            status = copy.pytest(arguments, options.seconds, {OUT: str(written)})
+            arguments = ["-n", "0", "-x", "-p", "tools.mutants.calls", *order, str(test)]
+            status = copy.pytest(arguments, options.seconds, {OUT: str(written), **seed})
             if status == PASSED:
                 calls[str(test)] = json.loads(written.read_text())
             elif status == TIMED_OUT:

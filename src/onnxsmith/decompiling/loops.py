@@ -116,7 +116,8 @@ def loop_statement(script: ScriptWriter, node: ir.Node, level: int) -> list[str]
     key = script.notes.key_of(node)
     counter = script.name_value(body.inputs[0], "iteration")
     script.details.values.pop(counter, None)  # the table of loops has it
-    lines = ["", *assignment(targets, joined(initial), level)]
+    # A loop around it may have given the variables their values already: the state is what they hold.
+    lines = ["", *([] if initial == targets else assignment(targets, joined(initial), level))]
     notes: dict[str, Any] = {
         "inputs": [value.name or "" for value in body.inputs],
         "types": [script.declared(value) for value in body.inputs],

@@ -128,6 +128,9 @@ def OrValue(
     return current.choose(values, tag_var, range(len(values)) if tag_values is None else tag_values)
 
 
+_VISITORS = "leave it out: a function that is called once for a graph is called beside rewrite(model, rules)"
+
+
 class RewriteRule:
     """A rule of functions whose first argument is `op`, as onnxscript's rewriter takes them.
 
@@ -158,17 +161,21 @@ class RewriteRule:
         as_function: bool = False,
     ) -> None:
         refused = {
-            "matcher": matcher is not None,
-            "remove_nodes=False": not remove_nodes,
-            "graph_pre_visitor": graph_pre_visitor is not None,
-            "graph_post_visitor": graph_post_visitor is not None,
-            "as_function=True": as_function,
+            "matcher": (
+                matcher is not None,
+                "leave it out: there is one way to match, which finds all matches",
+            ),
+            "remove_nodes=False": (
+                not remove_nodes,
+                "leave it out: a rule replaces the nodes that it matches",
+            ),
+            "graph_pre_visitor": (graph_pre_visitor is not None, _VISITORS),
+            "graph_post_visitor": (graph_post_visitor is not None, _VISITORS),
+            "as_function=True": (as_function, "leave it out: onnxsmith.outline makes functions of patterns"),
         }
-        for what in (each for each, is_given in refused.items() if is_given):
-            raise RuleError(
-                f"RewriteRule(…, {what}) is not taken",
-                help="a rule replaces the nodes that it matches; onnxsmith.outline makes functions",
-            )
+        for what, (is_given, help_text) in refused.items():
+            if is_given:
+                raise RuleError(f"RewriteRule(…, {what}) is not taken", help=help_text)
         for what, given in (("pattern", target_pattern), ("replacement", replacement_pattern)):
             if not callable(given):
                 raise RuleError(

@@ -38,8 +38,8 @@ def text_operators() -> tuple[type[Any], ...]:
             locale: str | None = None,
             stopwords: Sequence[str] | None = None,
         ) -> tuple[Array]:
-            if x.ndim not in (1, 2) or (x.ndim == 2 and len(x) != 1) or not x.size:
-                raise ValueError(f"the input has shape {x.shape}, and must be [C] or [1, C] with a C above 0")
+            if x.ndim not in (1, 2) or (x.ndim == 2 and len(x) != 1):
+                raise ValueError(f"the input has shape {x.shape}, and must be [C] or [1, C]")
             action, place = case_change_action or "NONE", locale or "en_US"
             compared = "NONE" if is_case_sensitive else "LOWER" if action == "NONE" else action
             dropped = {_in_case(each, compared, place) for each in stopwords or ()}

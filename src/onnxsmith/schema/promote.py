@@ -89,10 +89,15 @@ def _tensor_of(op: OperatorDef, variable: str, types: Sequence[AnyValueType | No
 
 def _own_type(op: OperatorDef, parameter: Parameter | None, values: list[Any]) -> DType:
     """The type of literals that meet no tensor: the only one allowed, or Python's own choice."""
-    natural = natural_dtype(values)
     if parameter is None or not parameter.types:
-        return natural
+        return natural_dtype(values)
     allowed = [each.dtype for each in map(parse_onnx_type, parameter.types) if isinstance(each, TensorType)]
+    return literal_dtype(values, allowed)
+
+
+def literal_dtype(values: Sequence[Any], allowed: Sequence[DType | None]) -> DType:
+    """The element type of literals where several are allowed: the only one, Python's own choice, or one that fits."""
+    natural = natural_dtype(values)
     if len(allowed) == 1 and allowed[0] is not None:
         return allowed[0]
     if natural in allowed:

@@ -129,6 +129,39 @@ def _one_of(annotations: tuple[Any, ...], where: str) -> TensorType:
     return _with_open_shape(TensorType(dtype, shape))
 
 
+def choice_of_dtypes(annotation: Annotation) -> tuple[DType, ...]:
+    """The element types of an annotation that allows several, in its order; none where it names one or leaves it open.
+
+    >>> from typing import Union
+    >>> from onnxsmith import DOUBLE, FLOAT
+    >>> [each.name for each in choice_of_dtypes(Union[FLOAT["N"], DOUBLE["N"]])]
+    ['FLOAT', 'DOUBLE']
+    """
+    found = _dtypes(annotation)
+    return tuple(each for each in found if each is not None) if len(found) > 1 and None not in found else ()
+
+
+def _dtypes(annotation: Annotation) -> dict[DType | None, None]:
+    """The element types that an annotation names, in its order; None among them where one is open."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _dtypes(typing.get_args(annotation)[0])
+    if isinstance(annotation, typing.TypeVar):
+        parts = annotation.__constraints__ or (annotation.__bound__,)
+    elif typing.get_origin(annotation) in _UNION_ORIGINS:
+        parts = [each for each in typing.get_args(annotation) if each is not type(None)]
+    else:
+        return {read_dtype(annotation) if isinstance(annotation, DType | TensorType) else None: None}
+    return {dtype: None for each in parts for dtype in _dtypes(each)}
+
+
+def type_variable(annotation: Annotation) -> typing.TypeVar | None:
+    """The type variable that an annotation is, by itself or beside None."""
+    parts = [each for each in typing.get_args(annotation) if each is not type(None)]
+    if typing.get_origin(annotation) in _UNION_ORIGINS and len(parts) == 1:
+        return type_variable(parts[0])
+    return annotation if isinstance(annotation, typing.TypeVar) else None
+
+
 def _with_open_shape(kind: TensorType) -> TensorType:
     """The type of a tensor of any shape, where a type without brackets is one of several."""
     return TensorType(kind.dtype, None) if kind.shape == () else kind
@@ -221,8 +254,10 @@ def _shown(annotation: Annotation) -> str:
 __all__ = [
     "UNKNOWN_TENSOR",
     "AttributeAnnotation",
+    "choice_of_dtypes",
     "read_attribute_annotation",
     "read_dtype",
     "read_value_type",
     "type_of_example",
+    "type_variable",
 ]

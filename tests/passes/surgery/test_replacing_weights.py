@@ -78,3 +78,26 @@ def test_constants_and_nested_graphs() -> None:
 def test_what_is_refused(given: object, words: str) -> None:
     with pytest.raises(WeightError, match=words):
         network().replace_weights(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "help_text"),
+    [
+        ("a.weight", "it was folded into 'a.weight_scaled' and 'a.weight_bias' when the model was made"),
+        ("bn.weight", "it has 'b.weight', 'b.bias', 'head.weight', 'a.weight_scaled', 'a.weight_bias'"),
+        ("a.bias", "it has 'b.weight'"),
+        ("heda.weight", "did you mean 'head.weight'?"),
+        ("b.wieght", "did you mean 'b.weight'?"),
+        ("B.weight", "did you mean 'b.weight'?"),
+    ],
+)
+def test_the_weight_of_another_module_is_no_suggestion(name: str, help_text: str) -> None:
+    names = ["b.weight", "b.bias", "head.weight", "a.weight_scaled", "a.weight_bias"]
+    declared = ", ".join(f'float[3] "{each}" = {{0, 0, 0}}' for each in names)
+    text = " ".join(f'y{k + 1} = Mul(y{k}, "{each}")' for k, each in enumerate(names))
+    head = '<ir_version: 10, opset_import: ["": 21]> g (float[3] y0) => (float[3] y5)'
+    model = Model.from_proto(parser.parse_model(f"{head} <{declared}> {{ {text} }}"))
+    with pytest.raises(WeightError) as raised:
+        model.replace_weights({name: np.ones(3, np.float32)})
+    assert raised.value.help is not None
+    assert raised.value.help.startswith(help_text)

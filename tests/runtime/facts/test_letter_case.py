@@ -5,6 +5,7 @@ from __future__ import annotations
 import locale
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from onnxsmith import STRING, jit, opset21, script, trace
@@ -49,8 +50,32 @@ def test_a_model_of_an_old_opset_gets_a_later_one_for_the_runtime() -> None:
     assert "opset 12 became" in str(shipped.report)
 
 
-@pytest.mark.parametrize("x", [np.zeros(0, object), np.full((2, 2), "a", object)], ids=["empty", "matrix"])
-@pytest.mark.parametrize("options", [{}, {"stopwords": ["a"]}, {"case_change_action": "UPPER"}])
+OPTIONS = (
+    {},
+    {"stopwords": ["a"]},
+    {"stopwords": [""], "is_case_sensitive": 1},
+    {"case_change_action": "UPPER"},
+    {"case_change_action": "LOWER", "stopwords": ["a"]},
+)
+
+
+@pytest.mark.parametrize("shape", [(0,), (1, 0)], ids=["vector", "row"])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_no_texts_give_one_empty_text(shape, options) -> None:
+    """As ONNX has it where all of them are dropped, and as its reference evaluator gives."""
+    x, kind = np.zeros(shape, object), STRING["N"] if len(shape) == 1 else STRING[1, "N"]
+    model = trace(lambda x: opset21.StringNormalizer(x, **options), kind)
+    shipped = onnxruntime.InferenceSession(
+        model.for_runtime().proto.SerializeToString(), providers=["CPUExecutionProvider"]
+    ).run(None, {"x": x})[0]
+    for found in (opset21.StringNormalizer(x, **options), model(x), shipped):
+        assert found.shape == (1,) * len(shape)
+        assert found.reshape(-1).tolist() == [""]
+    assert model(np.full((1,) * len(shape), "b", object)).reshape(-1).tolist() in (["b"], ["B"])
+
+
+@pytest.mark.parametrize("x", [np.zeros((2, 0), object), np.full((2, 2), "a", object)], ids=["empty", "full"])
+@pytest.mark.parametrize("options", OPTIONS)
 def test_shapes_that_it_does_not_take_are_refused(x, options) -> None:
     with pytest.raises(OnnxsmithError):
         opset21.StringNormalizer(x, **options)

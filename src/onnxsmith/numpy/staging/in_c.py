@@ -37,9 +37,9 @@ def compiled(function: Function) -> Function | None:
         except OnnxsmithError as error:
             error.help = _help(function) if error.help is None else f"{_help(function)};\n{error.help}"
             raise
-        except Exception as error:  # whatever it says of an object that it does not know
+        except Exception:  # whatever it says of an object that it does not know
             raise TracedValueError(
-                f"{_shown(function)} takes no array that only the model knows: {error}", help=_help(function)
+                f"{_shown(function)} takes no array that only the model knows", help=_help(function)
             ).locate_at_caller() from None
 
     SPEAKING.add(call.__code__)

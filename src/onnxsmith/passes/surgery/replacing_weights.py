@@ -71,13 +71,37 @@ def replace_weights(
         given = by_name(weights, {}, "replace_weights")
     for name in given:
         if name not in known:
-            some = ", ".join(repr(each) for each in list(known)[:8])
-            help_text = did_you_mean(name, known) or (f"it has {some}" if some else "it has no weights")
-            raise WeightError(f"the model has no weight {name!r}", help=help_text, culprit=("input", 0))
+            raise WeightError(
+                f"the model has no weight {name!r}", help=_help(name, list(known)), culprit=("input", 0)
+            )
     tensors = {name: _tensor(known[name], value) for name, value in given.items()}
     for name, tensor in tensors.items():
         known[name].put(tensor)
     return finished(held)
+
+
+def _help(name: str, known: list[str]) -> str:
+    """The help for a name that no weight has: it is misspelt, or the weight was folded into another one."""
+    made = [repr(each) for each in known if each.startswith(f"{name}_")]
+    if made:
+        return (
+            f"it was folded into {' and '.join(made)} when the model was made;\n"
+            "give the new values to where it comes from, and export again"
+        )
+    some = ", ".join(repr(each) for each in known[:8])
+    suggestion = did_you_mean(name, [each for each in known if _may_be_meant(name, each)])
+    return suggestion or (f"it has {some}" if some else "it has no weights")
+
+
+def _may_be_meant(name: str, other: str) -> bool:
+    """True if one name can be the other misspelt. Those of a module differ in a part: `a.weight` is not `b.weight`."""
+    parts, others = name.split("."), other.split(".")
+    if len(parts) == 1 or name.lower() == other.lower():
+        return True
+    return len(parts) == len(others) and all(
+        one == another or (min(len(one), len(another)) > 3 and did_you_mean(one, [another]) is not None)
+        for one, another in zip(parts, others, strict=True)
+    )
 
 
 def holders(held: Held) -> dict[str, WeightHolder]:

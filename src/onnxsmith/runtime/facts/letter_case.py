@@ -8,8 +8,10 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from onnxsmith.graphs.rewriting.branches import choose
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime.facts.empty import may_be_empty
 from onnxsmith.runtime.facts.fact import Family, Probe, Refusal, Rewrite
 from onnxsmith.types.characters import (
     Case,
@@ -28,6 +30,8 @@ _REASON = (
 )
 #: The opset that added operators on parts of texts.
 _CAN_JOIN = 20
+#: The opset from which branches may give texts of different shapes, and sizes are compared.
+_CAN_CHOOSE = 13
 #: Every machine has these; letters beyond ASCII have no case in them.
 _EVERYWHERE = frozenset({"C", "POSIX"})
 #: ONNX's default, in the spelling of ONNX Runtime.
@@ -82,12 +86,12 @@ def case_of_tables(site: Site) -> bool:
     locale = _locale(site)
     if locale is None:
         return False
-    emit, case, words = site.emit, _case(site), site.texts("stopwords")
+    emit, case, words, texts = site.emit, _case(site), site.texts("stopwords"), _some_text(site)
     if case is not None and (site.integer("is_case_sensitive", 0) or not words):
-        return _shaped(site, _changed(site, case, locale, without=words))
+        return _shaped(site, _changed(site, texts, case, locale, without=words))
     # ONNX Runtime compares in the case that results get, and in lower case where they stay as they are.
     compared = case or "LOWER"
-    changed = _changed(site, compared, locale)
+    changed = _changed(site, texts, compared, locale)
     dropped = list(dict.fromkeys(simple_case(each, compared, locale) for each in words))
     if case is not None:
         return _shaped(site, _without(emit, changed, dropped))
@@ -100,8 +104,57 @@ def case_of_tables(site: Site) -> bool:
         default_int64=0,
     )
     mark = emit.constant(np.array(_DROPPED, object), DType.STRING)
-    marked = emit.where(emit.cast(found, DType.BOOL), mark, _flat(emit, site.input(0)))
+    marked = emit.where(emit.cast(found, DType.BOOL), mark, _flat(emit, texts))
     return _shaped(site, _without(emit, marked, [_DROPPED]))
+
+
+@FAMILY.fact(
+    "StringNormalizer",
+    met_by=Rewrite,
+    reason="it refuses an input without elements, for which ONNX has one empty text, as where all are dropped",
+    since=_CAN_CHOOSE,
+    probe=Probe(
+        "g (string[N] x) => (string[M] y) { y = StringNormalizer <is_case_sensitive = 1> (x) }",
+        {"x": np.zeros(0, object)},
+        right=[np.array([""], object)],
+    ),
+)
+def no_texts(site: Site) -> bool:
+    if _locale(site) is not None or (texts := _some_text(site)) == site.input(0):
+        return False
+    site.same_node([texts])
+    return True
+
+
+def _some_text(site: Site) -> str:
+    """The input, or one empty text where it has no elements; the kernel refuses other shapes as before."""
+    if not may_be_empty(site):
+        return site.input(0)
+    emit, given, rank = site.emit, site.input(0), site.rank(0)
+    result = emit.names.after(given)
+
+    def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.op("Identity", given, into=names[result])
+
+    def one(inner: Emitter, names: Mapping[str, str]) -> None:
+        if rank in (1, 2):  # with a shape that inference sees: it refuses others than [C] and [1, C]
+            blank = inner.constant(np.full((1,) * rank, "", object), DType.STRING)
+            inner.op("Identity", blank, into=names[result])
+            return
+        shape = inner.op("Concat", _leading(inner, given), inner.constant([1]), axis=0)
+        inner.op("Expand", inner.constant(np.array([""], object), DType.STRING), shape, into=names[result])
+
+    has_some = emit.op("Greater", emit.size(given), emit.constant(0))
+    if rank == 2:  # several rows of nothing stay what they are, and are refused
+        is_row = emit.op("Equal", emit.dimension(given, 0), emit.constant(1))
+        has_some = emit.op("Or", has_some, emit.negated(is_row))
+    choose(emit, has_some, [result], as_it_is, one)
+    return result
+
+
+def _leading(emit: Emitter, texts: str) -> str:
+    """All sizes but the last."""
+    return emit.op("Slice", emit.op("Shape", texts), emit.constant([0]), emit.constant([-1]))
 
 
 def _flat(emit: Emitter, texts: str) -> str:
@@ -112,8 +165,7 @@ def _shaped(site: Site, flat: str) -> bool:
     """Gives the node's result: a row is a matrix where the input is one."""
     emit, shape = site.emit, site.emit.constant([-1])
     if site.rank(0) != 1:
-        before = emit.op("Slice", emit.op("Shape", site.input(0)), emit.constant([0]), emit.constant([-1]))
-        shape = emit.op("Concat", before, shape, axis=0)
+        shape = emit.op("Concat", _leading(emit, site.input(0)), shape, axis=0)
     emit.op("Reshape", flat, shape, into=site.output(0))
     return True
 
@@ -124,7 +176,7 @@ def _without(emit: Emitter, texts: str, words: Sequence[str]) -> str:
     return emit.op("StringNormalizer", texts, is_case_sensitive=1, stopwords=list(words), locale="C")
 
 
-def _changed(site: Site, case: Case, locale: str, without: Sequence[str] = ()) -> str:
+def _changed(site: Site, given: str, case: Case, locale: str, without: Sequence[str] = ()) -> str:
     """The texts in a case, as a vector, and before that without some.
 
     ASCII is left to the runtime, so that texts of nothing else cost little more than before.
@@ -136,7 +188,7 @@ def _changed(site: Site, case: Case, locale: str, without: Sequence[str] = ()) -
     # On the input itself in any case: it looks at the shape.
     texts = emit.op(
         "StringNormalizer",
-        site.input(0),
+        given,
         is_case_sensitive=1,
         stopwords=list(without) or None,
         case_change_action=case if is_alike else None,

@@ -29,6 +29,7 @@ from onnxsmith.scripting.functions.eager_call import (
     rank_of_one_element,
 )
 from onnxsmith.scripting.functions.stage_script import make_function, stage
+from onnxsmith.scripting.functions.type_variables import with_typed_literals
 from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
@@ -83,6 +84,8 @@ def call_in_graph(
     scope = current_graph()
     inputs: dict[str, Value | None] = {}
     attributes: dict[str, Any] = {}
+    if not script.is_exact:
+        arguments = with_typed_literals(script, arguments)
     for parameter in script.parameters.parameters:
         value = arguments.get(parameter.name)
         if parameter.role == "input":

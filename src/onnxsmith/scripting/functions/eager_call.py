@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from onnxsmith.errors import (
     DTypeNotAllowedError,
     InputTypeError,
     LiteralError,
-    OnnxsmithError,
     ReturnTypeError,
     ShapeError,
 )
@@ -25,8 +24,13 @@ from onnxsmith.runtime.target import EagerTarget
 from onnxsmith.runtime.tensor import EagerTensor
 from onnxsmith.schema.promote import Place, given_array, number_array, refuse_past_end
 from onnxsmith.scripting.functions.number_errors import division_of, method_of_tensors
+from onnxsmith.scripting.functions.type_variables import (
+    at_argument,
+    check_same_dtype,
+    literal_type,
+    with_typed_literals,
+)
 from onnxsmith.scripting.staging.script_values import T
-from onnxsmith.source import argument_span, caller_span
 from onnxsmith.types.annotations import type_of_example
 from onnxsmith.types.named_sizes import contradiction
 from onnxsmith.types.value_types import (
@@ -39,7 +43,6 @@ from onnxsmith.types.value_types import (
     describe_shape,
 )
 
-E = TypeVar("E", bound=OnnxsmithError)
 #: What is given for an input: an array, a sequence of them, or a value of a graph.
 Input: TypeAlias = "Value | Array | list[Input]"
 
@@ -75,6 +78,7 @@ def prepared(
 ) -> tuple[dict[str, UserValue], bool]:
     """The arguments by parameter, checked and as tensors; and whether tensors were given, so that tensors come out."""
     gives_tensors = active is not None
+    arguments = with_typed_literals(script, arguments)
     for parameter in script.parameters.parameters:
         value = arguments.get(parameter.name)
         if parameter.role == "attribute":
@@ -148,7 +152,7 @@ def attribute_argument(
         )
         # A number may be computed of an attribute whose value comes with each call of the function that is made.
         error.needs_values = all(isinstance(each, NumberValue | int | float) for each in items)
-        raise _at_argument(error, script, parameter)
+        raise at_argument(error, script, parameter)
     return parameter.attribute_value(value)
 
 
@@ -169,21 +173,20 @@ def input_argument(script: ScriptDefinition, parameter: ScriptParameter, value: 
             help=f"an input that may be missing is annotated so, {parameter.name}: {kind!r} | None, "
             "or has the default None",
         )
-        raise _at_argument(error, script, parameter)
+        raise at_argument(error, script, parameter)
     if content is None or isinstance(content, Value):
         return content
     try:
-        given = _given(
-            content, kind, Place(script.name, f"'{parameter.name}'", remedy=_declared(parameter, kind))
-        )
+        place = Place(script.name, f"'{parameter.name}'", remedy=_declared(parameter, kind))
+        given = _given(content, literal_type(parameter, kind, content), place)
     except (InputTypeError, LiteralError) as error:
-        raise _at_argument(error, script, parameter) from None
+        raise at_argument(error, script, parameter) from None
     if isinstance(given, np.ndarray) and isinstance(kind, SequenceType):
         error = InputTypeError(
             f"{script.name} takes a {kind.described} as '{parameter.name}', not {described_type(type(value))}",
             help="give a list, one element each",
         )
-        raise _at_argument(error, script, parameter)
+        raise at_argument(error, script, parameter)
     if isinstance(given, np.ndarray):
         if isinstance(value, EagerTensor) and given.ndim == 0 and (rank := rank_of_one_element(kind)):
             given = given.reshape((1,) * rank)  # as a literal: in a graph a number is a tensor, too
@@ -239,7 +242,14 @@ def check_input(
             f"{script.name} takes {wanted.dtype.spelling} as '{parameter.name}', not {actual.dtype.spelling}",
             help=f"convert it with .astype({wanted.dtype.name}), or leave the parameter without annotation",
         )
-        raise _at_argument(error, script, parameter)
+        raise at_argument(error, script, parameter)
+    if parameter.dtypes and actual.dtype is not None and actual.dtype not in parameter.dtypes:
+        allowed = " or ".join(each.spelling for each in parameter.dtypes)
+        error = DTypeNotAllowedError(
+            f"{script.name} takes {allowed} as '{parameter.name}', not {actual.dtype.spelling}",
+            help=f"convert it with .astype({parameter.dtypes[0].name}), or leave the parameter without annotation",
+        )
+        raise at_argument(error, script, parameter)
     if actual.shape is None or wanted.shape is None:
         return
     same = len(actual.shape) == len(wanted.shape) and all(
@@ -251,17 +261,19 @@ def check_input(
             f"{script.name} takes shape {describe_shape(wanted.shape)} as '{parameter.name}', "
             f"not {describe_shape(actual.shape)}"
         )
-        raise _at_argument(error, script, parameter)
+        raise at_argument(error, script, parameter)
     for size, name in zip(actual.shape, wanted.shape, strict=True):
         if isinstance(name, RangedName) and isinstance(size, int) and not name.declared.allows(size):
             error = ShapeError(
                 f"{script.name} is for {name.declared!r} in '{parameter.name}', and was given {name} = {size}"
             )
-            raise _at_argument(error, script, parameter)
+            raise at_argument(error, script, parameter)
 
 
 def check_names(script: ScriptDefinition, arguments: Mapping[str, Any]) -> None:
-    """Refuse arguments (arrays, tensors or types) that disagree about the size of a dimension of one name."""
+    """Refuse arguments (arrays, tensors or types) that disagree about the size of a name, or the type of a TypeVar."""
+    for group in script.parameters.same_dtype:
+        check_same_dtype(script, group, arguments)
     if not script.parameters.repeats_dimensions:
         return
     inputs = script.parameters.inputs
@@ -271,17 +283,7 @@ def check_names(script: ScriptDefinition, arguments: Mapping[str, Any]) -> None:
     if found is not None:
         parameter = next(each for each in inputs if each.name == found.second)
         error = ShapeError(f"{script.name}: {found.described}, and the same name is the same size")
-        raise _at_argument(error, script, parameter)
-
-
-def _at_argument(error: E, script: ScriptDefinition, parameter: ScriptParameter) -> E:
-    """The error at the argument that the user gives for a parameter, and at the parameter's definition."""
-    position = [each.name for each in script.parameters.parameters if each.role != "self"].index(
-        parameter.name
-    )
-    call = caller_span()
-    argument = None if call is None else argument_span(call, parameter.name) or argument_span(call, position)
-    return error.locate(argument or call).also(script.places.parameter(parameter.name), "declared here")
+        raise at_argument(error, script, parameter)
 
 
 def _results(

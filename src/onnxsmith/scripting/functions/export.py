@@ -30,6 +30,7 @@ from onnxsmith.scripting.functions.calls import generic_body, variants_of
 from onnxsmith.scripting.functions.eager_call import attribute_argument
 from onnxsmith.scripting.functions.model_options import ModelOptions, check_options
 from onnxsmith.scripting.functions.stage_script import ScopeT, Staged, stage
+from onnxsmith.scripting.functions.type_variables import check_same_dtype
 from onnxsmith.scripting.staging.plain_outside import Script
 from onnxsmith.types.annotations import Annotation, read_value_type
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType, SequenceType, TensorType
@@ -200,7 +201,7 @@ def _input_types(
                     help="input_types are for what annotations leave open; change the annotation, or leave it out",
                     culprit=("attribute", "input_types"),
                 )
-            types[parameter.name] = kind
+            types[parameter.name] = _allowed(script, parameter, kind, "input_types")
             continue
         if parameter.default is None:
             types[parameter.name] = None  # an optional input that the model does not have
@@ -208,6 +209,8 @@ def _input_types(
         if parameter.has_default:
             continue
         types[parameter.name] = _completed(script, parameter, io_types)
+    for group in script.parameters.same_dtype:
+        check_same_dtype(script, group, types)
     return types
 
 
@@ -229,11 +232,29 @@ def _completed(script: ScriptDefinition, parameter: ScriptParameter, io_types: A
     if _is_typed(kind):
         return kind
     if io_types is not None:
-        return read_value_type(io_types, "io_types")
+        return _allowed(script, parameter, read_value_type(io_types, "io_types"), "io_types")
+    is_annotated = bool(parameter.dtypes) or parameter.variable is not None
+    example = parameter.dtypes[0].name if parameter.dtypes else "FLOAT"
     raise AnnotationError(
         f"input '{parameter.name}' of {script.name} has no element type, and a model's inputs need one",
-        help=f"annotate it, or say to_model(input_types={{'{parameter.name}': FLOAT[...]}})",
+        help=("say " if is_annotated else "annotate it, or say ")
+        + f"to_model(input_types={{'{parameter.name}': {example}[...]}})",
     ).locate(script.places.parameter(parameter.name))
+
+
+def _allowed(
+    script: ScriptDefinition, parameter: ScriptParameter, kind: AnyValueType, option: str
+) -> AnyValueType:
+    """The type that an option gives an input; refused if its annotation is of several types, and of none such."""
+    inner = kind.element if isinstance(kind, OptionalType) else kind
+    if not parameter.dtypes or not isinstance(inner, TensorType) or inner.dtype in (None, *parameter.dtypes):
+        return kind
+    names = " or ".join(each.name for each in parameter.dtypes)
+    raise CallError(
+        f"input '{parameter.name}' of {script.name} is annotated {names}, and {option} says {kind!r}",
+        help="give one of these types, or change the annotation",
+        culprit=("attribute", option),
+    )
 
 
 def _is_typed(kind: AnyValueType) -> bool:

@@ -14,6 +14,7 @@ from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
+from onnxsmith.scripting.functions.type_variables import with_typed_literals
 from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.scripting.staging.outside import Outside
 from onnxsmith.scripting.staging.plain_outside import HoldsFunction
@@ -124,7 +125,7 @@ class Jit(HoldsFunction):
     def _read(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> _JitCall:
         """The arguments of a call, checked, with the types that a model for them takes."""
         script = self.script
-        bound = script.bind(args, kwargs)
+        bound = with_typed_literals(script, script.bind(args, kwargs))
         attributes = {each.name: bound[each.name] for each in script.parameters.attributes}
         arrays: list[Input | None] = []
         types: dict[str, AnyValueType] = {}

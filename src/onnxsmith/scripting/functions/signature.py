@@ -23,9 +23,12 @@ from onnxsmith.scripting.source.places import Places
 from onnxsmith.types.annotations import (
     Annotation,
     AttributeAnnotation,
+    choice_of_dtypes,
     read_attribute_annotation,
     read_value_type,
+    type_variable,
 )
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.named_sizes import has_repeated_names
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, AnyValueType, OptionalType
 
@@ -59,6 +62,9 @@ class ScriptParameter:
     type: AnyValueType = UNKNOWN_TENSOR
     attribute: AttributeAnnotation | None = None
     default: Any = inspect.Parameter.empty
+    #: The element types that a Union or TypeVar allows; `type` leaves the element type open then.
+    dtypes: tuple[DType, ...] = ()
+    variable: typing.TypeVar | None = None
 
     @property
     def has_default(self) -> bool:
@@ -114,6 +120,8 @@ class ScriptSignature:
     is_variadic: bool
     #: Whether a dimension's name stands more than once among the inputs, where it is the same size.
     repeats_dimensions: bool
+    #: Inputs that are annotated with the same TypeVar, and have one element type in each call.
+    same_dtype: tuple[tuple[ScriptParameter, ...], ...] = ()
 
     @property
     def has_self(self) -> bool:
@@ -155,7 +163,17 @@ def read_signature(function: types.FunctionType, places: Places) -> ScriptSignat
     if errors:
         raise combined(errors)
     repeats = has_repeated_names(each.type for each in parameters if each.role == "input")
-    return ScriptSignature(signature, tuple(parameters), returns, is_variadic, repeats)
+    return ScriptSignature(
+        signature, tuple(parameters), returns, is_variadic, repeats, _of_one_variable(parameters)
+    )
+
+
+def _of_one_variable(parameters: Sequence[ScriptParameter]) -> tuple[tuple[ScriptParameter, ...], ...]:
+    groups: dict[typing.TypeVar, list[ScriptParameter]] = {}
+    for each in parameters:
+        if each.variable is not None:
+            groups.setdefault(each.variable, []).append(each)
+    return tuple(tuple(each) for each in groups.values() if len(each) > 1)
 
 
 @contextmanager
@@ -178,8 +196,14 @@ def _parameter(name: str, hint: Annotation, default: UserValue) -> ScriptParamet
         return ScriptParameter(name, "attribute", attribute=attribute, default=default)
     if _is_any_tensor(hint):
         return ScriptParameter(name, "input", default=default)
+    kind = read_value_type(hint, f"the annotation of '{name}'")
     return ScriptParameter(
-        name, "input", read_value_type(hint, f"the annotation of '{name}'"), default=default
+        name,
+        "input",
+        kind,
+        default=default,
+        dtypes=choice_of_dtypes(hint),
+        variable=type_variable(hint),
     )
 
 

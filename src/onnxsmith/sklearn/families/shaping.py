@@ -72,7 +72,7 @@ def splines(estimator: Fitted, x: Array) -> Array:
     """The basis functions of each column, and what there is outside the knots."""
     how = estimator.extrapolation
     if how == "error":
-        raise NotCovered("extrapolation='error', which raises for some values")
+        raise NotCovered("a model cannot raise for values outside the knots, as extrapolation='error' does")
     rows = floats(x)
     parts: list[Array] = []
     degree = int(estimator.degree)
