@@ -21,17 +21,23 @@ CONCERNED = frozenset(
     [
         *(
             ("", name)
-            for name in ("AveragePool", "Bernoulli", "DFT", "GlobalAveragePool", "GlobalMaxPool", "Loop")
+            for name in (
+                "AveragePool",
+                "BatchNormalization",
+                "Bernoulli",
+                "Cast",
+                "CastLike",
+                "DFT",
+                "Gather",
+            )
         ),
-        *(
-            ("", name)
-            for name in ("LpPool", "MatMul", "MaxPool", "MaxUnpool", "Resize", "STFT", "StringNormalizer")
-        ),
+        *(("", name) for name in ("GlobalAveragePool", "GlobalMaxPool", "Loop", "LpPool", "MatMul")),
+        *(("", name) for name in ("MaxPool", "MaxUnpool", "Resize", "STFT", "StringNormalizer")),
         ("ai.onnx.ml", "TreeEnsembleClassifier"),
     ]
 )
 #: Operators that are concerned beside another one only.
-BESIDE = {("", "MatMul"): ("", "Transpose")}
+BESIDE = {("", "Gather"): ("", "Range"), ("", "MatMul"): ("", "Transpose")}
 
 
 def warn_of_runtime(opset: int, operators: Set[tuple[str, str]], given: Callable[[], SessionModel]) -> None:

@@ -69,6 +69,8 @@ def exact_attribute(attribute: ir.Attr) -> str:
 
     A model that was made and not saved yet may hold a float of Python, which has more digits than a file.
     """
+    if attribute.value is None and not attribute.is_ref():  # a parameter of a function without a default
+        return ""
     value = plain_attribute(attribute)
     if attribute.type in (ir.AttributeType.FLOAT, ir.AttributeType.FLOATS) and not attribute.is_ref():
         with np.errstate(over="ignore"):

@@ -64,7 +64,7 @@ def operators() -> tuple[type[Any], ...]:
             def iterate() -> list[Any]:
                 given = [np.array(iteration, np.int64), np.array(True), *state]
                 feeds = {**(context or {}), **dict(zip(graph.input_names, given, strict=True))}
-                return list(self._run_body(feeds, attributes=attributes, bindings=bindings))
+                return list(self._run_body(feeds, attributes=attributes, **_named(bindings)))
 
             while goes_on and (limit is None or iteration < limit):
                 first, *rest = iterate()
@@ -115,7 +115,7 @@ def operators() -> tuple[type[Any], ...]:
 
             def iterate(given: Sequence[Array]) -> list[Any]:
                 ports = zip(graph.input_names, [*state, *given], strict=True)
-                return list(self._run_body({**(context or {}), **dict(ports)}, bindings=bindings))
+                return list(self._run_body({**(context or {}), **dict(ports)}, **_named(bindings)))
 
             for step in range(lengths.pop()):
                 results = iterate([np.asarray(each[step]) for each in slices])
@@ -450,6 +450,11 @@ def _moved(
         each[::-1] if directions and k < len(directions) and directions[k] else each
         for k, each in enumerate(moved)
     ]
+
+
+def _named(bindings: Names) -> dict[str, Names]:
+    """The keyword of bindings, which bodies take in versions of onnx after 1.21 alone."""
+    return {} if bindings is None else {"bindings": bindings}
 
 
 def _stacked(
