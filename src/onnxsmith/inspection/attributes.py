@@ -118,7 +118,7 @@ def shown_attribute(attribute: ir.Attr) -> str:
     """An attribute in a few words, without reading a large tensor."""
     if attribute.is_ref():
         return f"@{attribute.ref_attr_name}"
-    if attribute.type == ir.AttributeType.UNDEFINED:  # a parameter of a function
+    if attribute.value is None:  # a parameter of a function
         return "no default"
     if attribute.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS):
         return "{…}"
