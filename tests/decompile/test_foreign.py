@@ -116,6 +116,6 @@ def test_an_attribute_of_a_function_that_is_left_out_is_refused_with_the_node() 
         <domain: "l", opset_import: ["": 17]> Leaky <alpha> (x) => (y) { y = LeakyRelu <alpha: float = @alpha> (x) }"""
     )
     with pytest.raises(
-        DecompileError, match="the node 'slope' calls the function 'Leaky' without .* 'alpha'"
+        DecompileError, match=r"the node 'slope' calls the function 'Leaky' without .* 'alpha'"
     ):
         decompile(Model.from_proto(model))
