@@ -1,4 +1,4 @@
-"""What a loop without an iteration collects: no elements, of the shape that an iteration would give.
+"""Scan outputs of a loop without an iteration: no elements, of the shape that an iteration would give.
 
 ONNX says nothing of it. ONNX Runtime takes the sizes that the body declares, and 0 for those that are dynamic, against
 the types that inference finds. The sizes are those of the first iteration here, as in an eager run.
