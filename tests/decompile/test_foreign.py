@@ -107,3 +107,15 @@ def test_the_text_of_a_function_becomes_that_function() -> None:
 def test_what_makes_no_model_is_told(text: Any) -> None:
     with pytest.raises(DecompileError):
         recompile(text)
+
+
+def test_an_attribute_of_a_function_that_is_left_out_is_refused_with_the_node() -> None:
+    model = parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17, "l": 1]>
+        g (float[N] X) => (float[N] Y) { [slope] Y = l.Leaky(X) }
+        <domain: "l", opset_import: ["": 17]> Leaky <alpha> (x) => (y) { y = LeakyRelu <alpha: float = @alpha> (x) }"""
+    )
+    with pytest.raises(
+        DecompileError, match=r"the node 'slope' calls the function 'Leaky' without .* 'alpha'"
+    ):
+        decompile(Model.from_proto(model))

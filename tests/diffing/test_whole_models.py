@@ -85,6 +85,22 @@ def test_functions() -> None:
     assert not found.of("function")
 
 
+def test_attributes_of_functions_without_a_default() -> None:
+    @script(default_opset=op, domain="my")
+    def leaky(x, alpha: float):
+        return op.LeakyRelu(x, alpha=alpha)
+
+    one = trace(lambda a: leaky(a, alpha=0.5), FLOAT["N"])
+    assert not diff(one, one)
+    proto = onnx.ModelProto()
+    proto.CopyFrom(one.proto)
+    (function,) = proto.functions
+    del function.attribute[:]
+    function.attribute_proto.append(helper.make_attribute("alpha", 0.25))
+    (change,) = diff(one, Model.from_proto(proto)).of("function")
+    assert change.details == ("default of alpha: no default -> 0.25",)
+
+
 def test_a_renamed_function_is_no_difference() -> None:
     one = trace(lambda a: gelu(a) + 1.0, FLOAT["N"]).proto
     other = onnx.ModelProto()

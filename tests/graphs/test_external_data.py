@@ -105,6 +105,19 @@ def test_names_that_no_file_has(cache: Path, location: str) -> None:
         onnxsmith.load(cache / "blobs" / "odd.onnx")
 
 
+@pytest.mark.parametrize(
+    "location", ["m.data/", "m.data/.", "m.data//", "m.data/../m.data", "nope/../m.data"]
+)
+def test_names_that_are_a_file_for_a_path_alone(cache: Path, location: str) -> None:
+    """A path leaves out what the system stumbles over when the file is opened."""
+    proto = onnx.load(cache / "blobs" / "m.onnx", load_external_data=False)
+    (cache / "blobs" / "m.data").write_bytes(b"\0" * 4096)
+    proto.graph.initializer[0].external_data[0].value = location
+    (cache / "blobs" / "odd.onnx").write_bytes(proto.SerializeToString())
+    with pytest.raises(errors.ExternalDataError, match="there is no file"):
+        onnxsmith.load(cache / "blobs" / "odd.onnx")
+
+
 def test_a_root_that_is_not_there_is_told() -> None:
     with pytest.raises(errors.AttributeValueError, match="there is no folder"), data_root("nowhere"):
         pass

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from onnx import defs, parser
 
-from onnxsmith import FLOAT, STRING, Model, Opset, opset21, trace
+from onnxsmith import FLOAT, INT64, STRING, Model, Opset, opset21, trace
 from onnxsmith.errors import RuntimeSupportWarning
 from onnxsmith.graphs.runtime_support import BESIDE, CONCERNED
 from onnxsmith.runtime import onnxruntime_api
@@ -32,11 +33,50 @@ def lowered() -> Model:
     return trace(lambda x: opset21.StringNormalizer(x, case_change_action="LOWER"), STRING["N"])
 
 
+def narrowed() -> Model:
+    return trace(lambda x: opset21.Cast(opset21.Cast(x, to=22), to=1), FLOAT["N"])
+
+
+def narrowed_like() -> Model:
+    def like(x):
+        zero = opset21.Cast(opset21.Constant(value_int=0), to=21)
+        return opset21.Cast(opset21.CastLike(x, zero), to=6)
+
+    return trace(like, FLOAT["N"])
+
+
+def trained() -> Model:
+    def step(x, one, mean):
+        return opset21.BatchNormalization(x, one, one, mean, one, training_mode=1, outputs=3)
+
+    return trace(step, FLOAT["N", 1], FLOAT[1], FLOAT[1])
+
+
+def reversed_places() -> Model:
+    return trace(lambda x: opset21.Gather(x, opset21.Range(opset21.Size(x) - 1, -1, -1)), FLOAT["N"])
+
+
+def last_places() -> Model:
+    return trace(lambda x, n: opset21.Gather(x, opset21.Range(-n, 0, 1)), FLOAT["N"], INT64)
+
+
 MODELS = {
+    "statistics": (trained, "BatchNormalization 'batch_normalization'"),
+    "reversed places": (reversed_places, "Gather 'gather'"),
+    "last places": (last_places, "Gather 'gather'"),
     "transposed": (product, "MatMul 'mat_mul'"),
     "opset": (newest, f"opsets up to {default_opset_version()}"),
     "locale": (lowered, "StringNormalizer 'string_normalizer'"),
 }
+
+
+#: Runtimes before this one have no kernel for it.
+ROUNDS = (1, 23)
+if onnxruntime_api.version() >= ROUNDS:
+    MODELS |= {
+        "four bits": (narrowed, "Cast 'cast'"),
+        "four bits, like another": (narrowed_like, "CastLike 'cast_like'"),
+    }
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -71,6 +111,28 @@ def test_it_is_so(tmp_path) -> None:
     )
 
 
+X = np.float32([-1.7, 6.5, 3])
+SHOWN: dict[str, tuple[Callable[[], Model], dict[str, np.ndarray], list[float]]] = {
+    "reversed places": (reversed_places, {"x": X}, X[::-1].tolist()),
+    "last places": (last_places, {"x": X, "n": np.array(2)}, X[-2:].tolist()),
+}
+
+
+if onnxruntime_api.version() >= ROUNDS:
+    SHOWN["four bits"] = (narrowed, {"x": X}, [-1, 6, 3])
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_it_is_so_of_others(name: str) -> None:
+    make, feeds, right = SHOWN[name]
+    model = make()
+    assert model(*feeds.values()).tolist() == right
+    shipped = run(model.for_runtime().proto.SerializeToString(), feeds)
+    assert next(iter(shipped.results.values())).tolist() == right
+    bare = run(model.proto.SerializeToString(), feeds)
+    assert next(iter(bare.results.values())).tolist() != right
+
+
 def test_a_loaded_model_is_looked_at_too(tmp_path) -> None:
     text = "g (float[2, 2] x, float[2] v) => (float[2] y) { t = Transpose(x) y = MatMul(t, v) }"
     model = Model.from_proto(parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'))
@@ -83,6 +145,13 @@ def test_nothing_is_said_of_others(tmp_path) -> None:
         warnings.simplefilter("error")
         trace(lambda x, w: opset21.Relu(x @ w.T), FLOAT["N", 4], FLOAT[4, 4]).save(tmp_path / "a.onnx")
         trace(lambda a, b: a @ b.T @ a, FLOAT["N", "N"], FLOAT["N", "N"]).save(tmp_path / "b.onnx")
+        trace(lambda x: opset21.Cast(opset21.Cast(x, to=6), to=22), FLOAT["N"]).save(tmp_path / "c.onnx")
+        trace(lambda x: opset21.Gather(x, opset21.Range(0, opset21.Size(x), 2)), FLOAT["N"]).save(
+            tmp_path / "d.onnx"
+        )
+        trace(lambda x, s: opset21.BatchNormalization(x, s, s, s, s), FLOAT["N", 1], FLOAT[1]).save(
+            tmp_path / "e.onnx"
+        )
 
 
 def test_the_opset_is_reported_by_the_remedy() -> None:

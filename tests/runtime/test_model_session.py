@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnxsmith import opset16
-from onnxsmith.errors import NotRunnableError, OperatorFailedError
+from onnxsmith.errors import InvalidModelError, NotRunnableError, OperatorFailedError
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import load_session, using
 from onnxsmith.source import Span
@@ -147,3 +147,30 @@ def test_what_runs_runs_in_a_function(graph, node, opset, inputs, runtime) -> No
         plain = load_session(model(graph.format(node), opset))
         called = load_session(model(graph.format("y = own.f(x, s)") + function, opset, more=', "own" : 1'))
     assert np.array_equal(plain(inputs)[0], called(inputs)[0])
+
+
+CYCLES = {
+    "two nodes": "g (float[N] x) => (float[N] y) { a = Add(x, b) b = Add(x, a) y = Neg(b) }",
+    "one node": "g (float[N] x) => (float[N] y) { b = Add(x, b) y = Neg(b) }",
+    "in a branch": "g (float[N] x) => (float[N] y) { t = Constant <value = bool {1}> () y = If (t)"
+    " <then_branch = a () => (float[N] z) { a = Add(x, b) b = Add(x, a) z = Neg(b) },"
+    " else_branch = e () => (float[N] w) { w = Neg(x) }> }",
+}
+
+
+@pytest.mark.parametrize("name", CYCLES)
+def test_nodes_that_wait_for_each_other(name: str) -> None:
+    with pytest.raises(InvalidModelError, match="nothing makes 'b' before a node reads it"):
+        load_session(model(CYCLES[name]))([floats(1)])
+
+
+@pytest.mark.parametrize("indices", [[0, 2], [[0], [2]]], ids=["positions", "coordinates"])
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_sparse_constants(runtime: str, indices: list[object]) -> None:
+    proto = model("g (float[N] x) => (float[N] y) { c = Constant <value_float = 0.0> () y = Add(x, c) }")
+    values = onnx.numpy_helper.from_array(floats(1, 2))
+    places = onnx.numpy_helper.from_array(np.array(indices))
+    sparse = onnx.helper.make_sparse_tensor(values, places, [3])
+    proto.graph.node[0].attribute[0].CopyFrom(onnx.helper.make_attribute("sparse_value", sparse))
+    with using(runtime=runtime):
+        assert load_session(proto)([floats(1, 1, 1)])[0].tolist() == [2, 1, 3]

@@ -300,6 +300,17 @@ class ModuleWriter:
             self._calls = [node for node in nodes if node.op_identifier() in self.functions]
         return iter(self._calls)
 
+    def _refuse_left_out(self, function: ir.Function, attribute: str) -> None:
+        """Refuse a call without an attribute that has no default: a parameter of a script has one or is given."""
+        for node in self._function_calls():
+            if node.op_identifier() == function.identifier() and attribute not in node.attributes:
+                called = node.name or next((each.name for each in node.outputs if each.name), "")
+                raise DecompileError(
+                    f"the node {called!r} calls the function {function.name!r} without the attribute {attribute!r},"
+                    " which has no default",
+                    help="give the node the attribute, or the function a default for it",
+                )
+
     def _parameter(
         self, function: ir.Function, attribute: str, kinds: Mapping[str, ir.AttributeType]
     ) -> Text:
@@ -318,6 +329,7 @@ class ModuleWriter:
         if kind == ir.AttributeType.TENSOR:
             self.needs_tensor_proto = True
         if not has_default or formal is None:
+            self._refuse_left_out(function, attribute)
             return f"{name}: {word}"
         text = default_text(kind, formal.value)
         if text is None:

@@ -140,7 +140,7 @@ class Signatures:
         """Equal for attributes that say the same; graphs are not looked at."""
         if attribute.type in _GRAPHS and not attribute.is_ref():
             return attribute.type.name
-        if attribute.type in _TENSORS and not attribute.is_ref():
+        if attribute.type in _TENSORS and attribute.value is not None and not attribute.is_ref():
             held = cast("ir.TensorProtocol | Sequence[ir.TensorProtocol]", attribute.value)
             tensors = held if isinstance(held, Sequence) else [held]
             return tuple(self._contents.digest(each) for each in tensors)

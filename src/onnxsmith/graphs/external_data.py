@@ -218,7 +218,8 @@ def _find(called: str, location: str, folder: Path) -> Found:
         )
     try:
         place = named.resolve()
-        if not place.is_file():
+        # Readers open the location as it stands; a Path leaves out "/" at its end, and folders that ".." goes back on.
+        if not place.is_file() or not os.path.isfile(os.path.join(folder, location)):
             raise ExternalDataError(
                 f"{called} is missing: there is no file {location!r} beside the model",
                 help="a model and its data file are moved together",

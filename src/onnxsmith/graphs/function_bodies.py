@@ -70,16 +70,17 @@ def body_of(
     for name, formal in () if schema is None else schema.attributes.items():
         if formal.default_value.type != onnx.AttributeProto.UNDEFINED:
             attributes.setdefault(name, formal.default_value)
-    copies = _renamed(function.node, names, attributes, prefix)
+    copies = named_apart(function.node, names, attributes, prefix)
     return copies + [onnx.helper.make_node("Identity", [name], [actual]) for name, actual in passed]
 
 
-def _renamed(
+def named_apart(
     nodes: Iterable[onnx.NodeProto],
     names: Mapping[str, str],
     attributes: Mapping[str, onnx.AttributeProto],
     prefix: str,
 ) -> list[onnx.NodeProto]:
+    """Copies of nodes, bodies included, with these names of values, and with a prefix to all others."""
     copies: list[onnx.NodeProto] = []
 
     def name_of(name: str) -> str:
@@ -114,7 +115,7 @@ def _rename_graph(
     attributes: Mapping[str, onnx.AttributeProto],
     prefix: str,
 ) -> None:
-    nodes = _renamed(graph.node, names, attributes, prefix)
+    nodes = named_apart(graph.node, names, attributes, prefix)
     del graph.node[:]
     graph.node.extend(nodes)
     sparse = (each.values for each in graph.sparse_initializer)

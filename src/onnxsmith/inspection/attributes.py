@@ -69,6 +69,8 @@ def exact_attribute(attribute: ir.Attr) -> str:
 
     A model that was made and not saved yet may hold a float of Python, which has more digits than a file.
     """
+    if attribute.value is None and not attribute.is_ref():  # a parameter of a function without a default
+        return ""
     value = plain_attribute(attribute)
     if attribute.type in (ir.AttributeType.FLOAT, ir.AttributeType.FLOATS) and not attribute.is_ref():
         with np.errstate(over="ignore"):
@@ -116,7 +118,7 @@ def shown_attribute(attribute: ir.Attr) -> str:
     """An attribute in a few words, without reading a large tensor."""
     if attribute.is_ref():
         return f"@{attribute.ref_attr_name}"
-    if attribute.type == ir.AttributeType.UNDEFINED:  # a parameter of a function
+    if attribute.value is None:  # a parameter of a function
         return "no default"
     if attribute.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS):
         return "{…}"

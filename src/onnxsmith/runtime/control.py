@@ -157,9 +157,13 @@ def _run_scan(inputs: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any
         for column, element in zip(collected, rest, strict=True):
             column.append(element.array)
     if collected is None:
-        raise OperatorFailedError(
-            "Scan over nothing: eagerly, a body given as a function needs at least one step"
-        )
+        # No step says what the scan outputs are; one on zeros that is thrown away does.
+        zeros = [EagerTensor(np.zeros(each.shape[1:], each.dtype)) for each in slices]
+        outputs = _results(attributes["body"], *state, *zeros)[len(state) :]
+        empty = [np.empty((0, *each.array.shape), each.array.dtype) for each in outputs]
+        axes = attributes.get("scan_output_axes", (0,) * len(empty))
+        moved = [np.moveaxis(each, 0, axis) for each, axis in zip(empty, axes, strict=True)]
+        return (*state, *map(EagerTensor, moved))
     output_axes = attributes.get("scan_output_axes", (0,) * len(collected))
     output_backwards = attributes.get("scan_output_directions", (0,) * len(collected))
     stacked: list[EagerTensor] = []

@@ -10,10 +10,11 @@ Each says what is wrong and has a test against ONNX's own data or specification.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,23 +60,21 @@ def operators() -> tuple[type[Any], ...]:
             goes_on = True if condition is None else bool(np.asarray(condition).reshape(()))
             collected: list[list[Any]] = [[] for _ in graph.output_names[1 + len(state) :]]
             iteration = 0
+
+            def iterate() -> list[Any]:
+                given = [np.array(iteration, np.int64), np.array(True), *state]
+                feeds = {**(context or {}), **dict(zip(graph.input_names, given, strict=True))}
+                return list(self._run_body(feeds, attributes=attributes, **_named(bindings)))
+
             while goes_on and (limit is None or iteration < limit):
-                feeds = dict(context or {})
-                feeds.update(
-                    zip(
-                        graph.input_names,
-                        [np.array(iteration, np.int64), np.array(goes_on), *state],
-                        strict=True,
-                    )
-                )
-                first, *rest = self._run_body(feeds, attributes=attributes, bindings=bindings)
+                first, *rest = iterate()
                 goes_on = bool(np.asarray(first).reshape(()))
                 state, scanned = rest[: len(state)], rest[len(state) :]
                 for column, element in zip(collected, scanned, strict=True):
                     column.append(element)
                 iteration += 1
-            types = graph.output_types[1 + len(state) :]
-            return (*state, *map(_stacked, collected, types))
+            split = 1 + len(state)
+            return (*state, *_stacked(collected, graph.output_types[split:], lambda: iterate()[split:]))
 
     class Scan(OpRun):
         """Its own knows no axes, no directions, no empty inputs, and not the batches of version 8."""
@@ -113,18 +112,18 @@ def operators() -> tuple[type[Any], ...]:
             if len(lengths) != 1:
                 raise ValueError(f"the scan inputs have different lengths: {sorted(lengths)}")
             collected: list[list[Any]] = [[] for _ in graph.output_names[count:]]
+
+            def iterate(given: Sequence[Array]) -> list[Any]:
+                ports = zip(graph.input_names, [*state, *given], strict=True)
+                return list(self._run_body({**(context or {}), **dict(ports)}, **_named(bindings)))
+
             for step in range(lengths.pop()):
-                feeds = dict(context or {})
-                feeds.update(
-                    zip(
-                        graph.input_names, [*state, *(np.asarray(each[step]) for each in slices)], strict=True
-                    )
-                )
-                results = self._run_body(feeds, bindings=bindings)
+                results = iterate([np.asarray(each[step]) for each in slices])
                 state = list(results[:count])
                 for column, element in zip(collected, results[count:], strict=True):
                     column.append(element)
-            stacked = map(_stacked, collected, graph.output_types[count:])
+            zeros = [np.zeros(each.shape[1:], each.dtype) for each in slices]
+            stacked = _stacked(collected, graph.output_types[count:], lambda: iterate(zeros)[count:])
             axes = attributes.get("scan_output_axes") or ()
             directions = attributes.get("scan_output_directions") or ()
             for k, array in enumerate(stacked):
@@ -453,13 +452,31 @@ def _moved(
     ]
 
 
-def _stacked(elements: list[Any], declared: onnx.TypeProto) -> Array:
-    """A scan output; with no element at all, its type is what the body declares, and unknown lengths are 0."""
-    if elements:
-        return np.stack(elements)
-    tensor = declared.tensor_type
-    shape = [dimension.dim_value for dimension in tensor.shape.dim]
-    return np.empty((0, *shape), helper.tensor_dtype_to_np_dtype(tensor.elem_type or onnx.TensorProto.FLOAT))
+def _named(bindings: Names) -> dict[str, Names]:
+    """The keyword of bindings, which bodies take in versions of onnx after 1.21 alone."""
+    return {} if bindings is None else {"bindings": bindings}
+
+
+def _stacked(
+    columns: Sequence[list[Any]], declared: Sequence[onnx.TypeProto], iterate: Callable[[], Sequence[Any]]
+) -> list[Array]:
+    """The scan outputs. With no element at all, their types are what the body declares.
+
+    Dynamic sizes are then those of an iteration that is thrown away, as in an eager run, or 0 where that fails.
+    """
+    shapes = [[each.dim_value for each in one.tensor_type.shape.dim] for one in declared]
+    if any(not elements and 0 in shape for elements, shape in zip(columns, shapes, strict=True)):
+        # It runs on values that no run has: whatever is wrong with them is no mistake of the model.
+        with contextlib.suppress(Exception):
+            shapes = [list(np.shape(each)) for each in iterate()]
+    return [
+        np.stack(elements) if elements else np.empty((0, *shape), _element_type(one))
+        for elements, shape, one in zip(columns, shapes, declared, strict=True)
+    ]
+
+
+def _element_type(declared: onnx.TypeProto) -> np.dtype[Any]:
+    return helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type or onnx.TensorProto.FLOAT)
 
 
 def _padded(array: np.ndarray[Any, Any], length: int) -> np.ndarray[Any, Any]:

@@ -107,6 +107,20 @@ _NEWEST_OPSET = re.compile(r"support for domain ai\.onnx is till opset (?P<versi
 _MISSING_KERNEL = re.compile(r"Could not find an implementation for (?P<operator>\w+)\((?P<version>\d+)\)")
 
 
+_UNMADE = re.compile(r"Unable to find input '(?P<name>[^']*)' in known results")
+
+
+def unmade_value(error: BaseException) -> str | None:
+    """The value that the reference evaluator misses when a node reads it; None for any other error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        found = _UNMADE.search(_shortened(str(cause)))
+        if found is not None:
+            return found["name"]
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
 def missing_kernel(error: BaseException | None) -> str | None:
     """The operator that ONNX Runtime says it has no kernel for; None for any other error."""
     found = _MISSING_KERNEL.search(str(error))

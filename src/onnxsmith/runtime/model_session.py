@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 import onnx
 
-from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.diagnostics import clipped
+from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs import files
 from onnxsmith.graphs.model_runtime import FindNode, Objection
@@ -28,6 +29,7 @@ from onnxsmith.runtime.failure import (
     plain_reason,
     says_not_supported,
     unknown_operator,
+    unmade_value,
 )
 from onnxsmith.runtime.feeds import in_own_byte_order, runner_over
 from onnxsmith.runtime.opening import make_session
@@ -45,6 +47,7 @@ LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
 
 #: No runtime has its operators.
 _TRAINING_DOMAIN = "ai.onnx.preview.training"
+_LONGEST_NAME = 60
 
 
 class ModelSession:
@@ -174,7 +177,7 @@ def _run_on(
             _raise(objection, str(error), values)
             try:
                 return _on_reference(model, find_node, None).run(values)
-            except (NoReference, OperatorFailedError):
+            except (NoReference, InvalidModelError, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
         raise _failed(names, values, error, find_node) from error
 
@@ -199,6 +202,12 @@ def _on_reference(
         try:
             return session.run(names, inputs)
         except Exception as error:
+            unmade = unmade_value(error)
+            if unmade is not None:
+                raise InvalidModelError(
+                    f"the model is not valid: nothing makes {clipped(unmade, _LONGEST_NAME)!r} before a node reads it",
+                    help="an ONNX graph has no cycles, and its nodes stand in the order in which they run",
+                ) from error
             if says_not_supported(error):
                 raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
             raise _failed(names, inputs, error, find_node) from error

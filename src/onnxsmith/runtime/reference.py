@@ -6,12 +6,17 @@ Slow and complete; what it cannot run, nothing here can.
 from __future__ import annotations
 
 import warnings
+<<<<<<< HEAD
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+=======
+from collections.abc import Callable, Collection, Iterator, Sequence
+>>>>>>> hd
 from typing import Any, cast
 
 import numpy as np
 import onnx
+from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.scopes import all_nodes
@@ -20,6 +25,7 @@ from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
 from onnxsmith.runtime.convert import to_text
 from onnxsmith.runtime.later_definitions import in_later_definitions
+from onnxsmith.runtime.single_node import dense_array
 
 
 class NoReference(Exception):
@@ -113,10 +119,31 @@ def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
 
 
 def _evaluator(model: onnx.ModelProto | bytes | str) -> Any:
+    if isinstance(model, onnx.ModelProto):
+        model = _with_dense_constants(model)
     later = in_later_definitions(model) if isinstance(model, onnx.ModelProto) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return corrections.evaluator()(model if later is None else later)
+
+
+def _with_dense_constants(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with dense tensors in the place of sparse ones: operators of the evaluator do not take them."""
+    if not any(_sparse_attributes(model)):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for attribute in _sparse_attributes(copy):
+        dense = numpy_helper.from_array(dense_array(attribute.sparse_tensor))
+        attribute.CopyFrom(helper.make_attribute("value", dense))
+    return copy
+
+
+def _sparse_attributes(model: onnx.ModelProto) -> Iterator[onnx.AttributeProto]:
+    for nodes in (model.graph.node, *(each.node for each in model.functions)):
+        for node in all_nodes(nodes):
+            if node.op_type == "Constant":
+                yield from (each for each in node.attribute if each.HasField("sparse_tensor"))
 
 
 def _readable(value: RunValue) -> RunValue:

@@ -103,26 +103,67 @@ def product_of_scaled(site: Site) -> bool:
     return _replaced(site, [_apart(site, site.input(k), _SCALES) for k in (0, 1)])
 
 
+_PLACES_REASON = (
+    "a range of places and the `Gather` of them become a `Slice`, which leaves out places that are not there, and gives"
+    " nothing for places that count up to the end or down to the first"
+)
+
+
 @FAMILY.fact(
     "Gather",
     met_by=Rewrite,
-    reason="a range of places and the `Gather` of them become a `Slice`, which leaves out places that are not there, "
-    "and gives nothing for places that count up to the end or down to the first",
+    reason=_PLACES_REASON,
     probe=Probe(
         "g (double[N] x, int64 start) => (double[M] y) "
-        "{ z = Constant <value = int64 {0}> () o = Constant <value = int64 {1}> () "
-        "r = Range(start, z, o) y = Gather(x, r) }",
-        {"x": np.array([1.0, 2.0, 3.0]), "start": np.array(-2)},
+        "{ e = Constant <value = int64 {-1}> () r = Range(start, e, e) y = Gather(x, r) }",
+        {"x": np.array([1.0, 2.0, 3.0]), "start": np.array(2)},
+        right=[np.array([3.0, 2.0, 1.0])],
+    ),
+    is_ordinary=True,
+)
+def range_around_an_end(site: Site) -> bool:
+    producer = _behind(site, site.input(1), ("Identity",))
+    if producer is None or producer.domain not in ("", "ai.onnx") or producer.op_type != "Range":
+        return False
+    start, end, step = (_whole(site, each) for each in producer.input)
+    if step is None or (start is not None and end is not None):
+        return False  # what is constant is folded
+    if step < 0:
+        is_around = end is not None and end < 0
+    else:
+        is_around = end == 0 or (start is not None and start < 0)
+    return is_around and _hide_places(site)
+
+
+def _whole(site: Site, name: str) -> int | None:
+    """An integer that is the same in every run."""
+    found = site.scope.constant(name)
+    return int(found.flat[0]) if found is not None and found.size == 1 and found.dtype.kind in "iu" else None
+
+
+@FAMILY.fact(
+    "Gather",
+    met_by=Rewrite,
+    reason=_PLACES_REASON,
+    probe=Probe(
+        "g (double[N] x, int64 start, int64 end) => (double[M] y) "
+        "{ o = Constant <value = int64 {1}> () r = Range(start, end, o) y = Gather(x, r) }",
+        {"x": np.array([1.0, 2.0, 3.0]), "start": np.array(-2), "end": np.array(0)},
         right=[np.array([2.0, 3.0])],
     ),
 )
 def range_of_places(site: Site) -> bool:
-    places = site.input(1)
-    producer = _behind(site, places, ("Identity",))
+    producer = _behind(site, site.input(1), ("Identity",))
     if producer is None or (producer.domain in ("", "ai.onnx") and producer.op_type != "Range"):
         return False
     if producer.op_type == "Range" and _is_within(site, producer.input):
         return False
+    return _hide_places(site)
+
+
+def _hide_places(site: Site) -> bool:
+    """Let the optimizer not see that the places of a `Gather` are a range."""
+    places = site.input(1)
     # `Max` has integers since opset 12.
     hidden = (
         site.emit.op("Max", places)

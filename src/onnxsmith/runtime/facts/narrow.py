@@ -59,11 +59,14 @@ def collects_whole_bytes(site: Site) -> str | None:
         {"x": np.array([1.5], np.float32)},
         right=[np.array([1], np.int32)],
     ),
+    is_ordinary=True,
 )
 def cut_off_first(site: Site) -> bool:
-    dtype = site.dtype(0)
     wanted = site.dtype(1) if site.node.op_type == "CastLike" else site.integer("to", 0)
-    if wanted not in _NARROW or dtype is None or not dtype.is_float:
+    if wanted not in _NARROW:
+        return False  # before anything asks for types: casts are in most models
+    dtype = site.dtype(0)
+    if dtype is None or not dtype.is_float:
         return False
     site.same_node([site.emit.cast(site.input(0), DType.INT32), *site.node.input[1:]])
     return True

@@ -32,6 +32,7 @@ FAMILY = Family()
         right=[np.full((2, 1), -0.5, np.float32)],
         opset=15,
     ),
+    is_ordinary=True,
 )
 def statistics_of_its_own(site: Site) -> bool:
     if site.integer("training_mode", 0) != 1 or not (site.has(3) and site.has(4)):

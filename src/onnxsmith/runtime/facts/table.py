@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from onnxsmith.runtime.facts import (
     activations,
     attention,
+    collecting,
     convolution,
     definitions,
     drawing,
@@ -53,6 +54,7 @@ _FAMILIES = (
     trees,
     trusted,
     vision,
+    collecting,  # last: the rewrite for text gives sizes, too
 )
 
 #: Every fact there is.

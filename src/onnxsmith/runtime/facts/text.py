@@ -10,6 +10,7 @@ import onnx
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime.facts.collecting import give_sizes, shapes_of_nothing
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
@@ -85,6 +86,7 @@ def collects_copies(site: Site) -> bool:
     # By what the body declares: to infer types would cost every model with a body.
     if site.emit.version < _WHERE or not any(map(_collected_text, inner_graphs(site.node))):
         return False
+    shapes = shapes_of_nothing(site)
     node = site.same_node(site.node.input)
     for body in inner_graphs(node):
         for each in _collected_text(body):
@@ -95,6 +97,7 @@ def collects_copies(site: Site) -> bool:
             )
             body.node.extend(inner.nodes)
             each.name = inner.nodes[-1].output[0]
+    give_sizes(site, node, shapes)
     return True
 
 

@@ -1,0 +1,255 @@
+"""Scan outputs of a loop without an iteration: no elements, of the shape that an iteration would give.
+
+ONNX says nothing of it. ONNX Runtime takes the sizes that the body declares, and 0 for those that are dynamic, against
+the types that inference finds. The sizes are those of the first iteration here, as in an eager run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from onnxsmith.graphs.function_bodies import named_apart
+from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.emitter import Emitter
+from onnxsmith.graphs.rewriting.rewrite import inferred_graph
+from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
+from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.types.dtypes import DType
+
+FAMILY = Family()
+
+#: The opset that brought Where.
+_WHERE = 9
+#: Constants with more elements than this say nothing of shapes.
+_MOST_ELEMENTS = 64
+#: Operators that fail where nothing stands at an index.
+_READ_AT = frozenset(
+    (
+        *("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"),
+        *("SequenceAt", "SequenceErase", "SequenceInsert"),
+    )
+)
+#: The prefix of names for sizes that have none, which no size of a model has.
+_UNNAMED = "onnxsmith: size "
+
+
+@FAMILY.fact(
+    "Loop",
+    met_by=Rewrite,
+    reason="what a loop without an iteration collects has 0 for each size that is dynamic",
+    probe=Probe(
+        "g (float[N] x, int64 n, bool go) => (float[K, N] y) { last, y = Loop (n, go, x)"
+        " <body = b (int64 i, bool on, float[N] now) => (bool on_out, float[N] next, float[N] one)"
+        " { on_out = Identity(on) next = Add(now, x) one = Identity(now) }> }",
+        {"x": np.ones(3, np.float32), "n": np.array(0), "go": np.array(True)},
+        right=[np.zeros((0, 3), np.float32)],
+    ),
+)
+def collects_sizes(site: Site) -> bool:
+    shapes = shapes_of_nothing(site)
+    if not shapes:
+        return False
+    give_sizes(site, site.same_node(site.node.input), shapes)
+    return True
+
+
+#: For the dimensions of an element: a size, or the value and the axis that have it; None for nodes that compute it.
+_Sizes = Sequence[int | tuple[str, int]] | None
+
+
+def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
+    """The elements that a loop collects and whose sizes the runtime does not know, by the position of the output.
+
+    Outputs are left out that only an iteration tells the sizes of which may fail: with a number that the loop never
+    reaches it may read the first row of a table that has none.
+    """
+    node = site.node
+    body = next(inner_graphs(node), None)
+    states = max(0, len(node.input) - 2)
+    if body is None or site.emit.version < _WHERE or len(body.input) != states + 2 or _has_iterations(site):
+        return {}
+    places = {
+        place: body.output[place + 1]
+        for place in range(states, min(len(node.output), len(body.output) - 1))
+        if node.output[place] and _is_dynamic(body.output[place + 1].type)
+    }
+    if not places or not all(node.input[2:]):
+        return {}
+    found = _inferred_sizes(site, body, [each.name for each in places.values()])
+    result: dict[int, _Sizes] = {}
+    for place, info in places.items():
+        sizes = found.get(info.name)
+        if sizes is not None:
+            result[place] = sizes
+        elif not _may_fail(body, info.name):
+            result[place] = None
+    return result
+
+
+def _may_fail(body: onnx.GraphProto, output: str) -> bool:
+    """True if an output may follow from what stands at the number of the iteration, where nothing may stand."""
+    return _reads_at(_needed(body, output)[0], {body.input[0].name})
+
+
+def _reads_at(nodes: Sequence[onnx.NodeProto], numbers: set[str]) -> bool:
+    """True if nodes read elements by an index that follows from one of these values, which grow by what follows."""
+    for node in nodes:
+        if numbers.isdisjoint(_reads(node)):
+            continue
+        is_index = not numbers.isdisjoint(node.input[1:])
+        if plain_domain(node.domain) or (is_index and node.op_type in _READ_AT):
+            return True
+        for inner in inner_graphs(node):
+            if _reads_at(inner.node, numbers | {each.name for each in inner.input if is_index}):
+                return True
+        numbers.update(node.output)
+    return False
+
+
+def give_sizes(site: Site, loop: onnx.NodeProto, shapes: Mapping[int, _Sizes]) -> None:
+    """Emit nodes behind a loop that was emitted, which give sizes to what it collects where it has no iteration."""
+    emit, body = site.emit, next(inner_graphs(site.node))
+    for place, sizes in shapes.items():
+        collected = loop.output[place]
+        raw = loop.output[place] = emit.names.after(collected)
+        shape = emit.op("Shape", raw)
+        has_some = emit.op("Greater", emit.slice(shape, 0, 1), emit.constant([0]))
+        if sizes is not None:
+            target = emit.where(has_some, shape, _joined(emit, sizes))
+        else:
+            target = _of_an_iteration(site, body, body.output[place + 1].name, shape, has_some)
+        # A size of 0 in the shape is the size that stands there already, which is 0.
+        emit.op("Reshape", raw, target, into=collected)
+
+
+def _joined(emit: Emitter, sizes: Sequence[int | tuple[str, int]]) -> str:
+    """The shape of no elements of these sizes."""
+    parts = [emit.constant([0])]
+    for each in sizes:
+        if isinstance(each, int):
+            parts.append(emit.constant([each]))
+        else:
+            value, axis = each
+            parts.append(emit.slice(emit.op("Shape", value), axis, axis + 1))
+    return emit.op("Concat", *parts, axis=0)
+
+
+def _of_an_iteration(site: Site, body: onnx.GraphProto, output: str, shape: str, has_some: str) -> str:
+    """The shape of what is collected; without an iteration, nodes of the body compute an element for its shape."""
+    emit = site.emit
+    nodes, needed = _needed(body, output)
+
+    def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
+        inner.op("Identity", shape, into=names[target])
+
+    def computed(inner: Emitter, names: Mapping[str, str]) -> None:
+        # Under names of their own: the runtime warns of values of one name in several graphs.
+        prefix = inner.names.after(output)
+        for tensor in body.initializer:
+            if tensor.name in needed:
+                inner.op("Constant", value=tensor, into=prefix + tensor.name)
+        for info, known in zip(body.input[:2], (np.array(0), np.array(True)), strict=True):
+            if info.name in needed:
+                inner.op("Constant", value=numpy_helper.from_array(known), into=prefix + info.name)
+        outer = {each: each for each in _captured(body)}
+        outer.update(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
+        inner.nodes.extend(named_apart(nodes, outer, {}, prefix))
+        element = outer.get(output, prefix + output)
+        inner.op("Concat", inner.constant([0]), inner.op("Shape", element), axis=0, into=names[target])
+
+    target = emit.names.after(shape)
+    choose(
+        emit, emit.op("Reshape", has_some, emit.constant(np.zeros(0, np.int64))), [target], as_it_is, computed
+    )
+    return target
+
+
+def _has_iterations(site: Site) -> bool:
+    """True if it is certain that the loop has an iteration."""
+    count, condition = site.constant(0), site.constant(1)
+    is_counted = not site.has(0) or (count is not None and count.size == 1 and int(count.reshape(())) > 0)
+    goes_on = not site.has(1) or (
+        condition is not None and condition.size == 1 and bool(condition.reshape(()))
+    )
+    return is_counted and goes_on
+
+
+def _is_dynamic(proto: onnx.TypeProto) -> bool:
+    """True if the runtime knows the rank of an element, and not all of its sizes."""
+    shape = proto.tensor_type.shape
+    return proto.tensor_type.HasField("shape") and not all(each.HasField("dim_value") for each in shape.dim)
+
+
+def _inferred_sizes(
+    site: Site, body: onnx.GraphProto, wanted: Sequence[str]
+) -> dict[str, Sequence[int | tuple[str, int]]]:
+    """The sizes that inference finds for values of the first iteration, where it finds all sizes of a value."""
+    graph = onnx.GraphProto(name="iteration", node=body.node, initializer=body.initializer)
+    sources: dict[str, tuple[str, int]] = {}
+    ports = dict(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
+    ports.update((each, each) for each in _captured(body))
+    for name, value in ports.items():
+        proto = site.scope.type_of(value)
+        known = site.scope.constant(value) if value == name else None
+        if known is not None and 0 < known.size <= _MOST_ELEMENTS and known.dtype.kind in "iuf":
+            graph.initializer.append(numpy_helper.from_array(known, name))
+        elif proto is not None and proto.WhichOneof("value") is not None:
+            graph.input.append(onnx.ValueInfoProto(name=name, type=_with_names(proto, value, sources)))
+    number, condition = (each.name for each in body.input[:2])
+    graph.input.append(helper.make_tensor_value_info(number, int(DType.INT64), []))
+    graph.input.append(helper.make_tensor_value_info(condition, int(DType.BOOL), []))
+    graph.output.extend(onnx.ValueInfoProto(name=each) for each in dict.fromkeys(wanted))
+    imports = [helper.make_opsetid("", site.emit.version)]
+    inferred = inferred_graph(onnx.ModelProto(ir_version=10, graph=graph, opset_import=imports))
+    found: dict[str, Sequence[int | tuple[str, int]]] = {}
+    for info in (*inferred.input, *inferred.value_info, *inferred.output):
+        if info.name in wanted and info.type.tensor_type.HasField("shape"):
+            sizes = [
+                each.dim_value if each.HasField("dim_value") else sources.get(each.dim_param)
+                for each in info.type.tensor_type.shape.dim
+            ]
+            given = [each for each in sizes if each is not None]
+            if len(given) == len(sizes):
+                found[info.name] = given
+    return found
+
+
+def _with_names(proto: onnx.TypeProto, value: str, sources: dict[str, tuple[str, int]]) -> onnx.TypeProto:
+    """The type with a name for each dynamic size; notes which value has it."""
+    copy = onnx.TypeProto()
+    copy.CopyFrom(proto)
+    for axis, each in enumerate(copy.tensor_type.shape.dim):
+        if not each.HasField("dim_value"):
+            each.dim_param = each.dim_param or f"{_UNNAMED}{len(sources)}"
+            sources.setdefault(each.dim_param, (value, axis))
+    return copy
+
+
+def _captured(body: onnx.GraphProto) -> set[str]:
+    """The values of the graphs around a body that it reads, in bodies inside it, too."""
+    own = {each.name for each in (*body.input, *body.initializer)}
+    own.update(name for node in body.node for name in node.output)
+    read = {name for node in body.node for name in _reads(node)}
+    return (read | {each.name for each in body.output}) - own - {""}
+
+
+def _reads(node: onnx.NodeProto) -> Iterator[str]:
+    """The values that a node reads, those included that its bodies take from around them."""
+    yield from node.input
+    for body in inner_graphs(node):
+        yield from _captured(body)
+
+
+def _needed(body: onnx.GraphProto, output: str) -> tuple[list[onnx.NodeProto], Set[str]]:
+    """The nodes of a body that an output follows from, in order, and all values on the way."""
+    needed, nodes = {output}, list[onnx.NodeProto]()
+    for node in reversed(body.node):
+        if not needed.isdisjoint(node.output):
+            needed.update(_reads(node))
+            nodes.append(node)
+    return nodes[::-1], needed

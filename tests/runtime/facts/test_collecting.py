@@ -1,0 +1,169 @@
+"""What loops without an iteration collect has the sizes of an iteration, in every way to run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith import BOOL, FLOAT, INT64, STRING, Model, graph, jit, script, trace
+from onnxsmith import opset21 as op
+from tests.laws.bare_session import run
+
+X = np.float32([2.5, 1, 1])
+NONE, ONE = np.array(0), np.array(1)
+
+
+@script
+def state(x: FLOAT["N"], n: INT64):
+    def body(i, c, s):
+        return c, s + x, s
+
+    _, b = op.Loop(n, True, x, body=graph(body), outputs=2)
+    return op.Shape(b)
+
+
+@script
+def joined(x: FLOAT["N"], n: INT64):
+    def body(i, c, s):
+        return c, s + x, op.Concat(s, x, axis=0)
+
+    _, b = op.Loop(n, True, x, body=graph(body), outputs=2)
+    return op.Shape(b)
+
+
+@script
+def rows(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        return c, op.Gather(x, i)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def by_condition(x: FLOAT["N"], go: BOOL):
+    def body(i, c, s):
+        return op.Less(op.ReduceSum(s, keepdims=0), 9.0), s * 2.0, op.Unsqueeze(s, [0])
+
+    _, b = op.Loop(None, go, x, body=graph(body), outputs=2)
+    return op.Shape(b)
+
+
+@script
+def called(x: FLOAT["N"], y: FLOAT["M"], n: INT64):
+    def body(i, c, s):
+        return c, s, s * 2.0
+
+    _, b = op.Loop(n, True, x, body=graph(body), outputs=2)
+    return op.Shape(b)
+
+
+@script
+def calling(x: FLOAT["M"], y: FLOAT["N"], n: INT64):
+    return called(x, y, n)
+
+
+@script
+def nested(x: FLOAT["N"], n: INT64):
+    def body(i, c, s):
+        def inner(j, d, t):
+            return d, t, op.Concat(t, s, axis=0)
+
+        _, v = op.Loop(i, True, s, body=graph(inner), outputs=2)
+        return c, s, op.ReduceSum(v, [0], keepdims=0)
+
+    _, b = op.Loop(n, True, x, body=graph(body), outputs=2)
+    return op.Shape(b)
+
+
+@script
+def text(x: STRING["N"], n: INT64):
+    def body(i, c, s):
+        return c, s, s
+
+    _, b = op.Loop(n, True, x, body=graph(body), outputs=2)
+    return op.Shape(b)
+
+
+TABLE = np.ones((2, 4), np.float32)
+CASES: dict[str, tuple[Any, list[Any], list[int]]] = {
+    "state": (state, [X, NONE], [0, 3]),
+    "state, once": (state, [X, ONE], [1, 3]),
+    "no sizes at all": (state, [X[:0], NONE], [0, 0]),
+    "joined": (joined, [X, NONE], [0, 6]),
+    "joined, once": (joined, [X, ONE], [1, 6]),
+    "rows": (rows, [TABLE, NONE], [0, 4]),
+    "by a condition": (by_condition, [X, np.array(False)], [0, 1, 3]),
+    "a function whose sizes have other names outside": (calling, [X, X[:2], NONE], [0, 3]),
+    "nested": (nested, [X, NONE], [0, 6]),
+    "nested, once": (nested, [X, ONE], [1, 6]),
+    "text": (text, [np.array(["a", "b"], object), NONE], [0, 2]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_way_gives_the_sizes_of_an_iteration(name: str) -> None:
+    function, inputs, shape = CASES[name]
+    model: Model = function.to_model()
+    assert function(*inputs).tolist() == shape
+    assert jit(function)(*inputs).tolist() == shape
+    assert model(*inputs).tolist() == shape
+    assert model.optimize()(*inputs).tolist() == shape
+
+
+@pytest.mark.parametrize("name", [each for each in CASES if each != "text"])
+def test_the_shipped_model_does_so_too(name: str) -> None:
+    function, inputs, shape = CASES[name]
+    shipped = function.to_model().for_runtime().proto
+    feeds = dict(zip((each.name for each in shipped.graph.input), inputs, strict=True))
+    outcome = run(shipped.SerializeToString(), feeds)
+    assert [each.tolist() for each in outcome.results.values()] == [shape]
+    assert not outcome.text
+
+
+def test_the_first_row_of_an_empty_table_is_not_read() -> None:
+    empty = TABLE[:0]
+    assert rows.to_model()(empty, NONE).tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("length", [0, 2])
+def test_a_scan_over_nothing_collects_sizes(length: int) -> None:
+    @script
+    def scan(x: FLOAT["N"], y: FLOAT["T", "M"]):
+        def body(s, e):
+            return s + x, op.Concat(s, e, axis=0)
+
+        _, b = op.Scan(x, y, body=graph(body), num_scan_inputs=1, outputs=2)
+        return op.Shape(b)
+
+    y = np.zeros((length, 4), np.float32)
+    for way in (scan, jit(scan), scan.to_model()):
+        assert way(X, y).tolist() == [length, 7]
+
+
+def carried(n, x):
+    return op.Loop(n, True, x, body=graph(lambda i, c, s: (c, s + x)), outputs=1)
+
+
+def counted(n, x):
+    return op.Loop(3, True, x, body=graph(lambda i, c, s: (c, s + x, s)), outputs=2)[1]
+
+
+def static(n, x):
+    return op.Loop(n, True, x, body=graph(lambda i, c, s: (c, s + x, s[:2])), outputs=2)[1]
+
+
+def numbers(n, x):
+    return op.Loop(n, True, x, body=graph(lambda i, c, s: (c, s + x, i)), outputs=2)[1]
+
+
+@pytest.mark.parametrize("make", [carried, counted, numbers])
+def test_other_loops_do_not_grow(make: Callable[..., Any]) -> None:
+    model = trace(make, INT64, FLOAT["N"])
+    assert not model.for_runtime().report.edits
+
+
+def test_sizes_that_the_runtime_knows_need_no_nodes() -> None:
+    assert not trace(static, INT64, FLOAT[4]).for_runtime().report.edits
