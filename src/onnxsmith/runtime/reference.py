@@ -6,12 +6,8 @@ Slow and complete; what it cannot run, nothing here can.
 from __future__ import annotations
 
 import warnings
-<<<<<<< HEAD
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-=======
-from collections.abc import Callable, Collection, Iterator, Sequence
->>>>>>> hd
 from typing import Any, cast
 
 import numpy as np
