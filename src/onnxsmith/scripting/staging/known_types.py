@@ -116,8 +116,8 @@ HARMLESS_MODULES = frozenset(
         "os",
     ]
 )
-#: Library classes that add no attributes of their own to a class of the user's, by module or themselves. Those of `enum`
-#: do: `value` reads `_value_`, `len(Color)` reads `_member_names_`.
+#: Library classes that add no attributes of their own to a class of the user's, by module or themselves.
+#: Those of `enum` do: `value` reads `_value_`, `len(Color)` reads `_member_names_`.
 _STATELESS_BASES = frozenset(["builtins", "typing", "abc", "collections.abc"])
 _CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
