@@ -169,6 +169,8 @@ HUGE = 10**400
         lambda: op.Gather(X, [0], axis=int),
         lambda: FLOAT[np.array([2, 3])],
         lambda: FLOAT[int],
+        lambda: onnxsmith.tensor(X)[int],
+        lambda: onnxsmith.tensor(X)[int:],
         lambda: FLOAT[HUGE],
         lambda: FLOAT["\ud800"],
         lambda: onnxsmith.tensor(X).reshape(np.array(None)),
