@@ -108,3 +108,31 @@ def test_a_body_that_changes_python_objects_is_refused_in_a_trace() -> None:
         trace(program, FLOAT["N"])
     assert log == []
     np.testing.assert_array_equal(program(np.float32([1, 2])), [7, 8])  # eagerly it is Python that runs it
+
+
+def test_a_branch_that_does_not_fit_the_first_iteration() -> None:
+    def last_two(x):
+        def body(turn, goes_on, made):
+            made = op.Concat(made, op.Unsqueeze(op.Gather(x, turn), [0]), axis=0)
+            is_long = op.Greater(op.Size(made), 1)
+            made = op.If(
+                is_long,
+                then_branch=lambda: op.Concat(made, op.Gather(made, [-2]), axis=0),
+                else_branch=lambda: op.Identity(made),
+            )
+            return goes_on, made
+
+        return op.Loop(op.Size(x), None, np.zeros(0, np.float32), body=body)
+
+    model = trace(last_two, FLOAT["N"])
+    assert_same(model(np.float32([1, 2, 3])), np.float32([1, 2, 1, 3, 1]))
+
+
+def test_an_index_past_sizes_that_stay_is_refused() -> None:
+    with pytest.raises(errors.TensorIndexError):
+        trace(
+            lambda x: op.Loop(
+                3, None, x, body=lambda turn, goes_on, state: (goes_on, state + op.Gather(state, [4]))
+            ),
+            FLOAT[2],
+        )

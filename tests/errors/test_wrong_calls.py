@@ -12,6 +12,8 @@ import pytest
 
 import onnxsmith
 from onnxsmith import FLOAT, decompile, recompile, script, trace
+from onnxsmith import numpy as xp
+from onnxsmith import opset21 as op
 from onnxsmith.errors import CallError, ModelInputError, OnnxsmithError, boundary
 from tests.errors import wrong_kinds
 
@@ -150,3 +152,50 @@ def test_what_works_with_other_kinds_goes_on_to_work() -> None:
 def test_a_type_is_no_sequence() -> None:
     with pytest.raises(TypeError, match="not iterable"):
         list(FLOAT)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: onnxsmith.tensor(X[:2]).at[range(3)].set(1),
+        lambda: onnxsmith.tensor(X[:2]).at[[0, 2]].set(1),
+        *[
+            lambda value=value: op.LeakyRelu(X, alpha=value)
+            for value in (HUGE, float, np.datetime64("2020"), "\ud800")
+        ],
+        lambda: op.Gather(X, [0], axis=int),
+        lambda: FLOAT[np.array([2, 3])],
+        lambda: FLOAT[int],
+        lambda: onnxsmith.tensor(X)[int],
+        lambda: onnxsmith.tensor(X)[int:],
+        lambda: FLOAT[HUGE],
+        lambda: FLOAT["\ud800"],
+        lambda: onnxsmith.tensor(X).reshape(np.array(None)),
+        lambda: onnxsmith.tensor(X).astype("\ud800"),
+        lambda: op.Cast(X, to="\ud800"),
+        lambda: xp.zeros(2, dtype="\ud800"),
+        lambda: xp.full_like(X, [1.0, 2.0]),
+        lambda: MODEL.replace_weights(lambda array: array),
+        lambda: onnxsmith.load("\ud800"),
+        lambda: MODEL.save("\ud800"),
+        lambda: decompile("\ud800"),
+        *[lambda path=path: onnxsmith.decompile_to(MODEL, path) for path in ("\ud800", "a\0b")],
+        *[lambda text=text: recompile(text) for text in ("\ud800", "a\0b", "x")],
+        lambda: onnxsmith.grad.grad(xp.jit(lambda x: (x * x).sum()))(HUGE),
+        lambda: xp.asarray(X) + HUGE,
+        lambda: HUGE in onnxsmith.tensor(X),
+    ],
+)
+def test_values_of_the_wrong_kind_are_errors_of_ours(call: Callable[[], object]) -> None:
+    with pytest.raises(OnnxsmithError):
+        call()
+
+
+def test_what_equals_no_element_is_not_in_a_tensor() -> None:
+    tensor = onnxsmith.tensor(np.float32([2.5, 1, 1]))
+    assert not any(each in tensor for each in (None, {}, b"x", len, float))
+    assert range(3) in tensor
+    assert range(3, 6) not in tensor

@@ -1,7 +1,8 @@
 """The law of wrong calls: any public function on values of the wrong kind succeeds, or raises an error of ours.
 
 The names are those of the reference (`tools.reference.groups`), the methods those that `dir` lists on objects of the
-public classes. A call is right but for some arguments: those have values of another kind, or a keyword is made up.
+public classes, the operators those of tensors and arrays. A call is right but for some arguments: those have values of
+another kind, or a keyword is made up.
 
 Python's own TypeError for arguments that fit no parameter is accepted where none of our code has begun: it stands at
 the user's line, and says what is wrong.
@@ -13,6 +14,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import operator
 import os
 import random
 import signal
@@ -155,6 +157,24 @@ def _wrong_values() -> list[Any]:
             range(3),
             io.BytesIO(b"x"),
         ),
+        *(
+            10**400,
+            -(2**63) - 1,
+            float("inf"),
+            "\ud800",
+            "a\0b",
+            float,
+            int,
+            np.float32,
+            np.datetime64("2020"),
+            np.timedelta64(3, "s"),
+            np.array([2, 3]),
+            np.array([np.datetime64("2020")]),
+            [10**400],
+            ["\ud800"],
+            bytearray(b"x"),
+            memoryview(b"x"),
+        ),
     ]
 
 
@@ -212,6 +232,29 @@ def _objects() -> dict[str, Any]:
     }
 
 
+def _left(function: Callable[..., Any], x: Any) -> Callable[..., Any]:
+    return lambda operand: function(x, operand)
+
+
+def _right(function: Callable[..., Any], x: Any) -> Callable[..., Any]:
+    return lambda operand: function(operand, x)
+
+
+def _operators(x: Any) -> dict[str, Callable[..., Any]]:
+    """Python's operators with a tensor or an array on either side."""
+    names = (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"),
+        *("lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "contains"),
+    )
+    found: dict[str, Callable[..., Any]] = {}
+    for name in names:
+        function = getattr(operator, name)
+        found[name] = _left(function, x)
+        if name != "contains":  # in a set or text Python itself looks
+            found[f"{name} reflected"] = _right(function, x)
+    return found
+
+
 def public() -> dict[str, Callable[..., Any]]:
     """Every public function, constructor and method by name."""
     found: dict[str, Callable[..., Any]] = {}
@@ -233,6 +276,8 @@ def public() -> dict[str, Callable[..., Any]]:
                 value = getattr(held, name)
                 if callable(value):
                     found[f"{title}.{name}"] = value
+        if title in ("Tensor", "xp.Array"):
+            found |= {f"{title} {name}": each for name, each in _operators(held).items()}
     return {name: value for name, value in found.items() if name not in LEFT_OUT}
 
 
@@ -314,6 +359,8 @@ def _is_numpys(name: str, error: Exception, args: list[Any], kwargs: dict[str, A
             own = getattr(own, part, None)
     if name.startswith("xp.Array."):
         own = getattr(np.array([[1.0, 2.0], [3.0, 4.0]]), name.removeprefix("xp.Array."), None)
+    if name.startswith("xp.Array "):
+        own = _operators(np.array([[1.0, 2.0], [3.0, 4.0]]))[name.removeprefix("xp.Array ")]
     if own is None:
         return False
     try:
@@ -345,6 +392,7 @@ def judged(name: str, function: Callable[..., Any], seed: object) -> Verdict:
                 _is_numpys(name, error, args, kwargs)
                 or _is_users(error)
                 or _is_past_the_end(name, error)
+                or _is_of_given_class(name, error, args)
                 or _is_unbegun(error)
             ):
                 return Verdict("equal")
@@ -374,6 +422,11 @@ def _is_users(error: Exception) -> bool:
 def _is_past_the_end(name: str, error: Exception) -> bool:
     """True for the IndexError, in our words, by which Python ends a loop over a sequence."""
     return name == "nodes.__getitem__" and isinstance(error, IndexError)
+
+
+def _is_of_given_class(name: str, error: Exception, args: list[Any]) -> bool:
+    """True if a class of Python's was given as the function that renames, and refuses a name."""
+    return name.endswith(".rename") and isinstance(error, ValueError) and isinstance(args[0], type)
 
 
 def _is_unbegun(error: Exception) -> bool:

@@ -309,3 +309,35 @@ def test_products_with_jacobians_of_containers() -> None:
     value, change = jvp(scaled)(given, tangent={"a": X, "b": [np.ones_like(X)]})
     np.testing.assert_allclose(value, X * (X + 1))
     np.testing.assert_allclose(change, X * (X + 1) + X)
+
+
+def grown(x):
+    out = []
+    for v in x:
+        out.append(v * len(out))
+        if len(out) > 1:
+            out[-1] = out[-1] + out[-2]
+    return sum(out)
+
+
+def test_a_list_whose_first_iteration_fits_one_branch_alone() -> None:
+    found = grad(xp.jit(grown))(np.float32([1, 2, 3]))
+    np.testing.assert_array_equal(found, [0, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("function", "wanted"),
+    [
+        (lambda x: np.maximum.accumulate(x).sum(), [[2, 1, 0], [1, 1, 1]]),
+        (lambda x: np.minimum.accumulate(x, axis=1).sum(), [[1, 0, 2], [3, 0, 0]]),
+    ],
+)
+def test_running_extremes(function, wanted) -> None:
+    x = np.float32([[3, 5, 1], [1, 4, 5]])
+    found = grad(xp.jit(function))(x)
+    eager = [
+        [(function(x + step) - function(x - step)) / 0.02 for step in row]
+        for row in np.eye(6, dtype=np.float32).reshape(2, 3, 2, 3) * 0.01
+    ]
+    np.testing.assert_allclose(found, eager, atol=1e-2)
+    assert np.asarray(found).shape == np.shape(wanted)

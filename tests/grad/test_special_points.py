@@ -19,6 +19,7 @@ import pytest
 import torch
 
 import onnxsmith.numpy as xp
+from onnxsmith import FLOAT, script
 from onnxsmith.errors import ModelWarning
 from onnxsmith.grad import grad
 from onnxsmith.numpy.registry import UFUNCS
@@ -261,3 +262,17 @@ def test_functions_of_rows(dtype: type[np.floating[Any]]) -> None:
 def test_logarithms_of_python(function: Callable[[float], float], x: float) -> None:
     base = 2 if function is math.log2 else 10
     assert grad(xp.jit(lambda x: function(x)))(x) == pytest.approx(1 / (x * math.log(base)))
+
+
+@script
+def deviation(x: FLOAT["N"]):
+    return x.std()
+
+
+@pytest.mark.parametrize("function", [xp.jit(lambda x: x.std()), xp.jit(lambda x: np.nanstd(x)), deviation])
+def test_the_deviation_of_equal_values_is_flat_as_in_torch(function: Any) -> None:
+    np.testing.assert_array_equal(grad(function)(np.ones(3, np.float32)), [0, 0, 0])
+    x = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    x.std(correction=0).backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(grad(function)(np.float32([1, 2, 4])), x.grad.numpy(), rtol=1e-5)

@@ -51,3 +51,28 @@ def test_a_count_that_the_model_knows() -> None:
     model = trace(body, DOUBLE["N"])
     for count in (4, 1, 0):
         np.testing.assert_allclose(model(np.zeros(count)), np.geomspace(1, 8, count))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.linspace(0, x[0], 3),
+        lambda x: np.linspace(x, 1.5, 3, endpoint=False),
+        lambda x: np.linspace(0, x.max(), 3, retstep=True),
+        lambda x: np.logspace(0, x[1], 3),
+        lambda x: np.logspace(0, 1, 3, base=x),
+        lambda x: np.clip(x > 1, 0, x),
+    ],
+)
+def test_a_python_number_takes_the_element_type_of_an_array(function: Any, dtype: str) -> None:
+    x = np.array([2.5, 1, 1]).astype(dtype)
+    wanted = function(x)
+    for found in (xp.jit(function)(x), function(xp.asarray(x)), xp.to_model(function, x)(x)):
+        for mine, theirs in zip(
+            found if isinstance(wanted, tuple) else [found],
+            wanted if isinstance(wanted, tuple) else [wanted],
+            strict=True,
+        ):
+            assert np.asarray(mine).dtype == theirs.dtype
+            np.testing.assert_allclose(np.asarray(mine), theirs, rtol=1e-2 if dtype == "float16" else 1e-6)

@@ -231,10 +231,14 @@ def _until_stable(
         try:
             body = trace_body(scope, function, [*before, *kinds, *after], title)
         except OnnxsmithError:
-            if chosen == kinds:
-                raise
-            kinds = chosen  # the body cannot be written without an element type
             roll_back()
+            if chosen != kinds:
+                kinds = chosen  # the body cannot be written without an element type
+                continue
+            wider = _widened(scope, function, (before, kinds, after), title, hidden)
+            if wider is None or attempt == _ATTEMPTS - 1:
+                raise
+            kinds = wider
             continue
         if len(body.outputs) < hidden + len(kinds):
             needed = f"{hidden + len(kinds)}" + (", the condition first" if hidden else "")
@@ -257,6 +261,42 @@ def _until_stable(
         body.discard()
         roll_back()
     raise AssertionError("the last attempt returns")
+
+
+def _widened(
+    scope: RecordingTarget,
+    function: Callable[..., Any],
+    inputs: tuple[Sequence[AnyValueType], Sequence[AnyValueType], Sequence[AnyValueType]],
+    title: str,
+    hidden: int,
+) -> list[AnyValueType] | None:
+    """The types of states whose sizes change, for a body that fails on the sizes of the first iteration alone.
+
+    A branch that later iterations take may not fit those. None where the sizes stay, and the error is one.
+    """
+    before, kinds, behind = inputs
+    opened = [_with_named_sizes(each, place) for place, each in enumerate(kinds)]
+    roll_back = scope.checkpoint()
+    try:
+        body = trace_body(scope, function, [*before, *opened, *behind], title)
+        found = [each.type for each in body.outputs[hidden:]]
+        body.discard()
+        merged = [
+            kind if after == named else _merge(kind, after, title, place)
+            for place, (kind, named, after) in enumerate(zip(kinds, opened, found, strict=False))
+        ]
+    except OnnxsmithError:
+        return None
+    finally:
+        roll_back()
+    return merged if len(merged) == len(kinds) and merged != kinds else None
+
+
+def _with_named_sizes(kind: AnyValueType, place: int) -> AnyValueType:
+    """The type with sizes that are any numbers: a state that comes out with the same ones keeps its sizes."""
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        return kind
+    return TensorType(kind.dtype, tuple([f"size_{place}_{axis}" for axis in range(len(kind.shape))]))
 
 
 def _needs_types(title: str) -> OnnxsmithError:

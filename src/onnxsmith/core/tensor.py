@@ -260,7 +260,8 @@ class Tensor(TensorValue):
 
     @_guarded
     def __contains__(self, item: Operand) -> bool:
-        return bool(python_operators.eq(self, item).any())
+        found: Any = python_operators.eq(self, list(item) if isinstance(item, range) else item)
+        return found if isinstance(found, bool) else bool(found.any())  # None and the like equal no element
 
     # -- numpy's methods -------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from onnxsmith.decompiling.verifying import difference
 from onnxsmith.decompiling.weight_files import external_name, in_text, safetensors_name, write_safetensors
 from onnxsmith.errors import AttributeValueError, DecompileError, ModelWriteError, boundary
 from onnxsmith.graphs import existing_files, files, soundness
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.identifiers import readable
 from onnxsmith.passes import outlining
 
@@ -99,7 +100,7 @@ def decompile_to(
         raise AttributeValueError(
             f"weights={weights!r} is not known", help="it is one of 'safetensors', 'inline', 'external'"
         )
-    place = Path(os.fspath(folder))
+    place = path_of(os.fspath(folder))
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:

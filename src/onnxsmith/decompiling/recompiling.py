@@ -9,7 +9,8 @@ from typing import Any
 
 import onnx
 
-from onnxsmith.errors import DecompileError, boundary
+from onnxsmith.errors import DecompileError, OnnxsmithError, boundary
+from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.model import Model
 
 _numbers = itertools.count(1)
@@ -32,11 +33,21 @@ def recompile(text: str, folder: str | os.PathLike[str] = ".") -> Model | onnx.F
             f"recompile takes the text of a module, not {type(text).__name__}",
             help="decompile(model) gives it; a file is imported, or read first: Path('m.py').read_text()",
         )
-    file = os.path.join(os.path.abspath(folder), f"<recompiled {next(_numbers)}>")
+    file = os.path.join(os.path.abspath(path_of(folder)), f"<recompiled {next(_numbers)}>")
     # Scripts read their own source, and errors show lines of it.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace: dict[str, Any] = {"__name__": "recompiled", "__file__": file}
-    exec(compile(text, file, "exec"), namespace)
+    try:
+        exec(compile(text, file, "exec"), namespace)
+    except OnnxsmithError:
+        raise
+    except Exception as error:
+        if isinstance(error, SyntaxError) and error.text:
+            raise  # Python shows the line of the text
+        raise DecompileError(
+            f"the text does not run: {type(error).__name__}: {error}",
+            help="it is a module, as decompile(model) gives it; a file is read first: Path('m.py').read_text()",
+        ) from error
     for name in ("model", "function"):
         if isinstance(namespace.get(name), Model | onnx.FunctionProto):
             return namespace[name]

@@ -26,7 +26,7 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError
+from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError, OutOfBoundsError
 from onnxsmith.grad.binding import Bound
 from onnxsmith.grad.results import taken_apart
 from onnxsmith.graphs.model import Model, fed_arrays
@@ -270,7 +270,12 @@ def _of_script(script: ScriptDefinition, arguments: Sequence[Argument]) -> list[
 def _array(argument: Argument) -> Array:
     value = argument.value
     if argument.role == "number":
-        return np.array(value, {float: np.float64, int: np.int64}.get(cast(type, type(value)), np.bool_))
+        try:
+            return np.array(value, {float: np.float64, int: np.int64}.get(cast(type, type(value)), np.bool_))
+        except OverflowError:
+            raise OutOfBoundsError(
+                f"the Python integer in {argument.name} is past the 64 bits that numbers have"
+            ) from None
     return np.asarray(cast(Any, value))
 
 

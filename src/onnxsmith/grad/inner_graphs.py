@@ -73,7 +73,7 @@ class Held:
         made = Held(outputs, control.tape, control.held, ())
         if not all(isinstance(each, Tensor) for each in made.values):
             return None
-        types = tuple([_without_names(each.known.type) for each in made.values])
+        types = tuple([without_names(each.known.type) for each in made.values])
         return replace(made, types=types, has_fixed_trips=_has_fixed_trips(control))
 
     @property
@@ -103,7 +103,7 @@ class Held:
     def at(self, pick: Callable[[Value], Value]) -> Held:
         """The values at one turn of stacks of all turns."""
         pairs = zip(self.values, self.types, strict=True)
-        return self.made_of(iter([_typed(pick(stack), kind) for stack, kind in pairs]))
+        return self.made_of(iter([typed(pick(stack), kind) for stack, kind in pairs]))
 
 
 @dataclass(slots=True, eq=False)
@@ -143,7 +143,7 @@ def _has_fixed_trips(control: ControlFlow) -> bool:
     return is_counted_outside and is_begun and goes_on
 
 
-def _typed(value: Value, kind: AnyValueType) -> Value:
+def typed(value: Value, kind: AnyValueType) -> Value:
     """A value with its type. Of a tensor in a sequence nothing is known, and functions declare nothing: it says so."""
     known = value.known.type
     if isinstance(known, TensorType) and known.shape is None and isinstance(kind, TensorType) and kind.shape:
@@ -151,7 +151,7 @@ def _typed(value: Value, kind: AnyValueType) -> Value:
     return current_graph().refined(value, kind)
 
 
-def _without_names(kind: AnyValueType) -> AnyValueType:
+def without_names(kind: AnyValueType) -> AnyValueType:
     """A type for another graph, where sizes have other names."""
     if not isinstance(kind, TensorType) or kind.shape is None:
         return kind
@@ -229,6 +229,8 @@ class ControlFlow:
     #: What was kept at each turn, by the rule that kept it; and what loops inside have kept.
     tape: tuple[Value | None, ...] = ()
     held: tuple[Held | None, ...] = ()
+    #: What is known of each state of a loop at any turn.
+    state_types: tuple[AnyValueType, ...] = ()
 
     def record(self) -> tuple[Value, ...]:
         """Its outputs, with nothing kept."""

@@ -25,4 +25,11 @@ def path_of(given: object) -> Path:
         raise AttributeValueError(
             f"no file can be called {text!r}: there is a zero byte in it", culprit=("input", 0)
         )
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise AttributeValueError(
+            f"no file can be called {text!r}: it has characters that names of files do not have",
+            culprit=("input", 0),
+        ) from None
     return Path(text)

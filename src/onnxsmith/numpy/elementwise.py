@@ -22,6 +22,7 @@ from onnxsmith.numpy.recorded import recorded
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import check_broadcast, is_known, product
+from onnxsmith.numpy.ufunc_call import is_weak, kind_of
 from onnxsmith.types.dtypes import DType
 
 
@@ -62,6 +63,11 @@ def clip(
         max = None if type(max) is int and max >= limits.max else _bound(max, limits.max, is_least=False)
     if min is None and max is None:
         return _written(_ufunc("positive", array), out)
+    if min is not None and max is not None:  # as numpy, which chooses one element type for all three
+        kinds = [kind_of(each if is_weak(each) else array_of(each)) for each in (array, min, max)]
+        scalars = [each for each in kinds if isinstance(each, type)]
+        typed = [each for each in kinds if not isinstance(each, type)]
+        array = as_type(array, dtypes.promoted(typed, scalars))
     made = array if min is None else _ufunc("maximum", array, min)
     return _written(made if max is None else _ufunc("minimum", made, max), out)
 

@@ -13,7 +13,7 @@ import numpy as np
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
 from onnxsmith.core.semantics.number import Number
-from onnxsmith.errors import AttributeValueError, InputTypeError
+from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.arguments import ArrayLike, Device, DTypeLike, SizeLike
 from onnxsmith.numpy.array import Array
@@ -50,7 +50,10 @@ def _full(shape: ShapeLike, value: object, dtype: NumpyDType | None) -> Array:
         element = as_type(array_of(value), dtype)
     element = _fitted(element, sizes)
     if is_known(sizes) and not element.is_symbolic:
-        return Array(np.full(known(sizes), np.asarray(element)))
+        try:
+            return Array(np.full(known(sizes), np.asarray(element)))
+        except ValueError as error:
+            raise ShapeError(str(error)) from None
     return detached(_filled(element, sizes))
 
 

@@ -285,12 +285,12 @@ def histogramdd(
 
 
 def _coordinates(sample: object) -> list[Array]:
-    if isinstance(sample, list | tuple):
+    if isinstance(sample, list | tuple) and sample:  # without any there is one coordinate of no points
         return [_real(flat(array_of(each))) for each in cast("Sequence[object]", sample)]
-    points = _real(array_of(sample))
+    points = _real(array_of(cast(object, sample)))
     if points.ndim == 1:
         return [points]
-    if points.ndim != 2 or not isinstance(points.shape[1], int):
+    if points.ndim != 2 or not isinstance(points.shape[1], int) or not points.shape[1]:
         raise ShapeError("points are the rows of a matrix, with as many columns as coordinates")
     return [points[:, k] for k in np.arange(points.shape[1])]
 

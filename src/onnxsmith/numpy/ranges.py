@@ -25,6 +25,7 @@ from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS, public
 from onnxsmith.numpy.requirements import require, require_at_least
 from onnxsmith.numpy.sharing import detached
 from onnxsmith.numpy.sizes import Size, size_of
+from onnxsmith.numpy.ufunc_call import is_weak, kind_of
 from onnxsmith.types.dtypes import DType
 
 #: An end or a step.
@@ -151,9 +152,7 @@ def linspace(
     if isinstance(count, int) and count < 0:
         raise AttributeValueError(f"num is 0 or more, not {count}", culprit=("attribute", "num"))
     require_at_least(count, 0, ValueError("Number of samples must be non-negative."))
-    first, last = array_of(start), array_of(stop)
-    natural = dtypes.promoted([first.dtype, last.dtype], [float])
-    natural = natural if natural.kind in "fc" else dtypes.FLOAT64
+    first, last, natural = _ends(start, stop)
     wanted = natural if dtype is None else dtypes.read(dtype)
     if isinstance(count, int) and not first.is_symbolic and not last.is_symbolic:
         made, step = np.linspace(
@@ -173,6 +172,19 @@ def linspace(
     return (result, step) if retstep else result
 
 
+def _ends(start: ArrayLike, stop: ArrayLike) -> tuple[Array, Array, NumpyDType]:
+    """Both ends as arrays, and the element type between them: a Python number takes that of the other end."""
+    given = [each if is_weak(each) else array_of(each) for each in (start, stop)]
+    kinds = [kind_of(each) for each in given]
+    weak = [each for each in kinds if isinstance(each, type)]
+    typed = [each for each in kinds if not isinstance(each, type)]
+    natural = dtypes.promoted(typed, [*weak, float])
+    first, last = map(array_of, given)
+    if typed and weak:
+        first, last = as_type(first, natural), as_type(last, natural)
+    return first, last, natural
+
+
 @public("logspace")
 def logspace(
     start: ArrayLike,
@@ -190,12 +202,12 @@ def logspace(
     Array([  1.,  10., 100.])
     """
     root = array_of(base)
-    first, last = array_of(start), array_of(stop)
     if root.ndim:
         # As numpy: bases are broadcast with the ends.
-        first, last, root = cast("tuple[Array, ...]", FUNCTIONS["broadcast_arrays"](first, last, root))
+        ends = (array_of(start), array_of(stop))
+        start, stop, root = cast("tuple[Array, ...]", FUNCTIONS["broadcast_arrays"](*ends, root))
         root = cast(Array, FUNCTIONS["expand_dims"](root, axis))
-    powers = linspace(first, last, num, endpoint, axis=axis)
+    powers = linspace(start, stop, num, endpoint, axis=axis)
     made = cast(Array, UFUNCS["power"](root if root.ndim else base, powers))
     return made if dtype is None else as_type(made, dtypes.read(dtype))
 

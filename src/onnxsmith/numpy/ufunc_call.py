@@ -308,6 +308,11 @@ def kind_of(value: ArrayLike) -> NumpyDType | type:
     return dtypes.BOOL if kind is bool else kind  # truth values are not weak
 
 
+def is_weak(value: object) -> bool:
+    """True if a value is a Python number, or one of the model's: it takes the element type of arrays that it meets."""
+    return isinstance(value, Number) or dtypes.is_scalar(value)
+
+
 def _typed(value: Any, dtype: NumpyDType) -> Any:
     """A Python number as an array of the type that it takes."""
     return Array(literal(value, dtype)) if dtypes.is_scalar(value) else value
@@ -322,7 +327,10 @@ def literal(value: dtypes.PythonScalar, dtype: NumpyDType) -> Elements:
                 f"the Python integer {value} is out of bounds for {dtype.name}",
                 help="convert the array to a type that holds it: x.astype(xp.int64)",
             )
-    return np.asarray(value, dtype)
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError:
+        raise OutOfBoundsError(f"a Python integer is past the numbers that {dtype.name} holds") from None
 
 
 def in_type(value: Array | Number, dtype: NumpyDType) -> Field:

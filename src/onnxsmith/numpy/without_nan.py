@@ -9,6 +9,7 @@ import numpy as np
 from onnxsmith.algorithms import extremes, reductions, values
 from onnxsmith.algorithms.complex_numbers.field import Field, where
 from onnxsmith.algorithms.operators import op
+from onnxsmith.core.semantics.reductions import root_of_variance
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError
 from onnxsmith.numpy import dtypes
@@ -239,7 +240,7 @@ def _spread(
     count = op.Sub(_counts(counted, axes, keepdims, field.dtype), values.like(ddof, field.re))
     # As numpy: without a degree of freedom there is no variance.
     result = op.Where(op.Greater(count, zero.re), op.Div(added, count), values.like(np.nan, field.re))
-    return array_from(values.converted(op.Sqrt(result) if is_root else result, kind))
+    return array_from(values.converted(root_of_variance(op, result) if is_root else result, kind))
 
 
 def _varied(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 import typing
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -192,13 +193,12 @@ def _read_dtype_code(value: Any) -> int:
 
 
 def _read_int(value: Any) -> int:
-    if (
-        isinstance(value, float | np.floating)
-        or not hasattr(value, "__index__")
-        or isinstance(value, np.ndarray)
-    ):
+    if isinstance(value, float | np.floating | np.ndarray):
         raise _Refused()
-    result = int(value)
+    try:
+        result = operator.index(value)
+    except TypeError:  # a class has the method, too
+        raise _Refused() from None
     if result not in _INT64:
         raise _Refused("it does not fit in 64 bits")
     return result
@@ -207,11 +207,20 @@ def _read_int(value: Any) -> int:
 def _read_float(value: Any) -> float:
     if isinstance(value, str | bytes | np.ndarray) or not hasattr(value, "__float__"):
         raise _Refused()
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise _Refused("it does not fit in 64 bits") from None
+    except (TypeError, ValueError):  # classes have the method, too, and dates of numpy's
+        raise _Refused() from None
 
 
 def _read_string(value: Any) -> str | bytes:
     if isinstance(value, str):
+        try:
+            value.encode(errors="surrogateescape")  # which stands for bytes that are no text
+        except UnicodeEncodeError:
+            raise _Refused("it has characters that UTF-8 does not have") from None
         return value
     if isinstance(value, bytes):
         try:

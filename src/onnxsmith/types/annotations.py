@@ -241,7 +241,7 @@ def read_dtype(value: DTypeLike | ValueType | None) -> DType | None:
         return None
     try:
         return DType.from_numpy(np.dtype(typing.cast(Any, value)))
-    except TypeError:
+    except (TypeError, ValueError, OverflowError, SyntaxError):  # a ValueError says what UTF-8 does not have
         return None
 
 

@@ -6,6 +6,7 @@ These are what annotations become and what inference computes; they hold no valu
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import types
 import typing
@@ -112,10 +113,10 @@ class ValueType:
     __slots__ = ()
 
     def __or__(self, other: object) -> Any:
-        return typing.Union[self, other]  # noqa: UP007  # the operator is what is being defined
+        return _union(self, other)
 
     def __ror__(self, other: object) -> Any:
-        return typing.Union[other, self]  # noqa: UP007
+        return _union(other, self)
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
@@ -129,6 +130,29 @@ class ValueType:
     def onnx_name(self) -> str:
         """ONNX's type string, `tensor(float)`; empty while an element type is open."""
         raise NotImplementedError
+
+
+def _union(first: object, second: object) -> Any:
+    try:
+        return typing.Union[first, second]  # noqa: UP007  # the operator is what is being defined
+    except TypeError:  # one of them is no type: Python says which two do not go together
+        return NotImplemented
+
+
+def _whole(value: object) -> int | None:
+    """The integer that a value says it is; None for an array or a class, which have `__index__`, too."""
+    try:
+        return operator.index(cast(SupportsIndex, value))
+    except TypeError:
+        return None
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode(errors="surrogateescape")  # which stands for bytes of a file that are no text
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @shown_as("tensor type")
@@ -167,18 +191,18 @@ class TensorType(ValueType):
     def _dimension(self, part: GivenDimension, position: int, parts: tuple[GivenDimension, ...]) -> Dimension:
         if isinstance(part, Dim):
             return RangedName(part) if part.min or part.max is not None else part.name
-        if part is None or (isinstance(part, str) and part.strip()):
+        if part is None or (isinstance(part, str) and part.strip() and _is_utf8(part)):
             return part
         # numpy integers and the like say that they are integers through __index__; True is no dimension.
-        if not isinstance(part, bool) and hasattr(part, "__index__"):
-            size = int(cast(Any, part))
-            if size >= 0:
+        size = None if isinstance(part, bool) else _whole(part)
+        if size is not None:
+            if 0 <= size < 2**63:
                 return size
-            why = "a dimension cannot be negative"
+            why = "a dimension cannot be negative" if size < 0 else "a dimension has 64 bits"
         elif part is ...:
             why = "'...' leaves the whole shape open and stands alone; write None for one unknown dimension"
         elif isinstance(part, str):
-            why = "a dimension's name cannot be empty"
+            why = "a dimension's name cannot be empty" if not part.strip() else "UTF-8 has no such characters"
         else:
             why = "a dimension is an int, a name, a Dim, or None"
         shown = ", ".join("..." if each is ... else repr(each) for each in parts)

@@ -19,6 +19,7 @@ from tests.numpy.domains.samples import (
     Given,
 )
 
+_FLOATS = ("float16", "float32", "float64")
 #: Function -> parameter -> values. `*` holds the positional arguments of a function that takes any number.
 DOMAINS: dict[str, dict[str, Any]] = {
     **{name: {"a": ANY} for name in ("argwhere", "flatnonzero", "nonzero", "ndim", "shape", "sort_complex")},
@@ -82,6 +83,8 @@ DOMAINS: dict[str, dict[str, Any]] = {
             *((each,) for each in ANY),
             *((c, x, y) for c in MASKS for x in (*PAIRS, 1, 2.5) for y in (*PAIRS[:4], -1)),
             (A("bool", (3,)), 1),
+            *((A("bool", (3,)), each, A(kind, (3,))) for each in (1, 2.5, 1j) for kind in _FLOATS),
+            *((A("bool", (3,)), A(kind), each) for each in (1, 2.5, 1j) for kind in _FLOATS),
         )
     },
     "diag": {"v": ANY},

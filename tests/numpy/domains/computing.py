@@ -23,9 +23,9 @@ from tests.numpy.domains.samples import (
 DOMAINS: dict[str, dict[str, Any]] = {
     **{name: {"a": ANY, "decimals": (0, 1, -1)} for name in ("round", "around")},
     "clip": {
-        "a": ANY,
-        "a_min": (None, 0, 1.5, A(FLOAT, (3,), "rising"), -300),
-        "a_max": (None, 2, A(FLOAT, (3,), "positive")),
+        "a": (*ANY, 2, 1.5, A("float32", (3,))),
+        "a_min": (None, 0, 1.5, A(FLOAT, (3,), "rising"), -300, A("float16")),
+        "a_max": (None, 2, A(FLOAT, (3,), "positive"), A("float32", (3,))),
     },
     "nan_to_num": {"x": (*ANY, *REAL[:4]), "nan": (0.0, 9.0), "posinf": (None, 5), "neginf": (None, -5)},
     "angle": {"z": ANY, "deg": BOTH},
@@ -89,7 +89,7 @@ DOMAINS: dict[str, dict[str, Any]] = {
     "convolve": {"a": VECTORS, "v": VECTORS, "mode": ("full", "same", "valid", "odd")},
     "correlate": {"a": VECTORS, "v": VECTORS, "mode": ("full", "same", "valid", "odd")},
     "interp": {
-        "x": (1.0, A(FLOAT, (3,)), A(INT, (2, 2)), A(FLOAT, (0,)), A("complex64", (1,))),
+        "x": (1.0, A(FLOAT, (3,)), A(INT, (2, 2)), A(FLOAT, (0,)), A("complex64", (1,)), A("float32", (3,))),
         "xp": (A(FLOAT, (3,), "rising"), A(INT, (2,), "rising"), A(FLOAT, (0,)), A(FLOAT, (1,))),
         "fp": (A(FLOAT, (3,)), A(INT, (2,)), A("complex64", (3,)), A(FLOAT, (1,)), A(FLOAT, (0,))),
         "left": (None, -9),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 #: Imports and classes of every program.
 PRELUDE = """
-import collections, contextvars, dataclasses, functools, operator, os, types, weakref
+import collections, contextvars, dataclasses, enum, functools, operator, os, string, types, typing, weakref
 import numpy as np
 from onnxsmith import FLOAT, script
 
@@ -45,6 +45,62 @@ class Calls:
 class Own(dict):
     pass
 Pair = collections.namedtuple("Pair", "k z")
+class Cached:
+    def __init__(self, v): self.v = v
+    @functools.cached_property
+    def k(self): return self.v
+class Given:
+    _v = None
+    k = property(operator.attrgetter("_v"))
+    def __init__(self, v): self._v = v
+class Partial:
+    def __init__(self, v): self.v = v
+    def get(self, n): return self.v
+    k = functools.partialmethod(get, 1)
+class Dispatched:
+    def __init__(self, v): self.v = v
+    @functools.singledispatchmethod
+    def k(self, n): return self.v
+class Described:
+    held = weakref.WeakKeyDictionary()
+    def __get__(self, owner, kind=None): return self.held[owner]
+    def __set__(self, owner, v): self.held[owner] = v
+class HasDescribed:
+    k = Described()
+    def __init__(self, v): self.k = v
+class Float(float):
+    pass
+class Text(str):
+    pass
+class Meta(type):
+    @property
+    def k(cls): return cls.v
+def with_attribute(made, v):
+    made.k = v
+    return made
+def enumeration(v):
+    class Color(enum.Enum):
+        A = Box(v)
+        B = 0
+    return Color
+def counted(v):
+    class Count(enum.IntEnum):
+        A = 1
+        B = 2
+    Count.A.k = v
+    return Count
+def meta_class(v):
+    return Meta("Made", (), {"v": v})
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    k: object
+class Typed(typing.NamedTuple):
+    k: object
+def lazy_module(v):
+    made = types.ModuleType("settings")
+    made.held = {"k": v}
+    made.__getattr__ = lambda name: made.held[name]
+    return made
 def cell(v):
     def get(): return v
     def put(new):
@@ -126,6 +182,27 @@ CONTAINERS = {
     "proxy": Part("types.MappingProxyType(dict(a={v}))", ('{p}["a"]',), ()),
     "method": Part("Calls({v}).get", ("{p}()",), ("{p}.__self__.v = {v}",)),
     "variable": Part("variable({v})", ("{p}.get()",), ("{p}.set({v})",)),
+    "enumeration": Part(
+        "enumeration({v})",
+        ("{p}.A.value.k", '{p}["A"].value.k', "[each.value for each in {p}][0].k", "next(iter({p})).value.k"),
+        ("{p}.A.value.k = {v}", "{p}.A._value_ = Box({v})"),
+    ),
+    "member": Part("counted({v}).A", ("{p}.k",), ("{p}.k = {v}",)),
+    "cached property": Part(
+        "Cached({v})", ("{p}.k",), ("{p}.v = {v}; vars({p}).pop('k', None)", "vars({p})['k'] = {v}")
+    ),
+    "property of operator": Part("Given({v})", ("{p}.k", 'operator.attrgetter("k")({p})'), ("{p}._v = {v}",)),
+    "partial method": Part("Partial({v})", ("{p}.k()",), ("{p}.v = {v}",)),
+    "dispatched method": Part("Dispatched({v})", ("{p}.k(1)",), ("{p}.v = {v}",)),
+    "descriptor": Part("HasDescribed({v})", ("{p}.k",), ("{p}.k = {v}",)),
+    "own float": Part("with_attribute(Float(1.0), {v})", ("{p}.k",), ("{p}.k = {v}",)),
+    "own text": Part('with_attribute(Text("a"), {v})', ("{p}.k",), ("{p}.k = {v}",)),
+    "property of a class": Part("meta_class({v})", ("{p}.k",), ("{p}.v = {v}",)),
+    "data in slots": Part("Slotted({v})", ("{p}.k",), ("{p}.k = {v}",)),
+    "typed tuple": Part("Typed({v})", ("{p}.k", "{p}[0]"), ()),
+    "module with getattr": Part(
+        "lazy_module({v})", ("{p}.k",), ('{p}.held["k"] = {v}', "{p}.held = dict(k={v})", "{p}.k = {v}")
+    ),
 }
 #: `{n}` is a number that no leaf has had.
 LEAVES = {
@@ -159,6 +236,14 @@ LEAVES = {
     "keys": Part("dict.fromkeys([1.0, {n}], 0.0)", ("sum({p})", "max({p}.keys())"), ("{p}[{n}] = 1.0",)),
     "bytes": Part("bytearray([int({n})])", ("{p}[0]",), ("{p}[0] = int({n})",)),
     "choice": Part("{n}", ("(2.0 if {p} % 2 == 0 else 5.0)",), ()),
+    "flags": Part(
+        'enum.Flag("Flags", "A B")',
+        ("({p}.A | {p}.B).value", "len({p})"),
+        ("({p}.A | {p}.B)._value_ = int({n})",),
+    ),
+    "template": Part(
+        'string.Template("a" * int({n}))', ("len({p}.template)",), ('{p}.template = "b" * int({n})',)
+    ),
     "absent": Part("dict()", ('(1.0 if "a" in {p} else 3.0)', '{p}.get("a", 1.0)'), ('{p}["a"] = {n}',)),
     "no attribute": Part(
         "Box({n})",

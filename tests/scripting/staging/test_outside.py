@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextvars
 import decimal
+import enum
 import functools
+import operator
 import os
+import string
 import types
 from collections.abc import Callable
 from typing import Any
@@ -282,6 +285,71 @@ def test_views_of_a_dict():
     assert [each(X)[0] for each in made] == [2, 2, 2]
     owned["a"] = 5.0
     assert [each(X)[0] for each in made] == [5, 5, 5]
+
+
+class Scale(enum.Enum):
+    A = [2.0]  # noqa: RUF012  # a member's value, which the tests change
+
+
+class Level(enum.IntEnum):
+    LOW = 2
+
+
+class Half(float):
+    k: Any
+
+
+def test_members_of_an_enumeration():
+    @script
+    def scaled_by_member(x: FLOAT["N"]) -> FLOAT["N"]:
+        return x * Scale.A.value[0]
+
+    made = [onnxsmith.jit(scaled_by_member), xp.jit(lambda x: x * Scale.A.value[0])]
+    made.append(xp.jit(lambda x: x * next(iter(Scale)).value[0]))
+    assert [each(X)[0] for each in made] == [2, 2, 2]
+    Scale.A.value[0] = 7.0
+    assert [each(X)[0] for each in made] == [7, 7, 7]
+    Scale.A._value_ = [3.0]
+    assert [each(X)[0] for each in made] == [3, 3, 3]
+
+
+def test_numbers_of_a_users_class_have_attributes():
+    half = Half(0.5)
+    half.k = [2.0]
+    made = [xp.jit(lambda x: x * half.k[0]), xp.jit(lambda x: x * Level.LOW.value)]
+    assert [each(X)[0] for each in made] == [2, 2]
+    half.k[0] = 7.0
+    Level.LOW._value_ = 7
+    assert [each(X)[0] for each in made] == [7, 7]
+
+
+def test_flags_join_into_a_cache_of_their_class():
+    flags = enum.Flag("flags", "A B")
+    assert xp.jit(lambda x: x * (flags.A | flags.B).value)(X)[0] == 3
+
+
+def test_attributes_that_operator_reads():
+    class Inside:
+        _v = 2.0
+        k = property(operator.attrgetter("_v"))
+
+        def get(self, key):
+            return self._v * key
+
+    inside, read, call = Inside(), operator.attrgetter("_v"), operator.methodcaller("get", 1)
+    made = [xp.jit(lambda x: x * inside.k), xp.jit(lambda x: x * read(inside))]
+    made.append(xp.jit(lambda x: x * call(inside)))
+    assert [each(X)[0] for each in made] == [2, 2, 2]
+    inside._v = 7.0
+    assert [each(X)[0] for each in made] == [7, 7, 7]
+
+
+def test_the_text_of_a_template():
+    template = string.Template("ab")
+    fast = xp.jit(lambda x: x * len(template.template))
+    assert fast(X)[0] == 2
+    template.template = "abc"
+    assert fast(X)[0] == 3
 
 
 def test_drawn_programs():

@@ -133,7 +133,7 @@ def _parse_part(part: IndexPart) -> Item:
             "a tensor is indexed as ONNX does, and this index is an array that computes as numpy does",
             help="hand its tensor over: x[i.tensor]; or index an array: xp.asarray(x)[i]",
         )
-    if isinstance(part, SupportsIndex):
+    if isinstance(part, SupportsIndex) and not isinstance(part, type):  # a class has the method, too
         return Position(_in_64_bits(part.__index__()))
     raise TensorIndexError(f"a tensor cannot be indexed with {_shown(part)}", help=_KINDS)
 
@@ -149,7 +149,7 @@ def _slice_part(value: object, name: str) -> Size | None:
         number = value
     elif isinstance(value, Value) or is_array(value):
         number = _scalar(value, f"the {name} of a slice")
-    elif isinstance(value, SupportsIndex):
+    elif isinstance(value, SupportsIndex) and not isinstance(value, type):
         number = int(value.__index__())
     else:
         raise TensorIndexError(

@@ -5,6 +5,7 @@ Sums and the like are in `reductions`, `int(x)` and the like in `conversions`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
 
@@ -188,7 +189,12 @@ def _read_entry(entry: ShapeEntry) -> Size | dimensions.OpenDimension:
         return known if isinstance(known, int) else entry
     if isinstance(entry, bool | float) or not hasattr(entry, "__index__"):
         raise AttributeTypeError(f"a dimension is an int or an integer scalar tensor, not {entry!r}")
-    return int(entry.__index__())
+    try:
+        return operator.index(entry)
+    except TypeError:  # arrays and classes have the method, too
+        raise AttributeTypeError(
+            f"a dimension is an int or an integer scalar tensor, not {entry!r}"
+        ) from None
 
 
 def _reshape_to_tensor(x: TensorValue, shape: TensorOrArray) -> TensorValue:

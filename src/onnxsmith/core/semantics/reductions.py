@@ -96,7 +96,13 @@ def var(x: TensorValue, axis: Axes = None, ddof: float = 0, keepdims: bool = Fal
 
 def std(x: TensorValue, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> TensorValue:
     """`x.std(axis, ddof, keepdims)`: the square root of the variance."""
-    return operators_for(x).Sqrt(var(x, axis, ddof, keepdims))
+    return root_of_variance(operators_for(x), var(x, axis, ddof, keepdims))
+
+
+def root_of_variance(op: StandardOperators, variance: TensorValue) -> TensorValue:
+    """The deviation, whose gradient is 0 for equal values, as in torch; that of the root is no number there."""
+    is_zero = op.Equal(variance, 0.0)
+    return op.Where(is_zero, 0.0, op.Sqrt(op.Where(is_zero, 1.0, variance)))
 
 
 def _count(op: StandardOperators, x: TensorValue, axes: tuple[int, ...] | None) -> TensorValue:

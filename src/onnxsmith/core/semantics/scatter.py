@@ -27,7 +27,7 @@ from onnxsmith.core.semantics.index_items import (
 )
 from onnxsmith.core.semantics.index_slices import check_position
 from onnxsmith.core.value import Array, Operand, Size, TensorOrArray, TensorValue
-from onnxsmith.errors import OperatorNotInOpsetError, ShapeError
+from onnxsmith.errors import OperatorNotInOpsetError, ShapeError, TensorIndexError
 from onnxsmith.schema.inference import symbolic
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import Dimension, Shape, describe_shape
@@ -257,7 +257,10 @@ def _static_places(indexed: Sequence[Item], shape: Shape) -> Array | None:
     if any(not isinstance(each, int | np.ndarray | None) for each in indexing.tensors_in(indexed)):
         return None
     sizes = shape
-    return np.arange(int(np.prod(sizes)), dtype=np.int64).reshape(sizes)[tuple(parts)]
+    try:
+        return np.arange(int(np.prod(sizes)), dtype=np.int64).reshape(sizes)[tuple(parts)]
+    except IndexError as error:  # numpy names the index, the dimension and its size
+        raise TensorIndexError(str(error)) from None
 
 
 def _scatter(

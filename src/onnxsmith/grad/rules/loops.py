@@ -18,7 +18,7 @@ from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.grad.containers import element_at, or_zeros, zeros_like
-from onnxsmith.grad.inner_graphs import ControlFlow, Held
+from onnxsmith.grad.inner_graphs import ControlFlow, Held, typed, without_names
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.rules.control_flow import (
     added_to,
@@ -75,6 +75,7 @@ def _recorded_loop(control: ControlFlow, plan: _Plan) -> tuple[Value, ...]:
 
     def with_tape(turn: Tensor, goes_on: Tensor, *arguments: Value) -> Sequence[Value]:
         states, sequences = arguments[:count], arguments[count:]
+        control.state_types = tuple([without_names(each.known.type) for each in states])
         for k in in_rows:
             if not _is_of_one_shape(states[k]):
                 raise _Otherwise(_Plan((*plan.states, k), plan.inside))
@@ -173,7 +174,14 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
 
 def _states_at(control: ControlFlow, tape: Sequence[Value | None], turn: Tensor) -> list[Value]:
     """The states that a turn begins with: as they were kept, or by the turns before it once more."""
-    states: list[Value | None] = [None if each is None else _at(each, turn) for each in tape]
+    states: list[Value | None] = [
+        None
+        if kept is None
+        else _at(kept, turn)
+        if isinstance(kept, Tensor)
+        else typed(_at(kept, turn), kind)
+        for kept, kind in zip(tape, control.state_types, strict=True)
+    ]
     if None in states:
         body, count = control.graphs["body"], len(states)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import onnx_ir as ir
 from numpy.typing import ArrayLike, NDArray
 
 from onnxsmith.diagnostics import did_you_mean
-from onnxsmith.errors import InputTypeError, LiteralError, WeightError
+from onnxsmith.errors import CallError, InputTypeError, LiteralError, WeightError
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
@@ -41,6 +42,19 @@ class WeightHolder:
             self.holder.outputs[0].const_value = None
 
 
+def _check_parameters(function: Callable[..., object]) -> None:
+    """Refuse a function that cannot be called with the name and the array of a weight."""
+    try:
+        inspect.signature(function).bind("", None)
+    except TypeError:
+        raise CallError(
+            "the function given to replace_weights takes other arguments than two",
+            help="it is called with the name and the array of each weight: lambda name, array: -array",
+        ) from None
+    except ValueError:  # of some functions in C nothing is known
+        return
+
+
 @model_boundary
 def replace_weights(
     model: Model, weights: Mapping[str, ArrayLike] | Callable[[str, NDArray[Any]], ArrayLike | None]
@@ -65,6 +79,7 @@ def replace_weights(
     held = read(model).copy()
     known = holders(held)
     if callable(weights):
+        _check_parameters(weights)
         made = ((name, weights(name, np.asarray(each.tensor.numpy()))) for name, each in known.items())
         given = {name: value for name, value in made if value is not None}
     else:

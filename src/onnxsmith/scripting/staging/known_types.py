@@ -46,6 +46,8 @@ _PLAIN: tuple[type, ...] = (
     types.GenericAlias,
     types.UnionType,
 )
+#: Those of which a class of the user's may be a kind, with attributes of its own.
+_WITH_ATTRIBUTES: tuple[type, ...] = (int, float, complex, str, bytes, np.generic)
 #: Packages whose objects are taken not to change: they are logs, or C code with ways of its own to be changed.
 _LEFT_ALONE = frozenset(
     [
@@ -72,7 +74,6 @@ _LEFT_ALONE = frozenset(
         "ctypes",
         "zoneinfo",
         "ipaddress",
-        "string",
         "abc",
         "_abc",
     ]
@@ -116,7 +117,8 @@ HARMLESS_MODULES = frozenset(
     ]
 )
 #: Library classes that add no attributes of their own to a class of the user's, by module or themselves.
-_STATELESS_BASES = frozenset(["builtins", "typing", "abc", "enum", "collections.abc"])
+#: Those of `enum` do: `value` reads `_value_`, `len(Color)` reads `_member_names_`.
+_STATELESS_BASES = frozenset(["builtins", "typing", "abc", "collections.abc"])
 _CONTAINER_BASES = (collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
 
@@ -151,7 +153,8 @@ def is_plain(kind: type) -> bool:
     if Carrier in kind.__mro__:  # not `issubclass`, after which a checker knows less of the type
         return False
     if issubclass(kind, _PLAIN):
-        return True
+        # A number or text of the user's own class has attributes besides: a member of IntEnum is one.
+        return not issubclass(kind, _WITH_ATTRIBUTES) or is_library_class(kind)
     if _home(kind).startswith("numpy.random") or np.ndarray in kind.__mro__:
         return False
     if threading.local in kind.__mro__ or is_vectorized(kind):

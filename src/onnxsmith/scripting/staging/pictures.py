@@ -338,8 +338,8 @@ class ClassPicture(Picture):
                 type.__delattr__(owner, name)
 
     def parts(self) -> Iterable[Part]:
-        """The values by name."""
-        return self._items.items()
+        """The values by name, but for a cache of `enum`: it grows by `Flag.A | Flag.B`."""
+        return ((name, value) for name, value in self._items.items() if name != "_value2member_map_")
 
     def name_of_part(self, name: str, key: Hashable) -> str:
         """`Meter.total`"""

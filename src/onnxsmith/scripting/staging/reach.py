@@ -12,6 +12,7 @@ import contextvars
 import functools
 import gc
 import io
+import operator
 import os
 import sys
 import types
@@ -359,8 +360,10 @@ class Reach:
     def _class(self, value: type) -> Iterable[Picture]:
         if is_library_class(value):
             return ()
-        bases = [(None, base) for base in (type(value), *value.__mro__[1:])]
-        return [pictures.ClassPicture(value), pictures.Holder(value, bases)]
+        held: list[pictures.Part] = [(None, base) for base in (type(value), *value.__mro__[1:])]
+        members = cast("Mapping[object, object]", vars(value).get("_value2member_map_", {}))
+        held += [(None, each) for each in members.values()]  # of an enumeration, those of no name included
+        return [pictures.ClassPicture(value), pictures.Holder(value, held)]
 
     def _function(self, function: types.FunctionType) -> Iterable[Picture]:
         if function.__code__.co_filename == _FUNCTOOLS:
@@ -508,6 +511,15 @@ def _environment(_: Reach, value: MutableMapping[str, str]) -> Iterable[Picture]
     return [shared_state.picture_of_environment(value)]
 
 
+def _names_in(reach: Reach, value: operator.attrgetter[object] | operator.methodcaller) -> Iterable[Picture]:
+    """A function of `operator` that reads attributes: their names are state of its own, which no code shows."""
+    given = cast("tuple[object, tuple[object, ...]]", value.__reduce__())[1]
+    reach._add_names(  # pyright: ignore[reportPrivateUsage]
+        part for each in given if isinstance(each, str) for part in each.split(".")
+    )
+    return [pictures.Holder(value, enumerate(given))]
+
+
 def _nothing(_: Reach, value: object) -> Iterable[Picture]:
     return ()
 
@@ -538,6 +550,8 @@ _LOOKS: dict[type, Callable[[Reach, Any], Iterable[Picture]]] = {
     frozenset: _elements,
     weakref.ref: _target,
     contextvars.ContextVar: _variable,
+    operator.attrgetter: _names_in,
+    operator.methodcaller: _names_in,
     type(os.environ): _environment,
     object: _nothing,
 }
