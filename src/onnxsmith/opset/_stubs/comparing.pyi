@@ -198,7 +198,7 @@ class ComparedNode:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two arrays differ.
+    """How two values differ.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, compare, opset21 as op, trace
