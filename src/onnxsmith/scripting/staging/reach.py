@@ -34,9 +34,9 @@ import numpy as np
 from onnxsmith.core.captures import AnyArray
 from onnxsmith.core.carried import Carrier
 from onnxsmith.scripting.analysis.effects import Names
-from onnxsmith.scripting.analysis.rewrite import HOOKS
 from onnxsmith.scripting.staging import pictures, shared_state
 from onnxsmith.scripting.staging.array_pictures import ArrayPicture
+from onnxsmith.scripting.staging.code_names import BY_TEXT, code_names
 from onnxsmith.scripting.staging.known_types import (
     HARMLESS_MODULES,
     is_iterator,
@@ -76,32 +76,6 @@ NumpyRandom: TypeAlias = "np.random.Generator | np.random.RandomState | np.rando
 #: Methods that run when an object is made: by code that names the class, or asks an object for it.
 _MAKING = frozenset(["__init__", "__new__", "__post_init__", "__init_subclass__"])
 _CLASS_OF_OBJECT = ("type", "cls", "__class__")
-#: Names through which code reaches attributes that it does not name.
-_BY_TEXT = frozenset(
-    [
-        "getattr",
-        "hasattr",
-        "setattr",
-        "delattr",
-        "vars",
-        "dir",
-        "__dict__",
-        "__getattribute__",
-        "__setattr__",
-        "globals",
-        "copy",
-        "attrgetter",
-        "methodcaller",
-        "deepcopy",
-        "replace",
-        "asdict",
-        "astuple",
-        "import_module",
-        "__import__",
-        "eval",
-        "exec",
-    ]
-)
 
 
 @functools.lru_cache(maxsize=2048)
@@ -113,32 +87,6 @@ def _slots_of(kind: type) -> Mapping[str, types.MemberDescriptorType]:
         for name, slot in vars(base).items()
         if isinstance(slot, types.MemberDescriptorType)
     }
-
-
-# -- code --------------------------------------------------------------------------------------------------
-
-_CODE_LIMIT = 1024
-_code_names: dict[int, tuple[types.CodeType, frozenset[str]]] = {}
-
-
-def code_names(code: types.CodeType) -> frozenset[str]:
-    """The globals and attributes that code names, with the functions inside it."""
-    entry = _code_names.get(id(code))
-    if entry is None:
-        if len(_code_names) >= _CODE_LIMIT:
-            _code_names.clear()
-        entry = _code_names[id(code)] = (code, _named(code))
-    return entry[1]
-
-
-def _named(code: types.CodeType) -> frozenset[str]:
-    found = {*code.co_names, *code.co_freevars}
-    for each in code.co_consts:
-        if isinstance(each, types.CodeType):
-            found |= _named(each)
-        elif isinstance(each, str) and HOOKS in code.co_freevars:
-            found.add(each)  # a variable that is looked up when it is needed
-    return frozenset(found)
 
 
 # -- the walk ----------------------------------------------------------------------------------------------
@@ -231,7 +179,7 @@ class Reach:
         self._names |= new
         if self._has_any_name:
             return
-        if new & _BY_TEXT:
+        if new & BY_TEXT:
             self._has_any_name = True
             new = set(self._unnamed)
         for name in new:

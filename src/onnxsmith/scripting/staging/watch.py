@@ -27,6 +27,7 @@ from onnxsmith.scripting.analysis.analyze import Analysis
 from onnxsmith.scripting.analysis.effects import NO_NAMES, Names, names_in
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.array_pictures import ArrayPicture
+from onnxsmith.scripting.staging.code_names import code_names
 from onnxsmith.scripting.staging.known_calls import Guard, are_named, checked, refusal_of
 from onnxsmith.scripting.staging.known_types import is_random
 from onnxsmith.scripting.staging.local_imports import imported_by
@@ -35,7 +36,6 @@ from onnxsmith.scripting.staging.reach import (
     Moving,
     Reach,
     chain_of,
-    code_names,
     is_harmless,
     pictures_of,
 )
