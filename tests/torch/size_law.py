@@ -111,6 +111,8 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "tensor_split": lambda x, k: torch.cat([each * (j + k) for j, each in enumerate(x.tensor_split(3))]),
     "stacked pieces": lambda x, k: torch.stack([each.sum(0) for each in x.split(2)]) * k,
     "squeezed": lambda x, k: x.sum(0, keepdim=True).squeeze(0)[None] * k,
+    "size of squeezed": lambda x, k: x * x.squeeze().shape[0] + k,
+    "rank of squeezed": lambda x, k: x * x.squeeze().dim() + k,
     "expand": lambda x, k: x.sum(0).expand(x.shape[0], 3) * k,
     "repeat": lambda x, k: x.repeat(2, 1) + k,
     "pad": lambda x, k: F.pad(x, (0, 0, 1, x.shape[0] % 2)) + k,

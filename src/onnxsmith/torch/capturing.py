@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import logging
 from collections.abc import Callable, Generator
+from enum import Enum
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -37,13 +38,26 @@ _FUNCTORCH: Any = getattr(_BINDINGS, "_functorch")  # noqa: B009  # private to t
 _FORWARD: Any = torch.autograd.forward_ad
 
 
+class TracedAs(Enum):
+    """The ways of tracing that are tried: the first keeps most dimensions dynamic, the last keeps least."""
+
+    ANY = "the example, and a larger one where a size is 0 or 1"
+    GIVEN = "the example as it is"
+    FIXED = "the example, whose sizes of 0 and 1 torch fixes"
+
+
 def _cuts_gradients(program: torch.export.ExportedProgram) -> bool:
     """True if a module without parameters says something about gradients of its inputs."""
     return any("detach" in node.name or "grad" in node.name for node in program.graph.nodes)
 
 
 def captured(
-    module: torch.nn.Module, given: Given, strict: bool, *, is_training: bool
+    module: torch.nn.Module,
+    given: Given,
+    strict: bool,
+    *,
+    is_training: bool,
+    traced_as: TracedAs = TracedAs.ANY,
 ) -> torch.export.ExportedProgram:
     """The program, from the first way of tracing that leaves all dimensions dynamic that were asked to be.
 
@@ -55,7 +69,7 @@ def captured(
     best: tuple[_Loss, torch.export.ExportedProgram] | None = None
     first_error: Exception | None = None
     places: dict[str, None] = {}
-    for way in _ways(given, strict):
+    for way in _ways(given, strict, traced_as):
         try:
             program = _traced(module, given, way, is_training=is_training)
         except TracedValueError:  # of the text of a size: it is no fault of the way
@@ -80,7 +94,8 @@ def captured(
             _all_dimensions(example) if fixes_by_reading(program) else decided_dimensions(program)
         )
         loss = _loss(program, example, given)
-        if way.is_enlarged and (loss.is_for_others or _is_doubtful(program, example)):
+        is_small = way.is_enlarged or (bool(given.small) and way.takes_any_size)
+        if is_small and (loss.is_for_others or _is_doubtful(program, example)):
             loss = loss._replace(is_for_others=not _is_right(program, module, example))
         if best is None or loss < best[0]:
             best = loss, program
@@ -93,13 +108,13 @@ def captured(
         if is_training and not any(each.requires_grad for each in module.parameters()):
             # Without autograd torch takes more, such as branches of `cond` that return their arguments.
             with contextlib.suppress(ExportError):
-                program = captured(module, given, strict, is_training=False)
+                program = captured(module, given, strict, is_training=False, traced_as=traced_as)
                 if not _cuts_gradients(program):
                     return program
         _explain(given, first_error)
         raise first_error
     # What fixes a size leaves no trace where it is one number from the start, and is known of the larger example alone.
-    given.decided_at = places_of_fixed_sizes(best[1]) or tuple(places)
+    given.decided_at = places_of_fixed_sizes(best[1]) or tuple(places) or given.decided_at
     return _settled(best[1])
 
 
@@ -121,8 +136,11 @@ class _Way(NamedTuple):
     but_for: str = ""
 
 
-def _ways(given: Given, strict: bool) -> list[_Way]:
+def _ways(given: Given, strict: bool, traced_as: TracedAs) -> list[_Way]:
     """The ways to try in turn; torch reads the module's code, which takes longer, where running it fixes a size."""
+    last = _Way(strict, is_enlarged=False, takes_any_size=False)
+    if traced_as is TracedAs.FIXED:
+        return [last]
     sizes = [True, False] if given.small else [False]
     ways = [_Way(strict, is_enlarged, takes_any_size=True) for is_enlarged in sizes]
     if not strict:
@@ -130,7 +148,7 @@ def _ways(given: Given, strict: bool) -> list[_Way]:
     if len({name for name in given.small_names if name}) > 1:
         # The last of several names stays as it is: it may be there to be broadcast.
         ways.append(_Way(strict, is_enlarged=True, takes_any_size=False, but_for=given.small_names[-1]))
-    return [*ways, _Way(strict, is_enlarged=False, takes_any_size=False)]
+    return [each for each in (*ways, last) if traced_as is TracedAs.ANY or not each.is_enlarged]
 
 
 class _Loss(NamedTuple):

@@ -204,6 +204,9 @@ class Dimensions:
                 f"the module decides by sizes at {', '.join(self.decided_at)}, "
                 "and the model has only the way that the example takes"
             )
+        if size < 2:
+            larger = "two rows" if not axis else f"2 in dimension {axis}"
+            because += f"; give an example with {larger} if the module takes it"
         called = dim_name(asked)
         text = (
             f"dimension {axis} of input '{name}' was asked to be dynamic{f' as {called!r}' if called else ''}, "
