@@ -25,7 +25,14 @@ from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.recording_gradients import check_strict, recording
-from onnxsmith.torch.refusals import explained, is_of_derivative, place_of, refused_derivatives
+from onnxsmith.torch.refusals import (
+    check_derivatives,
+    explained,
+    has_wrapped_tensors,
+    is_of_derivative,
+    place_of,
+    refused_derivatives,
+)
 from onnxsmith.torch.resizing import perturbed
 from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
@@ -90,6 +97,8 @@ def captured(
             if given.dynamic_shapes is None and way.is_strict:
                 break
             continue
+        if way.is_strict and has_wrapped_tensors(program):
+            check_derivatives(without_traces(module), given.args, given.kwargs or {})
         given.decided |= (
             _all_dimensions(example) if fixes_by_reading(program) else decided_dimensions(program)
         )
@@ -111,6 +120,8 @@ def captured(
                 program = captured(module, given, strict, is_training=False, traced_as=traced_as)
                 if not _cuts_gradients(program):
                     return program
+        if strict and not isinstance(first_error, ExportError):
+            check_derivatives(without_traces(module), given.args, given.kwargs or {})
         _explain(given, first_error)
         raise first_error
     # What fixes a size leaves no trace where it is one number from the start, and is known of the larger example alone.
@@ -298,10 +309,12 @@ def _any_size() -> Generator[None]:
 def _left_transforms() -> Generator[None]:
     """Leave what is entered of `torch.func.vmap` and the like, also where torch raises inside and does not do so.
 
-    Otherwise `torch.randn`, `torch.func.jvp` and others would fail in the process from then on.
+    Otherwise `torch.randn`, `torch.func.jvp`, hooks of saved tensors and others would fail in the process from then on.
     """
     depth: int = _FUNCTORCH.get_dynamic_layer_stack_depth()
     level: int = _FORWARD._current_level
+    hooks: Any = _BINDINGS._autograd
+    refusal: str | None = hooks._saved_tensors_hooks_get_disabled_error_message()
     try:
         yield
     finally:
@@ -309,6 +322,10 @@ def _left_transforms() -> Generator[None]:
             _FUNCTORCH.pop_dynamic_layer_stack_and_undo_to_depth(depth)
         if level < 0:
             _leave_dual_level()
+        if refusal is None:
+            hooks._saved_tensors_hooks_enable()
+        else:
+            hooks._saved_tensors_hooks_disable(refusal)
 
 
 def _leave_dual_level() -> None:
