@@ -332,6 +332,15 @@ def test_a_squeeze_that_cannot_be_tried_is_kept_to():
     model(rows(1).numpy())
 
 
+def test_a_squeeze_that_is_refused_beside_another_one_is_kept_to():
+    model, (warning,) = told(SizeOfSqueezed(), (torch.rand(4, 1),), {"x": {0: "a", 1: "b"}})
+    assert "a != 1" in str(warning.message)
+    x = torch.rand(4, 3)
+    np.testing.assert_array_equal(model(x.numpy()), SizeOfSqueezed()(x))
+    with pytest.raises(ModelInputError, match="a != 1"):
+        model(torch.rand(1, 3).numpy())
+
+
 @pytest.mark.parametrize("example", [1, 2])
 def test_a_rank_that_depends_on_a_size_is_not_declared(example):
     class Squeezed(nn.Module):

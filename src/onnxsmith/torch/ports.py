@@ -107,13 +107,16 @@ class Ports:
             outcome, tried = trial.outcome(each, conditions)
             if outcome is Outcome.IMPLIED:
                 continue
-            if outcome is Outcome.RAISED:
+            if outcome is Outcome.RAISED and not each.is_squeezed:
                 raised = replace(each, texts=tuple(tried), range=" and ".join(tried), is_raised=True)
                 self.report.notes.append(self._narrowed(raised, is_kept=True))
                 conditions += _for_example(raised, example)
                 continue
             is_kept = outcome is Outcome.DIFFERENT or not each.is_torch
-            is_kept = is_kept or (outcome is Outcome.UNTRIED and (each.is_exact or each.is_squeezed))
+            is_kept = is_kept or (outcome is Outcome.UNTRIED and each.is_exact)
+            # The rank of what is squeezed leaves no trace where it is read. Where torch raises an error in the sizes that
+            # were tried, it may not with others of another dimension.
+            is_kept = is_kept or each.is_squeezed
             if outcome is Outcome.EQUAL or not is_kept:
                 self.report.notes.append(self._narrowed(each, is_kept=False, tried=tried))
                 continue
