@@ -114,8 +114,8 @@ class Ports:
                 continue
             is_kept = outcome is Outcome.DIFFERENT or not each.is_torch
             is_kept = is_kept or (outcome is Outcome.UNTRIED and each.is_exact)
-            # The rank of what is squeezed leaves no trace where it is read. Where torch raises an error in the sizes that
-            # were tried, it may not with others of another dimension.
+            # The rank of what is squeezed leaves no trace where it is read. Where torch raises an error in the sizes
+            # that were tried, it may not with others of another dimension.
             is_kept = is_kept or each.is_squeezed
             if outcome is Outcome.EQUAL or not is_kept:
                 self.report.notes.append(self._narrowed(each, is_kept=False, tried=tried))
