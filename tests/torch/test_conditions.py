@@ -368,3 +368,23 @@ def test_a_fixed_dimension_says_which_example_to_give(axis, text):
     _, (warning,) = told(Squeezed(), (torch.ones(1, 1, 3),), {"x": {axis: "b"}})
     assert warning.category is SpecialisedDimensionWarning
     assert f"give an example {text} if the module takes it" in str(warning.message)
+
+
+def test_a_dimension_that_is_computed_from_another_is_told():
+    class Fitting(nn.Module):
+        def forward(self, x, y):
+            return torch.where(torch.cat([x, x])[1:] > 4, 1.0, y)
+
+    shapes = {"x": {0: "n"}, "y": {0: "m"}}
+    _, (warning,) = told(Fitting(), (rows(3), rows(5)), shapes)
+    assert warning.category is NarrowedDimensionWarning
+    assert "'m' (dimension 0 of input 'y') is computed from other sizes" in str(warning.message)
+    # One row is broadcast as well, so it is no such size.
+    model, _ = told(Fitting(), (rows(1), rows(1)), shapes)
+    for count in (1, 2, 3):
+        try:
+            got = model(rows(count).numpy(), rows(1).numpy())
+        except ModelInputError:
+            assert count > 1
+            continue
+        np.testing.assert_array_equal(got, Fitting()(rows(count), rows(1)))
