@@ -354,10 +354,15 @@ def test_training_is_told_where_it_matters():
         model = onnxsmith.torch.export(module, (ONES,))
     assert caught[0].filename == __file__
     assert model.export_report.notes == [str(caught[0].message)]
+    assert "computes something else than in use; call module.eval() first" in str(caught[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         onnxsmith.torch.export(module.eval(), (ONES,))
         onnxsmith.torch.export(nn.Linear(4, 4).train(), (ONES,))
+        batch_norm = nn.Sequential(nn.BatchNorm1d(4)).train()
+        kept = onnxsmith.torch.export(batch_norm, (torch.randn(3, 4),), keep_mutations=True)
+    (note,) = kept.export_report.notes
+    assert note.endswith("computes something else than in use")
 
 
 class Named(nn.Module):

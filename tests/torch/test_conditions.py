@@ -144,7 +144,7 @@ def test_what_torch_decides_alone_is_noted_and_not_kept_to():
 
     model, caught = told(Apart(), (rows(4),), {"x": {0: "b"}})
     assert not caught
-    assert "is 1 to 25 in the model: torch's own code decides" in model.export_report.notes[0]
+    assert "is 1 to 25: the model was found to be right for b = 26, b = 31" in model.export_report.notes[0]
     np.testing.assert_allclose(model(rows(30).numpy()), Apart()(rows(30)), rtol=1e-3, atol=1e-2)
 
 
@@ -291,3 +291,100 @@ def test_a_number_computed_from_a_size_that_torch_fixes_is_told(case):
     np.testing.assert_allclose(model(rows(4).numpy()), Module()(rows(4)).numpy(), rtol=1e-5)
     with pytest.raises(ModelInputError):
         model(rows(5).numpy())
+
+
+class SizeOfSqueezed(nn.Module):
+    def forward(self, x):
+        return x * x.squeeze().size(0)
+
+
+class RankOfSqueezed(nn.Module):
+    def forward(self, x):
+        squeezed = x.squeeze()
+        return squeezed * squeezed.dim()
+
+
+@pytest.mark.parametrize("kind", [SizeOfSqueezed, RankOfSqueezed])
+def test_no_model_refuses_its_example(kind, tmp_path):
+    module = kind()
+    model, (warning,) = told(module, (rows(1),), {"x": {0: "b"}})
+    assert warning.category is SpecialisedDimensionWarning
+    assert "give an example with two rows" in str(warning.message)
+    assert model.inputs[0].type.shape == (1, 3)
+    wanted = module(rows(1)).numpy()
+    np.testing.assert_array_equal(model(rows(1).numpy()), wanted)
+    model.save(tmp_path / "model.onnx")
+    session = pytest.importorskip("onnxruntime").InferenceSession(tmp_path / "model.onnx")
+    np.testing.assert_array_equal(session.run(None, {"x": rows(1).numpy()})[0], wanted)
+
+
+def test_a_squeeze_that_cannot_be_tried_is_kept_to():
+    class Drawing(nn.Module):
+        def forward(self, x):
+            return torch.rand(3) + x * x.squeeze().size(0)
+
+    model, (warning,) = told(Drawing(), (rows(2),), {"x": {0: "b"}})
+    assert "b != 1" in str(warning.message)
+    with pytest.raises(ModelInputError, match="b != 1"):
+        model(rows(1).numpy())
+    model, (warning,) = told(Drawing(), (rows(1),), {"x": {0: "b"}})
+    assert warning.category is SpecialisedDimensionWarning
+    model(rows(1).numpy())
+
+
+def test_a_squeeze_that_is_refused_beside_another_one_is_kept_to():
+    model, (warning,) = told(SizeOfSqueezed(), (torch.rand(4, 1),), {"x": {0: "a", 1: "b"}})
+    assert "a != 1" in str(warning.message)
+    x = torch.rand(4, 3)
+    np.testing.assert_array_equal(model(x.numpy()), SizeOfSqueezed()(x))
+    with pytest.raises(ModelInputError, match="a != 1"):
+        model(torch.rand(1, 3).numpy())
+
+
+@pytest.mark.parametrize("example", [1, 2])
+def test_a_rank_that_depends_on_a_size_is_not_declared(example):
+    class Squeezed(nn.Module):
+        def forward(self, x):
+            return x.squeeze(), x.sum(1)
+
+    model, caught = told(Squeezed(), (rows(example),), {"x": {0: "b"}})
+    assert not caught
+    assert [each.type.shape for each in model.outputs] == [None, ("b",)]
+    decided, rank = model.export_report.notes
+    assert "only" not in decided
+    assert decided.endswith("by whether b != 1: the model was found to be right for b = 1 as well")
+    assert "the rank of output 'output_0' depends on a size, and is another one for b = 1" in rank
+    for size in (1, 2, 5):
+        for mine, theirs in zip(model(rows(size).numpy()), Squeezed()(rows(size)), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(("axis", "text"), [(0, "with two rows"), (1, "with 2 in dimension 1")])
+def test_a_fixed_dimension_says_which_example_to_give(axis, text):
+    class Squeezed(nn.Module):
+        def forward(self, x):
+            return x.squeeze(axis) * 2
+
+    _, (warning,) = told(Squeezed(), (torch.ones(1, 1, 3),), {"x": {axis: "b"}})
+    assert warning.category is SpecialisedDimensionWarning
+    assert f"give an example {text} if the module takes it" in str(warning.message)
+
+
+def test_a_dimension_that_is_computed_from_another_is_told():
+    class Fitting(nn.Module):
+        def forward(self, x, y):
+            return torch.where(torch.cat([x, x])[1:] > 4, 1.0, y)
+
+    shapes = {"x": {0: "n"}, "y": {0: "m"}}
+    _, (warning,) = told(Fitting(), (rows(3), rows(5)), shapes)
+    assert warning.category is NarrowedDimensionWarning
+    assert "'m' (dimension 0 of input 'y') is computed from other sizes" in str(warning.message)
+    # One row is broadcast as well, so it is no such size.
+    model, _ = told(Fitting(), (rows(1), rows(1)), shapes)
+    for count in (1, 2, 3):
+        try:
+            got = model(rows(count).numpy(), rows(1).numpy())
+        except ModelInputError:
+            assert count > 1
+            continue
+        np.testing.assert_array_equal(got, Fitting()(rows(count), rows(1)))

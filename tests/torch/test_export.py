@@ -410,6 +410,52 @@ def test_derivatives_of_torch_func_are_refused_at_their_line(case, is_training):
     assert torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))[1].tolist() == [1, 1]
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", DERIVATIVES)
+def test_derivatives_are_refused_at_their_line_with_strict(case):
+    with pytest.raises(
+        onnxsmith.errors.ExportError, match=r"cannot trace this derivative of torch.func \[C703\]"
+    ) as caught:
+        onnxsmith.torch.export(Derived(DERIVATIVES[case]).eval(), (torch.ones(4),), strict=True)
+    assert "test_export.py:" in str(caught.value)
+    with pytest.raises(onnxsmith.errors.ExportError) as caught:
+        onnxsmith.torch.export(Derived(DERIVATIVES[case]).train(), (torch.ones(4),), strict=True)
+    assert "test_export.py:" in str(caught.value)
+    assert "constant" not in str(caught.value)
+    with torch.autograd.graph.saved_tensors_hooks(
+        torch.neg, torch.neg
+    ):  # torch.func.grad refuses them inside
+        assert torch.ones(2, requires_grad=True).sum().item() == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_of_autograd_are_refused_with_strict():
+    module = Derived(lambda x: torch.autograd.functional.jacobian(torch.sin, x)).eval()
+    with pytest.raises(
+        onnxsmith.errors.ExportError, match="cannot trace this derivative with strict=True"
+    ) as caught:
+        onnxsmith.torch.export(module, (torch.ones(4),), strict=True)
+    assert "test_export.py:" in str(caught.value)
+    assert "leave out strict=True" in str(caught.value)
+
+
+class Curved(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.arange(1.0, 4.0))
+
+    def forward(self, x):
+        return torch.autograd.functional.hessian(lambda v: ((v * self.weight) ** 3).sum(), x)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_second_derivatives_in_training():
+    module = Curved().train()
+    x = torch.tensor([1.0, 2.0, 3.0])
+    model = onnxsmith.torch.export(module, (x,))
+    np.testing.assert_allclose(model(x.numpy()), module(x).detach(), rtol=1e-5)
+
+
 def _slope(x):
     with torch.enable_grad():
         leaf = x.detach().requires_grad_()

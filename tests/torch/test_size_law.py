@@ -18,7 +18,7 @@ import onnxsmith  # noqa: E402
 from onnxsmith.errors import ModelInputError, NarrowedDimensionWarning  # noqa: E402
 from onnxsmith.graphs.size_conditions import read  # noqa: E402
 from tests.laws.named import Verdict  # noqa: E402
-from tests.torch.size_law import LAW, judge  # noqa: E402
+from tests.torch.size_law import LAW, STEPS, judge  # noqa: E402
 from tests.torch.size_uses import USES, Use, rows  # noqa: E402
 
 
@@ -30,6 +30,22 @@ def test_the_law_holds_for_its_first_draws():
 def test_uses_that_stay_dynamic(name):
     verdict, is_dynamic = judge(name, USES[name], 1)
     assert is_dynamic, verdict.text
+
+
+STEPS_OF_ONE = {
+    "size of squeezed": lambda x: x * x.squeeze().shape[0],
+    "rank of squeezed": lambda x: x.squeeze() * x.squeeze().dim(),
+    "pieces": lambda x: STEPS["mean of rows"](
+        STEPS["tensor_split"](x, round(x.shape[0] / 3)), int(x.shape[0] / 2)
+    ),
+    "repeated pieces": lambda x: STEPS["tensor_split"](x, x.numel()).repeat(2, 1) + float(x.shape[0]),
+}
+
+
+@pytest.mark.parametrize("case", STEPS_OF_ONE)
+def test_no_model_refuses_an_example_of_one(case):
+    verdict, _ = judge(case, Use(STEPS_OF_ONE[case]), 1)
+    assert verdict.kind != "wrong", verdict.text
 
 
 PIECES = {

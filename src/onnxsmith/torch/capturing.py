@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import logging
 from collections.abc import Callable, Generator
+from enum import Enum
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -25,7 +26,14 @@ from onnxsmith.torch.library.kinds import Example, ModuleArgument
 from onnxsmith.torch.open_numbers import open_numbers
 from onnxsmith.torch.open_time import open_time
 from onnxsmith.torch.recording_gradients import check_strict, recording
-from onnxsmith.torch.refusals import explained, is_of_derivative, place_of, refused_derivatives
+from onnxsmith.torch.refusals import (
+    check_derivatives,
+    explained,
+    has_wrapped_tensors,
+    is_of_derivative,
+    place_of,
+    refused_derivatives,
+)
 from onnxsmith.torch.resizing import perturbed
 from onnxsmith.torch.size_text import refused_size_text
 from onnxsmith.torch.symbols import environment, hint_of, keep_from, ranges_of
@@ -39,13 +47,26 @@ _FUNCTORCH: Any = getattr(_BINDINGS, "_functorch")  # noqa: B009  # private to t
 _FORWARD: Any = torch.autograd.forward_ad
 
 
+class TracedAs(Enum):
+    """The ways of tracing that are tried: the first keeps most dimensions dynamic, the last keeps least."""
+
+    ANY = "the example, and a larger one where a size is 0 or 1"
+    GIVEN = "the example as it is"
+    FIXED = "the example, whose sizes of 0 and 1 torch fixes"
+
+
 def _cuts_gradients(program: torch.export.ExportedProgram) -> bool:
     """True if a module without parameters says something about gradients of its inputs."""
     return any("detach" in node.name or "grad" in node.name for node in program.graph.nodes)
 
 
 def captured(
-    module: torch.nn.Module, given: Given, strict: bool, *, is_training: bool
+    module: torch.nn.Module,
+    given: Given,
+    strict: bool,
+    *,
+    is_training: bool,
+    traced_as: TracedAs = TracedAs.ANY,
 ) -> torch.export.ExportedProgram:
     """The program, from the first way of tracing that leaves all dimensions dynamic that were asked to be.
 
@@ -57,7 +78,7 @@ def captured(
     best: tuple[_Loss, torch.export.ExportedProgram] | None = None
     first_error: Exception | None = None
     places: dict[str, None] = {}
-    for way in _ways(given, strict):
+    for way in _ways(given, strict, traced_as):
         try:
             program = _traced(module, given, way, is_training=is_training)
         except TracedValueError:  # of the text of a size: it is no fault of the way
@@ -78,11 +99,14 @@ def captured(
             if given.dynamic_shapes is None and way.is_strict:
                 break
             continue
+        if way.is_strict and has_wrapped_tensors(program):
+            check_derivatives(without_traces(module), given.args, given.kwargs or {})
         given.decided |= (
             _all_dimensions(example) if fixes_by_reading(program) else decided_dimensions(program)
         )
         loss = _loss(program, example, given)
-        if way.is_enlarged and (loss.is_for_others or _is_doubtful(program, example)):
+        is_small = way.is_enlarged or (bool(given.small) and way.takes_any_size)
+        if is_small and (loss.is_for_others or _is_doubtful(program, example)):
             loss = loss._replace(is_for_others=not _is_right(program, module, example))
         if best is None or loss < best[0]:
             best = loss, program
@@ -95,13 +119,15 @@ def captured(
         if is_training and not any(each.requires_grad for each in module.parameters()):
             # Without autograd torch takes more, such as branches of `cond` that return their arguments.
             with contextlib.suppress(ExportError):
-                program = captured(module, given, strict, is_training=False)
+                program = captured(module, given, strict, is_training=False, traced_as=traced_as)
                 if not _cuts_gradients(program):
                     return program
+        if strict and not isinstance(first_error, ExportError):
+            check_derivatives(without_traces(module), given.args, given.kwargs or {})
         _explain(given, first_error)
         raise first_error
     # What fixes a size leaves no trace where it is one number from the start, and is known of the larger example alone.
-    given.decided_at = places_of_fixed_sizes(best[1]) or tuple(places)
+    given.decided_at = places_of_fixed_sizes(best[1]) or tuple(places) or given.decided_at
     return _settled(best[1])
 
 
@@ -123,8 +149,11 @@ class _Way(NamedTuple):
     but_for: str = ""
 
 
-def _ways(given: Given, strict: bool) -> list[_Way]:
+def _ways(given: Given, strict: bool, traced_as: TracedAs) -> list[_Way]:
     """The ways to try in turn; torch reads the module's code, which takes longer, where running it fixes a size."""
+    last = _Way(strict, is_enlarged=False, takes_any_size=False)
+    if traced_as is TracedAs.FIXED:
+        return [last]
     sizes = [True, False] if given.small else [False]
     ways = [_Way(strict, is_enlarged, takes_any_size=True) for is_enlarged in sizes]
     if not strict:
@@ -132,7 +161,7 @@ def _ways(given: Given, strict: bool) -> list[_Way]:
     if len({name for name in given.small_names if name}) > 1:
         # The last of several names stays as it is: it may be there to be broadcast.
         ways.append(_Way(strict, is_enlarged=True, takes_any_size=False, but_for=given.small_names[-1]))
-    return [*ways, _Way(strict, is_enlarged=False, takes_any_size=False)]
+    return [each for each in (*ways, last) if traced_as is TracedAs.ANY or not each.is_enlarged]
 
 
 class _Loss(NamedTuple):
@@ -281,10 +310,12 @@ def _any_size() -> Generator[None]:
 def _left_transforms() -> Generator[None]:
     """Leave what is entered of `torch.func.vmap` and the like, also where torch raises inside and does not do so.
 
-    Otherwise `torch.randn`, `torch.func.jvp` and others would fail in the process from then on.
+    Otherwise `torch.randn`, `torch.func.jvp`, hooks of saved tensors and others would fail in the process from then on.
     """
     depth: int = _FUNCTORCH.get_dynamic_layer_stack_depth()
     level: int = _FORWARD._current_level
+    hooks: Any = _BINDINGS._autograd
+    refusal: str | None = hooks._saved_tensors_hooks_get_disabled_error_message()
     try:
         yield
     finally:
@@ -292,6 +323,10 @@ def _left_transforms() -> Generator[None]:
             _FUNCTORCH.pop_dynamic_layer_stack_and_undo_to_depth(depth)
         if level < 0:
             _leave_dual_level()
+        if refusal is None:
+            hooks._saved_tensors_hooks_enable()
+        else:
+            hooks._saved_tensors_hooks_disable(refusal)
 
 
 def _leave_dual_level() -> None:

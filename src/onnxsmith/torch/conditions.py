@@ -80,6 +80,8 @@ class Narrowing:
     #: True if torch's own code decides, which may be how to compute the same: `cdist`, say, multiplies matrices from
     #: 26 rows on.
     is_torch: bool = False
+    #: True if it is about a dimension that `squeeze` may leave out: the rank may be read, which leaves no trace.
+    is_squeezed: bool = False
     #: True if torch raises an error in other sizes. The model refuses them as well, and nothing is lost.
     is_raised: bool = False
 
@@ -132,7 +134,7 @@ def narrowings(
         hints = {each: hint for each in symbols if (hint := hint_of(shape_env, each)) is not None}
         texts = comparisons(expression, names, hints)
         text = " and ".join(texts) or str(expression)
-        return Narrowing(symbols, texts, text, places, expression, is_torch, is_raised)
+        return Narrowing(symbols, texts, text, places, expression, is_torch, is_raised=is_raised)
 
     for guard in shape_env.guards:
         expression = replaced(guard.expr, shape_env.replacements)
@@ -165,7 +167,7 @@ def narrowings(
             continue
         found.append(told(expression, (place,)))
     found += [
-        told(expression, places, is_torch=is_harmless)
+        replace(told(expression, places, is_torch=is_harmless), is_squeezed=True)
         for expression, places, is_harmless in _squeezed(program.graph_module)
         if fails_somewhere(expression, allowed)
     ]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
 
 from onnxsmith.errors import ExportError, TrainingModeWarning, boundary
-from onnxsmith.torch.capturing import captured, without_traces
+from onnxsmith.torch.capturing import TracedAs, captured, without_traces
 from onnxsmith.torch.checking import Given
-from onnxsmith.torch.library.kinds import Example, schema_of
+from onnxsmith.torch.library.kinds import schema_of
 from onnxsmith.torch.origins import span_of, traced_here
+from onnxsmith.torch.ports import ExampleRefused
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.reporting import ExportedModel
 from onnxsmith.torch.translating import Functions, Options, Translator
@@ -67,50 +69,57 @@ def export(
     ['Relu']
     """
     with Progress() as progress:
-        name = "main_graph"
-        reference: Callable[..., Any] | None = None
-        example: Example | None = None
-        wishes = as_wish(dynamic_shapes)
-        notes: list[str] = []
-        decided_at: tuple[str, ...] = ()
-        decided: frozenset[tuple[int, int]] = frozenset()
-        is_training = False
+        options = Options(
+            as_wish(dynamic_shapes), opset_version, functions, input_names, output_names, translations, verify,
+            fallback_dtype, keep_mutations, metadata, runtime,
+        )  # fmt: skip
         if isinstance(module, torch.export.ExportedProgram):
-            program = module
-        elif isinstance(module, torch.jit.ScriptModule):
+            with traced_here(False):
+                return Translator(module, options, progress).model()
+        if isinstance(module, torch.jit.ScriptModule):
             raise ExportError(
                 "export takes a torch.nn.Module, and was given one that torch.jit has compiled",
                 help="export the module that it was made of",
             )
-        elif isinstance(module, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
-            name = type(module).__name__
-            reference = without_traces(module)
-            given = Given(module, args, kwargs, wishes)
-            wishes = given.dynamic_shapes
-            progress.stage("torch.export")
-            program = captured(module, given, strict, is_training=module.training)
-            decided_at, decided = given.decided_at, frozenset(given.decided)
-            notes = _in_training(module, program)
-            is_training = module.training
-            example = (given.args, given.kwargs or {})
-        else:
+        if not isinstance(module, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may give anything
             raise ExportError(
                 f"export takes a torch.nn.Module or an ExportedProgram, not {type(module).__name__}",
                 help="put a function into the forward of a module",
             )
-        options = Options(
-            wishes, opset_version, functions, input_names, output_names, translations, verify,
-            fallback_dtype, keep_mutations, metadata, runtime, name, decided_at, decided,
-            is_training,
-        )  # fmt: skip
-        with traced_here(isinstance(module, torch.nn.Module)):
-            translator = Translator(program, options, progress, reference, example)
-            translator.report.notes += notes
-            return translator.model()
+        given = Given(module, args, kwargs, options.dynamic_shapes)
+        options = replace(
+            options,
+            dynamic_shapes=given.dynamic_shapes,
+            name=type(module).__name__,
+            is_training=module.training,
+        )
+        for traced_as in TracedAs:
+            progress.stage("torch.export")
+            program = captured(module, given, strict, is_training=module.training, traced_as=traced_as)
+            options = replace(options, decided_at=given.decided_at, decided=frozenset(given.decided))
+            example = (given.args, given.kwargs or {})
+            notes = _in_training(module, program, keep_mutations=keep_mutations)
+            # A model that keeps what the module writes is meant for training.
+            if notes and not keep_mutations and traced_as is TracedAs.ANY:
+                warnings.warn(notes[0], TrainingModeWarning, stacklevel=3)
+            with traced_here(True):
+                translator = Translator(program, options, progress, without_traces(module), example)
+                translator.report.notes += notes
+                try:
+                    return translator.model()
+                except ExampleRefused as refused:
+                    given.decided_at = given.decided_at or refused.places
+                    continue
+        raise ExportError(
+            "the model would refuse the example that it is made of, by whose sizes the module decides",
+            help="give an example with two rows",
+        )
 
 
-def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram) -> list[str]:
-    """The warnings for a module that was left in training, where that makes a difference."""
+def _in_training(
+    module: torch.nn.Module, program: torch.export.ExportedProgram, *, keep_mutations: bool
+) -> list[str]:
+    """A sentence on what a module that is in training computes otherwise than in use, if anything."""
     if not module.training:
         return []
     found: dict[str, None] = {}
@@ -125,9 +134,7 @@ def _in_training(module: torch.nn.Module, program: torch.export.ExportedProgram)
             found[schema.name.removeprefix("aten::") + place] = None
     if not found:
         return []
-    text = (
-        f"the module is in training, and so is the model: {', '.join(found)} "
-        "compute something else than in use; call module.eval() first"
-    )
-    warnings.warn(text, TrainingModeWarning, stacklevel=4)
-    return [text]
+    verb = "computes" if len(found) == 1 else "compute"
+    what = f"{', '.join(found)} {verb} something else than in use"
+    advice = "" if keep_mutations else "; call module.eval() first"
+    return [f"the module is in training, and so is the model: {what}{advice}"]

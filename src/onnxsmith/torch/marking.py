@@ -38,6 +38,7 @@ def mark_gradients(program: torch.export.ExportedProgram) -> None:
     graphs = [each for each in program.graph_module.modules() if isinstance(each, torch.fx.GraphModule)]
     renamed: dict[str, str] = {}
     for module in reversed(graphs):  # inner ones first
+        _complete_users(module.graph)
         _inline_regions(module, renamed if module is program.graph_module else {})
         _write_to_sources(module.graph)
         _freeze(module.graph)
@@ -45,6 +46,13 @@ def mark_gradients(program: torch.export.ExportedProgram) -> None:
         module.recompile()
     for old, new in renamed.items():
         program.graph_signature.replace_all_uses(old, new)
+
+
+def _complete_users(graph: torch.fx.Graph) -> None:
+    """Note each node with all that it reads: torch loses some where the derivative of a derivative is traced."""
+    for node in graph.nodes:
+        for each in node.all_input_nodes:
+            each.users.setdefault(node)
 
 
 # -- regions without autograd --------------------------------------------------------------------------------

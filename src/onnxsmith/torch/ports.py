@@ -39,6 +39,15 @@ if TYPE_CHECKING:
 _RETURNED = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
 
 
+class ExampleRefused(Exception):
+    """The model of a program would refuse the example that it was made of, which is smaller than the one traced."""
+
+    def __init__(self, places: tuple[str, ...]) -> None:
+        super().__init__("the model would refuse its example")
+        #: The lines that decide by a size.
+        self.places = places
+
+
 class Ports:
     """Inputs and outputs of one program."""
 
@@ -84,23 +93,30 @@ class Ports:
             warnings.warn(each, kind, stacklevel=stacklevel)
         self.report.notes += texts
 
-    def size_conditions(self, found: Sequence[Narrowing], trial: Trial) -> list[SizeCondition]:
+    def size_conditions(
+        self, found: Sequence[Narrowing], trial: Trial, example: Mapping[str, int]
+    ) -> list[SizeCondition]:
         """The sizes that the model is for, of what torch noted; sizes that were asked for and are left out are told.
 
-        Where the model is right in sizes that a guard leaves out, there is a note, and no condition.
+        Where the model is right in sizes that a guard leaves out, there is a note, and no condition. Raises
+        `ExampleRefused` where the example, of which these are the sizes by name, would be left out.
         """
         conditions = self._asked()
+        told: list[str] = []
         for each in sorted(found, key=lambda every: (every.is_torch, not every.is_exact, not every.places)):
             outcome, tried = trial.outcome(each, conditions)
             if outcome is Outcome.IMPLIED:
                 continue
-            if outcome is Outcome.RAISED:
+            if outcome is Outcome.RAISED and not each.is_squeezed:
                 raised = replace(each, texts=tuple(tried), range=" and ".join(tried), is_raised=True)
                 self.report.notes.append(self._narrowed(raised, is_kept=True))
-                conditions += raised.conditions()
+                conditions += _for_example(raised, example)
                 continue
             is_kept = outcome is Outcome.DIFFERENT or not each.is_torch
             is_kept = is_kept or (outcome is Outcome.UNTRIED and each.is_exact)
+            # The rank of what is squeezed leaves no trace where it is read. Where torch raises an error in the sizes
+            # that were tried, it may not with others of another dimension.
+            is_kept = is_kept or each.is_squeezed
             if outcome is Outcome.EQUAL or not is_kept:
                 self.report.notes.append(self._narrowed(each, is_kept=False, tried=tried))
                 continue
@@ -109,14 +125,15 @@ class Ports:
             if each.is_torch and not any(symbol.name in self.dimensions.names for symbol in each.symbols):
                 self.report.notes.append(text)
             else:
-                self._tell([text], NarrowedDimensionWarning, stacklevel=7)
-            conditions += each.conditions()
+                told.append(text)
+            conditions += _for_example(each, example)
         for name in trial.dimensions_that_need_elements(conditions):
             because = "the module computes something else where it is 0"
             conditions.append(SizeCondition(f"{spelled(name)} >= 1", because))
             self.report.notes.append(
                 f"the model is for {name} >= 1 only: {because}, for which torch has no guard"
             )
+        self._tell(told, NarrowedDimensionWarning, stacklevel=7)
         return list({each.text: each for each in reversed(conditions)}.values())[::-1]
 
     def _asked(self) -> list[SizeCondition]:
@@ -139,14 +156,19 @@ class Ports:
         else:
             rest = "verify=True, or a larger example, shows if it matters"
         owner = "torch's own code" if found.is_torch else "the module"
+        is_one = len(found.symbols) == 1 and not any(sign in found.range for sign in "<>=(")
+        subject = found.range
+        if is_one:
+            (symbol,) = found.symbols
+            place = self.dimensions.places.get(symbol.name, "a dimension")
+            subject = place + (f" ({names[symbol.name]!r})" if symbol.name in names else "")
+        if tried or not is_kept:
+            return f"{owner} decides{at} by whether {subject}{f' is {found.range}' if is_one else ''}: {rest}"
         because = f"{owner} decides by this size{at}, and {rest}"
         if found.is_raised:
             because = f"{owner} raises an error in others{at}, and so does the model"
-        if len(found.symbols) == 1 and not any(sign in found.range for sign in "<>=("):
-            (symbol,) = found.symbols
-            place = self.dimensions.places.get(symbol.name, "a dimension")
-            called = f" ({names[symbol.name]!r})" if symbol.name in names else ""
-            return f"{place}{called} was asked to be dynamic, and is {found.range} in the model: {because}"
+        if is_one:
+            return f"{subject} was asked to be dynamic, and is {found.range} in the model: {because}"
         return f"the model is for {found.range} only: {because}"
 
     # -- inputs ----------------------------------------------------------------------------------------
@@ -344,6 +366,14 @@ class Ports:
             if isinstance(fake, torch.Tensor)
             else lifted
         )
+
+
+def _for_example(found: Narrowing, example: Mapping[str, int]) -> list[SizeCondition]:
+    """The conditions of a narrowing, which the example has to pass."""
+    conditions = found.conditions()
+    if any(each.holds(example) is False for each in conditions):
+        raise ExampleRefused(found.places)
+    return conditions
 
 
 def _of_graph(value: Value) -> SymbolicTensor:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
+import torch
 from torch._functorch import eager_transforms
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
@@ -15,9 +17,11 @@ from torch._subclasses.fake_tensor import (
     UnsupportedFakeTensorException,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import ExportError
 from onnxsmith.source import PACKAGE_DIRECTORY, Span, is_library
+from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
 from onnxsmith.torch.origins import is_torch_file
 
 #: What torch's refusals to leave dimensions open have in them.
@@ -32,6 +36,9 @@ _ABOUT_STRUCTURE = (
 #: The file of torch in which `torch.func.grad`, `vjp`, `jvp`, `jacrev`, `jacfwd` and `hessian` are.
 _DERIVATIVES = os.path.join("_functorch", "eager_transforms.py")
 _TRANSFORMS: Any = eager_transforms
+_AUTOGRAD: Any = torch.autograd
+_BINDINGS: Any = importlib.import_module("torch._C")
+_FUNCTORCH: Any = getattr(_BINDINGS, "_functorch")  # noqa: B009  # private to torch
 #: What a module can do in the place of a derivative that torch.export cannot trace.
 DERIVATIVES_THAT_WORK = (
     "torch.autograd.functional.jacobian and hessian work, torch.autograd.grad under torch.enable_grad(), "
@@ -55,6 +62,44 @@ def refused_derivatives() -> Generator[None]:
         yield
     finally:
         _TRANSFORMS.grad_increment_nesting = held
+
+
+def check_derivatives(module: Callable[..., Any], args: Positional, kwargs: Named) -> None:
+    """Raise at the line of a derivative that a module computes, which torch.export with `strict=True` cannot read.
+
+    The module runs once. Dynamo says no line, and calls nothing that is replaced.
+    """
+    held = _TRANSFORMS.grad_increment_nesting, _TRANSFORMS.jvp_increment_nesting, _AUTOGRAD.grad
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise _refused_derivative("")
+
+    def refuse_strict(*_: object, **__: object) -> NoReturn:
+        raise ExportError(
+            "torch.export cannot trace this derivative with strict=True", help="leave out strict=True"
+        )
+
+    _TRANSFORMS.grad_increment_nesting = _TRANSFORMS.jvp_increment_nesting = refuse
+    _AUTOGRAD.grad = refuse_strict
+    try:
+        with torch.enable_grad():
+            module(*pytree.tree_map(_copied, args), **pytree.tree_map(_copied, kwargs))
+    except ExportError as error:
+        raise error.locate(place_of(error.__traceback__)) from None
+    except Exception:  # torch.export meets it, too, and says more
+        return
+    finally:
+        _TRANSFORMS.grad_increment_nesting, _TRANSFORMS.jvp_increment_nesting, _AUTOGRAD.grad = held
+
+
+def _copied(value: ModuleArgument) -> ModuleArgument:
+    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+
+def has_wrapped_tensors(program: torch.export.ExportedProgram) -> bool:
+    """True if a program has tensors of `torch.func.grad`, `vjp` or `jacrev`, which nothing can read afterwards."""
+    constants = [each for each in program.constants.values() if isinstance(each, torch.Tensor)]
+    return any(map(_FUNCTORCH.is_functorch_wrapped_tensor, constants))
 
 
 def _refused_derivative(reason: str) -> ExportError:

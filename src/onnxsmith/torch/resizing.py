@@ -93,7 +93,8 @@ class Resizing:
         for k, fake in enumerate(self.fakes):
             if isinstance(fake, torch.Tensor):
                 shape = [_size(each, chosen) for each in sizes_in(fake)]
-                shapes[k] = known = [each for each in shape if each is not None]
+                # One that is computed, as 2 * n - 1, has no value where it would be negative.
+                shapes[k] = known = [each for each in shape if each is not None and each >= 0]
                 if len(known) < len(shape):
                     return None
         if sum(map(math.prod, shapes.values())) > max(_MOST_ELEMENTS, 16 * _elements(flat)):

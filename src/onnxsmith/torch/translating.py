@@ -42,9 +42,10 @@ from onnxsmith.torch.preparing import prepared
 from onnxsmith.torch.progress import Progress
 from onnxsmith.torch.relaxing import relaxed
 from onnxsmith.torch.reporting import ExportedModel, ExportReport
+from onnxsmith.torch.resizing import Resizing
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.target import Origin, TorchTarget
-from onnxsmith.torch.trying import Trial, is_tried
+from onnxsmith.torch.trying import Trial, forget_ranks, is_tried
 from onnxsmith.torch.untranslated import untranslated
 from onnxsmith.torch.verifying import Verification
 from onnxsmith.torch.wishes import DynamicShapes, FixedDimension, Wish, as_wish
@@ -192,11 +193,11 @@ class Translator:
             SUBSTITUTES.reset(types)
         if self.dispatcher.failures:
             raise untranslated(self.dispatcher.failures)
-        self._tell_unused()
         model = self._assembled(outputs)
         model, dynamic = self._relaxed(model, walk.translated)
-        self.ports.tell_fixed(dynamic)
         model = self._with_sizes(model, walk.translated)
+        self.ports.tell_fixed(dynamic)
+        self._tell_unused()
         if self.options.verify is not False:
             self.progress.stage("verification")
             self._verification(model, walk.translated).run(self.report)
@@ -237,13 +238,26 @@ class Translator:
         if self.reference is not None and (found or allowed) and is_tried(model):
             beside = self._verification(model, translated)
         trial = Trial(beside, allowed)
-        conditions = self.ports.size_conditions(found, trial)
-        if not conditions:
+        conditions = self.ports.size_conditions(found, trial, self._example_sizes())
+        forget_ranks(model.ir.graph, trial.other_ranks.keys())
+        self.report.notes += [
+            f"the rank of output '{name}' depends on a size, and is another one for {sizes}: it has no declared shape"
+            for name, sizes in trial.other_ranks.items()
+        ]
+        if not conditions and not trial.other_ranks:
             return model
-        model.ir.metadata_props[SIZES_KEY] = written(conditions)
+        if conditions:
+            model.ir.metadata_props[SIZES_KEY] = written(conditions)
         made = ExportedModel(model.ir)
         made.export_report = self.report
         return made
+
+    def _example_sizes(self) -> dict[str, int]:
+        """The sizes of the dynamic dimensions in the example that the user gave, by name."""
+        if self.example is None:
+            return {}
+        resizing = Resizing(self.program, self.example, self.sizes)
+        return resizing.named(resizing.symbols())
 
     def _assembled(self, outputs: Sequence[Value]) -> ExportedModel:
         made_of = IrMaker()

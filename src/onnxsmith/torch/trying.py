@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from enum import Enum
 from typing import Any, cast
 
+import onnx_ir as ir
 import torch
 
 from onnxsmith.errors import VerificationError
@@ -27,6 +28,7 @@ from onnxsmith.torch.refusals import place_of
 from onnxsmith.torch.resizing import Resizing
 from onnxsmith.torch.symbols import Range, Symbol
 from onnxsmith.torch.verifying import Runner, Verification
+from onnxsmith.types.value_types import TensorType
 
 #: How many sizes of those that one of torch's leaves out are tried, and how many the module may refuse.
 _MOST_TRIES = 8
@@ -59,6 +61,8 @@ class Trial:
         self._verification = verification if is_safe else None
         self._is_random = verification is not None and verification.is_random
         self._allowed = allowed
+        #: The outputs whose rank is another one in some sizes that were tried, with the first of these.
+        self.other_ranks: dict[str, str] = {}
 
     def outcome(self, narrowing: Narrowing, enforced: Sequence[SizeCondition]) -> tuple[Outcome, list[str]]:
         """The outcome in the sizes that a guard leaves out, and which were tried.
@@ -92,6 +96,7 @@ class Trial:
             if outcome is Outcome.EQUAL:
                 changed = {each: sizes[each] for each in narrowing.symbols if each in sizes}
                 tried.append(", ".join(f"{name} = {size}" for name, size in resizing.named(changed).items()))
+                self._note_ranks(verification, resizing, sizes, tried[-1])
             if len(tried) == MOST_TRIED:
                 break
         return (Outcome.EQUAL if tried else Outcome.REFUSED), tried
@@ -155,6 +160,20 @@ class Trial:
                     f"{spelled(name)} != {size}" for each in names for name, size in each.items() if is_one
                 ]
         return list(narrowing.texts) if left_out else []
+
+    def _note_ranks(
+        self, verification: Verification, resizing: Resizing, sizes: Mapping[Symbol, int], label: str
+    ) -> None:
+        """Note the outputs that have another rank than the model declares, where the model is right."""
+        inputs = resizing.to(sizes)
+        if inputs is None:
+            return
+        for port, result in zip(verification.model.outputs, verification.wanted(inputs), strict=False):
+            shape = port.type.shape if isinstance(port.type, TensorType) else None
+            if shape is None or not isinstance(result, torch.Tensor):
+                continue
+            if len(shape) != result.dim() + result.is_complex():  # real and imaginary parts are a dimension
+                self.other_ranks.setdefault(port.name, label)
 
     def _left_out(
         self, narrowing: Narrowing, resizing: Resizing, enforced: Sequence[SizeCondition]
@@ -257,6 +276,24 @@ def as_called(model: Model) -> Runner:
         return list(cast("tuple[Any, ...]", found)) if isinstance(found, tuple) else [found]
 
     return run
+
+
+def forget_ranks(graph: ir.Graph, outputs: Collection[str]) -> None:
+    """Take away the shapes of outputs whose rank depends on a size, and of all that is computed behind a squeeze."""
+    for each in graph.outputs:
+        if each.name in outputs:
+            each.shape = None
+    squeezes = [each for each in graph if each.op_type == "Squeeze" and len(each.inputs) == 1]
+    waiting = [each.outputs[0] for each in squeezes]
+    seen: set[ir.Value] = set()
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if not value.is_graph_output():
+            value.shape = None
+        waiting += [each for use in value.uses() for each in use.node.outputs]
 
 
 def is_tried(model: Model) -> bool:

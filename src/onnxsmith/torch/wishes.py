@@ -196,6 +196,11 @@ class Dimensions:
             self._note_symbol(place, expression.name, example_of(size), asked)
         else:
             self._name_root(expression, asked)
+            if expression.free_symbols and dim_name(asked) and root_of(asked) is None:
+                self.merged.append(
+                    f"{dim_name(asked)!r} ({place}) is computed from other sizes in the model: "
+                    "the module needs them to fit together"
+                )
 
     def _note_fixed(self, position: int, name: str, axis: int, size: int, asked: Wish) -> None:
         because = "the module's code, or its example of size 0 or 1, fixes it"
@@ -204,6 +209,9 @@ class Dimensions:
                 f"the module decides by sizes at {', '.join(self.decided_at)}, "
                 "and the model has only the way that the example takes"
             )
+        if size < 2:
+            larger = "two rows" if not axis else f"2 in dimension {axis}"
+            because += f"; give an example with {larger} if the module takes it"
         called = dim_name(asked)
         text = (
             f"dimension {axis} of input '{name}' was asked to be dynamic{f' as {called!r}' if called else ''}, "
