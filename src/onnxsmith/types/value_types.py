@@ -113,10 +113,16 @@ class ValueType:
     __slots__ = ()
 
     def __or__(self, other: object) -> Any:
-        return _union(self, other)
+        try:
+            return typing.Union[self, other]  # noqa: UP007  # the operator is what is being defined
+        except TypeError:  # that is no type: Python says which two do not go together
+            return NotImplemented
 
     def __ror__(self, other: object) -> Any:
-        return _union(other, self)
+        try:
+            return typing.Union[other, self]  # noqa: UP007
+        except TypeError:
+            return NotImplemented
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
@@ -132,14 +138,7 @@ class ValueType:
         raise NotImplementedError
 
 
-def _union(first: object, second: object) -> Any:
-    try:
-        return typing.Union[first, second]  # noqa: UP007  # the operator is what is being defined
-    except TypeError:  # one of them is no type: Python says which two do not go together
-        return NotImplemented
-
-
-def _whole(value: object) -> int | None:
+def _whole(value: GivenDimension) -> int | None:
     """The integer that a value says it is; None for an array or a class, which have `__index__`, too."""
     try:
         return operator.index(cast(SupportsIndex, value))
