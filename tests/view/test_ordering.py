@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onnxsmith.view.layering import Net, Wires, assign_layers
-from onnxsmith.view.ordering import Effort, arrange, crossings_between
+from onnxsmith.view.ordering import Arrangement, Effort, arrange, crossings_between
 
 
 @st.composite
@@ -107,3 +107,7 @@ def test_values_that_live_to_the_end_do_not_square_the_work() -> None:
     assert len(made.segments) < 20 * count
     assert made.cuts
     assert all(target == count - 1 for _, _, target in made.cuts)
+
+
+def test_an_empty_box_has_no_layers() -> None:
+    assert arrange(0, [], []) == Arrangement(0, [], [], [])
