@@ -16,13 +16,13 @@ from onnxsmith.graphs.agreement import CONVERTED, EXACT, FLOAT16, FLOAT32, Toler
 
 _FLOATS: dict[Any, tuple[float, float]] = {
     # How many units in the last place an element may be off, and how many of the largest element.
-    np.float64: (64, 16),
-    np.float32: (64, 16),
+    np.float64: (64, 64),
+    np.float32: (64, 64),
     np.float16: (4, 1),
     ml_dtypes.bfloat16: (4, 1),
     ml_dtypes.float8_e4m3fn: (4, 1),
-    np.complex64: (64, 16),
-    np.complex128: (64, 16),
+    np.complex64: (64, 64),
+    np.complex128: (64, 64),
 }
 _WHOLE = (
     np.int8,

@@ -31,6 +31,26 @@ class Fault:
 
 
 FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
+    "agreement": (
+        Fault(
+            "graphs/agreement.py",
+            "apart > tolerance.allowed(wanted, noise, scale), apart > 0)",
+            "apart > tolerance.allowed(wanted, noise, scale), False)",
+            "an infinity equals one of the other sign, and NaN any number",
+        ),
+        Fault(
+            "sklearn/verifying.py",
+            "far = disagreeing(wanted, found, tolerance, scale=scale)",
+            "far = disagreeing(wanted, found, tolerance, scale=max(1.0, scale))",
+            "pipelines compare numbers below 1 as if they were 1",
+        ),
+        Fault(
+            "torch/verifying.py",
+            "max(self._scales.get(port.name, 0.0), largest_of(other))",
+            "max(self._scales.get(port.name, 1e-3), largest_of(other))",
+            "exports have a floor below which all numbers are equal",
+        ),
+    ),
     "aliases": (
         Fault(
             "scripting/staging/tracked_array.py",

@@ -103,7 +103,7 @@ class Tolerance:
 #: The parts that results of two libraries may be apart, by the unit of the least precise element type.
 _CONVERTED = ((2.0**-52, 1e-6), (2.0**-23, 1e-4), (2.0**-10, 1e-2), (2.0**-7, 5e-2))
 #: So many units in the last place is an element off by the order of sums: of its own, and of the largest element.
-_EXACT_UNITS = (64, 16)
+_EXACT_UNITS = (64, 64)
 _EXACT_UNITS_FEW = (4, 1)
 
 #: The same computation: results are apart by rounding, some units in the last place.

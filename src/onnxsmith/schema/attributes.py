@@ -115,7 +115,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return float(cast(Any, value))
     if isinstance(value, str | bytes):
-        return _read_string(value)
+        return _as_text(value)
     if isinstance(value, np.ndarray) or getattr(value, "is_stored", False):
         return cast("np.ndarray[Any, Any]", value)
     if isinstance(value, Sequence):
@@ -125,7 +125,7 @@ def guess_attribute(op: OperatorDef, name: str, value: Any) -> Any:
         if all(isinstance(each, bool | numbers.Real) for each in items):
             return tuple(float(each) for each in items)
         if all(isinstance(each, str | bytes) for each in items):
-            return tuple(_read_string(each) for each in items)
+            return tuple(map(_as_text, cast("Sequence[str | bytes]", items)))
         if all(isinstance(each, np.ndarray) or getattr(each, "is_stored", False) for each in items):
             return tuple(items)
         if all(callable(each) or isinstance(each, ValueType) for each in items):
@@ -221,13 +221,19 @@ def _read_string(value: Any) -> str | bytes:
             value.encode(errors="surrogateescape")  # which stands for bytes that are no text
         except UnicodeEncodeError:
             raise _Refused("it has characters that UTF-8 does not have") from None
+    elif not isinstance(value, bytes):
+        raise _Refused()
+    return _as_text(value)
+
+
+def _as_text(value: str | bytes) -> str | bytes:
+    """Bytes that are UTF-8 as text; others stay what they are."""
+    if isinstance(value, str):
         return value
-    if isinstance(value, bytes):
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value
-    raise _Refused()
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def _list_of(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:

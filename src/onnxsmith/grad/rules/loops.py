@@ -174,13 +174,15 @@ def loop(step: Step, *gs: Value | None) -> Cotangents:
 
 def _states_at(control: ControlFlow, tape: Sequence[Value | None], turn: Tensor) -> list[Value]:
     """The states that a turn begins with: as they were kept, or by the turns before it once more."""
+    # Of a loop inside another one that keeps its iterations, the tape comes from outside, and no types with it.
+    kinds = control.state_types or (None,) * len(tape)
     states: list[Value | None] = [
         None
         if kept is None
         else _at(kept, turn)
-        if isinstance(kept, Tensor)
+        if kind is None or isinstance(kept, Tensor)
         else typed(_at(kept, turn), kind)
-        for kept, kind in zip(tape, control.state_types, strict=True)
+        for kept, kind in zip(tape, kinds, strict=True)
     ]
     if None in states:
         body, count = control.graphs["body"], len(states)
