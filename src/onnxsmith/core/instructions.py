@@ -42,7 +42,7 @@ class Evaluation:
         if not names:
             return []
         after = [each for each in before if each.offset > names[-1].offset and each.opname in _ATTRIBUTES]
-        return [str(names[-1].argval), *(str(each.argval) for each in after)]
+        return [_names_in(names[-1])[0], *(str(each.argval) for each in after)]
 
     def keywords(self, call: dis.Instruction) -> set[str]:
         """The keywords that a call is given, and those of the calls inside it."""
@@ -60,7 +60,13 @@ class Evaluation:
         if self.now is not None:
             for each in self.every:
                 if each.opname.startswith(_NAMES) and encloses(self.now, each):
-                    yield str(each.argval)
+                    yield from _names_in(each)
+
+
+def _names_in(instruction: dis.Instruction) -> list[str]:
+    """The names that an instruction reads: one, or two from Python 3.13 on."""
+    held: object = instruction.argval
+    return list(map(str, cast("tuple[object, ...]", held))) if isinstance(held, tuple) else [str(held)]
 
 
 def encloses(outer: dis.Instruction, inner: dis.Instruction) -> bool:

@@ -267,9 +267,12 @@ def replacing(place: Path) -> Generator[Path]:
     refuse_special(place)
     if place.is_symlink():
         try:
-            place = place.resolve()  # the link stays, as it does for whoever opens it to write
-        except (OSError, RuntimeError):  # Python has another error for it from version to version
-            raise ModelWriteError(f"{str(place)!r} is a link that leads back to itself") from None
+            behind = place.resolve()  # the link stays, as it does for whoever opens it to write
+        except (OSError, RuntimeError):  # Python up to 3.12 has errors for it; later ones give a link
+            behind = place
+        if behind.is_symlink():
+            raise ModelWriteError(f"{str(place)!r} is a link that leads back to itself")
+        place = behind
     with temporary_file(place) as temporary:
         os.chmod(temporary, _mode_for(place))
         yield temporary
