@@ -113,8 +113,6 @@ CONVERTED = Tolerance(is_converted=True)
 #: The same for results that are computed in float32, or float16, whatever their element type is.
 FLOAT32 = CONVERTED.through([DType.FLOAT])
 FLOAT16 = CONVERTED.through([DType.FLOAT16])
-#: Gradients: differences of functions have half of the digits.
-GRADIENT = Tolerance.part(1e-3)
 
 
 @dataclass(frozen=True, slots=True)

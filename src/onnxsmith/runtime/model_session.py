@@ -79,7 +79,10 @@ class ModelSession:
 
 @boundary
 def load_session(
-    model: LoadableModel, *, find_node: FindNode | None = None, objection: Objection | None = None
+    model: SessionModel | onnx.ModelProto | bytes,
+    *,
+    find_node: FindNode | None = None,
+    objection: Objection | None = None,
 ) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 

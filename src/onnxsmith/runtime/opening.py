@@ -7,7 +7,7 @@ decided by the caller.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -18,7 +18,7 @@ from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.rewriting.inference_traps import size_below_zero
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight
-from onnxsmith.graphs.rewriting.scopes import all_nodes, operators_of, plain_domain
+from onnxsmith.graphs.rewriting.scopes import nodes_of_model, operators_of, plain_domain
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.session_model import SessionModel
@@ -163,19 +163,13 @@ def _with_own_seeds(model: SessionModel) -> SessionModel:
     """
     copy = onnx.ModelProto()
     copy.CopyFrom(model.proto)
-    for node in _nodes_of(copy):
+    for node in nodes_of_model(copy):
         if _draws(node):
             seed = secrets.randbelow(_MOST_SEEDS)
             node.attribute.append(
                 helper.make_attribute("seed", seed if node.op_type == "Dropout" else float(seed))
             )
     return replace(model, proto=copy)
-
-
-def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)
 
 
 def _draws(node: onnx.NodeProto) -> bool:

@@ -15,7 +15,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.rewriting.dissolving import without_functions
-from onnxsmith.graphs.rewriting.scopes import all_nodes
+from onnxsmith.graphs.rewriting.scopes import all_nodes, nodes_of_model
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime import corrections
@@ -36,7 +36,7 @@ class ReferenceSession:
             raise NoReference(
                 f"its functions call others so often that they make more than {MOST_NODES:,} nodes"
             )
-        if isinstance(model, onnx.ModelProto) and any(map(has_endless_tree, _nodes_of(model))):
+        if isinstance(model, onnx.ModelProto) and any(map(has_endless_tree, nodes_of_model(model))):
             raise NoReference("a tree leads back to a node above: it has no end")
         try:
             self._evaluator = _evaluator(model)
@@ -106,12 +106,6 @@ def _has_cycle(children: Mapping[tuple[int, int], Sequence[tuple[int, int]]]) ->
                 if not parents[each]:
                     waiting.append(each)
     return removed < len(children)
-
-
-def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)
 
 
 def _evaluator(model: onnx.ModelProto | bytes | str) -> Any:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import onnx
 
-from onnxsmith.graphs.rewriting.scopes import FunctionKey, all_nodes, function_key, functions_of
+from onnxsmith.graphs.rewriting.scopes import (
+    FunctionKey,
+    all_nodes,
+    function_key,
+    functions_of,
+    nodes_of_model,
+)
 
 
 def take_places(model: onnx.ModelProto, copies: Mapping[FunctionKey, str]) -> None:
@@ -28,7 +34,7 @@ def take_places(model: onnx.ModelProto, copies: Mapping[FunctionKey, str]) -> No
         kept.append(onnx.FunctionProto.FromString(function.SerializeToString()))
     del model.functions[:]
     model.functions.extend(kept)
-    for node in _nodes(model):
+    for node in nodes_of_model(model):
         own = names.get((node.domain, node.op_type))
         if own is not None and not node.overload:
             node.op_type, node.overload = own
@@ -46,9 +52,3 @@ def _reached(model: onnx.ModelProto) -> set[FunctionKey]:
                 found.add(key)
                 waiting.append(functions[key].node)
     return found
-
-
-def _nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, shape_inference
 
-from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, plain_domain
+from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, nodes_of_model, plain_domain
 from onnxsmith.schema.einsum_equation import read_equation
 
 _MOST_DIMENSIONS = 1 << 16
@@ -25,7 +25,7 @@ def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.M
     replaced = _ENDS_PROCESS if not is_checked or _has_unknown_types(model) else {}
     traps = [
         place
-        for place, node in enumerate(_nodes_of(model))
+        for place, node in enumerate(nodes_of_model(model))
         if (node.domain, node.op_type) in replaced or not _is_readable(node)
     ]
     if not traps and not any(True for _ in _negative_sizes(model)):
@@ -34,7 +34,7 @@ def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.M
     copy.CopyFrom(model)
     for size in list(_negative_sizes(copy)):
         size.Clear()  # older writers say -1 for a dynamic size
-    nodes = list(_nodes_of(copy))
+    nodes = list(nodes_of_model(copy))
     for node in (nodes[place] for place in traps):
         kind = replaced.get((node.domain, node.op_type))
         if kind is not None:
@@ -47,7 +47,7 @@ def without_traps(model: onnx.ModelProto, *, is_checked: bool = False) -> onnx.M
 def _has_unknown_types(model: onnx.ModelProto) -> bool:
     """True if a node calls an operator that onnx does not know, so that nothing says what it gives."""
     own = {(each.domain, each.name) for each in model.functions}
-    called = {(node.domain, node.op_type) for node in _nodes_of(model)} - own
+    called = {(node.domain, node.op_type) for node in nodes_of_model(model)} - own
     return any(not onnx.defs.has(name, plain_domain(domain)) for domain, name in called)
 
 
@@ -70,12 +70,6 @@ _ENDS_PROCESS: dict[tuple[str, str], Callable[[onnx.NodeProto], int]] = {
     ("ai.onnx.ml", "LabelEncoder"): _value_type,
     ("", "RegexFullMatch"): lambda _: onnx.TensorProto.BOOL,
 }
-
-
-def _nodes_of(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    yield from all_nodes(model.graph.node)
-    for function in model.functions:
-        yield from all_nodes(function.node)
 
 
 def _is_readable(node: onnx.NodeProto) -> bool:
@@ -140,7 +134,7 @@ def _without_slices(model: onnx.ModelProto, places: Set[int]) -> onnx.ModelProto
     """The model with slices whose ends nothing knows, so that inference finds their rank alone."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    for place, node in enumerate(_nodes_of(copy)):
+    for place, node in enumerate(nodes_of_model(copy)):
         if place in places:
             node.input[1] = node.input[2] = _UNKNOWN
     copy.graph.input.append(helper.make_tensor_value_info(_UNKNOWN, onnx.TensorProto.INT64, [None]))
@@ -149,7 +143,7 @@ def _without_slices(model: onnx.ModelProto, places: Set[int]) -> onnx.ModelProto
 
 def _with_nodes_of(inferred: onnx.ModelProto, model: onnx.ModelProto) -> onnx.ModelProto:
     """The types of one model, and the nodes of the other."""
-    for node, given in zip(_nodes_of(inferred), _nodes_of(model), strict=True):
+    for node, given in zip(nodes_of_model(inferred), nodes_of_model(model), strict=True):
         if _UNKNOWN in node.input:
             node.input[:] = given.input
     del inferred.graph.input[-1]
@@ -166,7 +160,7 @@ def _doubtful_slices(model: onnx.ModelProto, *, follows_sizes: bool) -> tuple[li
     Those of the main graph are in groups, of which each depends on the groups before it alone. The others, in bodies
     and functions, whose values come from elsewhere, are not let in at all; neither are those behind too many groups.
     """
-    nodes = list(_nodes_of(model))
+    nodes = list(nodes_of_model(model))
     slices = [place for place, node in enumerate(nodes) if _is_slice(node)]
     if not slices:
         return [], []

@@ -37,13 +37,16 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
                     waiting.extend(graph.node for graph in attribute.graphs)
 
 
+def nodes_of_model(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    """All nodes of a model, those of its functions and of bodies included."""
+    yield from all_nodes(model.graph.node)
+    for function in model.functions:
+        yield from all_nodes(function.node)
+
+
 def operators_of(model: onnx.ModelProto) -> set[tuple[str, str]]:
     """Domain and name of everything that nodes call: operators, and functions of the model's own."""
-    found: set[tuple[str, str]] = set()
-    for nodes in (model.graph.node, *(each.node for each in model.functions)):
-        for node in all_nodes(nodes):
-            found.add((plain_domain(node.domain), node.op_type))
-    return found
+    return {(plain_domain(node.domain), node.op_type) for node in nodes_of_model(model)}
 
 
 def value_names(model: onnx.ModelProto) -> Iterator[str]:

@@ -45,8 +45,6 @@ class SessionModel:
     def whole(self) -> onnx.ModelProto:
         """A copy with all weights inside, for who cannot take them apart."""
 
-LoadableModel: TypeAlias = SessionModel | onnx.ModelProto | bytes
-
 FindNode: TypeAlias = Callable[[str], Span | None]
 
 RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
@@ -75,7 +73,7 @@ class ModelSession:
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]: ...
 
 def load_session(
-    model: LoadableModel,
+    model: SessionModel | onnx.ModelProto | bytes,
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
