@@ -87,7 +87,69 @@ def text(x: STRING["N"], n: INT64):
     return op.Shape(b)
 
 
+@script
+def of_a_row(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        row = op.Gather(x, i)
+        return c, op.Concat(op.Compress(row, row > 0.0), row, axis=0)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def of_a_length(x: FLOAT["N"], lengths: INT64["K"], n: INT64):
+    def body(i, c):
+        return c, op.Slice(x, [0], op.GatherND(lengths, op.Reshape(i, [1, 1])))
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def of_a_written_table(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        written = op.ScatterND(x, op.Reshape(i, [1, 1]), op.Unsqueeze(op.Gather(x, i), [0]))
+        return c, op.Compress(written, [True], axis=0)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def of_two_rows(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        def inner(j, d):
+            return d, op.Compress(op.Gather(x, i + j), op.Gather(x, i) > 0.0)
+
+        pairs = op.Loop(op.Size(op.Gather(x, [i, i])) * 0 + 1, True, body=graph(inner), outputs=1)
+        return c, op.Squeeze(pairs, [0])
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def row_of(x, i):
+    return op.Gather(x, i) * 2.0
+
+
+@script
+def by_a_function(x: FLOAT["M", "N"], n: INT64):
+    def body(i, c):
+        return c, row_of(x, i)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
+@script
+def of_a_sequence(x: FLOAT["M", "N"], n: INT64):
+    parts = op.SplitToSequence(x, [1, 1], axis=0)
+
+    def body(i, c):
+        return c, op.SequenceAt(parts, i)
+
+    return op.Shape(op.Loop(n, True, body=graph(body), outputs=1))
+
+
 TABLE = np.ones((2, 4), np.float32)
+SIGNS = np.float32([[1, -1, 2, 3], [1, 1, -1, 2]])
 CASES: dict[str, tuple[Any, list[Any], list[int]]] = {
     "state": (state, [X, NONE], [0, 3]),
     "state, once": (state, [X, ONE], [1, 3]),
@@ -99,6 +161,14 @@ CASES: dict[str, tuple[Any, list[Any], list[int]]] = {
     "a function whose sizes have other names outside": (calling, [X, X[:2], NONE], [0, 3]),
     "nested": (nested, [X, NONE], [0, 6]),
     "nested, once": (nested, [X, ONE], [1, 6]),
+    "what stands at an index, counted": (of_a_row, [SIGNS, NONE], [0, 7]),
+    "what stands at an index, counted, once": (of_a_row, [SIGNS, ONE], [1, 7]),
+    "a length at an index": (of_a_length, [X, np.array([2, 1]), NONE], [0, 2]),
+    "a table that is written to": (of_a_written_table, [TABLE, NONE], [0, 1, 4]),
+    "an index in a body inside": (of_two_rows, [SIGNS, NONE], [0, 3]),
+    "an index in a body inside, once": (of_two_rows, [SIGNS, ONE], [1, 3]),
+    "an index in a function": (by_a_function, [TABLE, NONE], [0, 4]),
+    "a tensor of a sequence": (of_a_sequence, [TABLE, NONE], [0, 1, 4]),
     "text": (text, [np.array(["a", "b"], object), NONE], [0, 2]),
 }
 
@@ -126,6 +196,19 @@ def test_the_shipped_model_does_so_too(name: str) -> None:
 def test_the_first_row_of_an_empty_table_is_not_read() -> None:
     empty = TABLE[:0]
     assert rows.to_model()(empty, NONE).tolist() == [0, 4]
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "shape"),
+    [
+        (of_a_row, [TABLE[:0], NONE], [0, 4]),
+        (of_a_length, [X, np.zeros(0, np.int64), NONE], [0, 0]),
+        (of_two_rows, [TABLE[:0], NONE], [0, 0]),
+        (by_a_function, [TABLE[:0], NONE], [0, 4]),
+    ],
+)
+def test_an_index_into_nothing_does_not_fail(function: Any, inputs: list[Any], shape: list[int]) -> None:
+    assert function.to_model()(*inputs).tolist() == shape
 
 
 @pytest.mark.parametrize("length", [0, 2])

@@ -199,7 +199,7 @@ class _Run:
                 continue
             stem = next(filter(None, node.output), node.op_type)
             emit = Emitter(versions.get("", 1), self._names, stem, node.name)
-            site = Site(node, versions.get(domain, 1), scope, emit)
+            site = Site(node, versions.get(domain, 1), scope, emit, self._reachable)
             changes = rule(site)
             if changes:
                 is_changed = True
@@ -306,15 +306,19 @@ class _Run:
         return copy
 
     def _reachable(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.FunctionProto]:
-        """The functions that nodes call, and those that these call."""
+        """The functions that nodes call, and those that these call; copies that were made are among them."""
+        if not self._functions:
+            return []
+        copies = {(each.domain, each.name, ""): each for each in self._copies.values() if each is not None}
         found: dict[FunctionKey, onnx.FunctionProto] = {}
         waiting: list[Iterable[onnx.NodeProto]] = [nodes]
         while waiting:
             for node in all_nodes(waiting.pop()):
                 key = function_key(node)
-                if key in self._functions and key not in found:
-                    found[key] = self._functions[key]
-                    waiting.append(self._functions[key].node)
+                function = self._functions.get(key) or copies.get(key)
+                if function is not None and key not in found:
+                    found[key] = function
+                    waiting.append(function.node)
         return list(found.values())
 
 

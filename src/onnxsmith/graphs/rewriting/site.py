@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from typing import TypeAlias
 
 import numpy as np
@@ -199,8 +199,17 @@ def _content(tensor: onnx.TensorProto) -> Array | None:
 class Site:
     """One node, what is known around it, and an emitter for what takes its place."""
 
-    def __init__(self, node: onnx.NodeProto, version: int, scope: Scope, emit: Emitter) -> None:
+    def __init__(
+        self,
+        node: onnx.NodeProto,
+        version: int,
+        scope: Scope,
+        emit: Emitter,
+        called: Callable[[Iterable[onnx.NodeProto]], list[onnx.FunctionProto]],
+    ) -> None:
         self.node = node
+        #: The functions of the model that nodes call, and those that these call.
+        self.called = called
         #: The version of the node's domain.
         self.version = version
         self.scope = scope

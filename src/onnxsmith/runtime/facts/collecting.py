@@ -14,10 +14,12 @@ from onnx import helper, numpy_helper
 
 from onnxsmith.graphs.function_bodies import named_apart
 from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
-from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
+from onnxsmith.graphs.rewriting.scopes import all_nodes, inner_graphs, plain_domain
 from onnxsmith.graphs.rewriting.site import Site
+from onnxsmith.runtime.facts.clamped_reads import CLAMPED, SINCE, clamped
 from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
 from onnxsmith.types.dtypes import DType
 
@@ -27,13 +29,8 @@ FAMILY = Family()
 _WHERE = 9
 #: Constants with more elements than this say nothing of shapes.
 _MOST_ELEMENTS = 64
-#: Operators that fail where nothing stands at an index.
-_READ_AT = frozenset(
-    (
-        *("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND"),
-        *("SequenceAt", "SequenceErase", "SequenceInsert"),
-    )
-)
+#: Operators that fail where nothing stands at an index, and have no form that does not.
+_FAILING = frozenset({"Scatter", "SequenceErase", "SequenceInsert"})
 #: The prefix of names for sizes that have none, which no size of a model has.
 _UNNAMED = "onnxsmith: size "
 
@@ -66,10 +63,10 @@ def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
     """The elements that a loop collects and whose sizes the runtime does not know, by the position of the output.
 
     Outputs are left out that only an iteration tells the sizes of which may fail: with a number that the loop never
-    reaches it may read the first row of a table that has none.
+    reaches it may erase the first tensor of a sequence that has none.
     """
     node = site.node
-    body = next(inner_graphs(node), None)
+    body = _body(site)
     states = max(0, len(node.input) - 2)
     if body is None or site.emit.version < _WHERE or len(body.input) != states + 2 or _has_iterations(site):
         return {}
@@ -86,26 +83,49 @@ def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
         sizes = found.get(info.name)
         if sizes is not None:
             result[place] = sizes
-        elif not _may_fail(body, info.name):
+        elif not _may_fail(site, body, info.name):
             result[place] = None
     return result
 
 
-def _may_fail(body: onnx.GraphProto, output: str) -> bool:
+def _body(site: Site) -> onnx.GraphProto | None:
+    """The body of a loop, with the nodes of functions in the place of their calls."""
+    body = next(inner_graphs(site.node), None)
+    functions = [] if body is None else site.called(body.node)
+    if body is None or not functions:
+        return body
+    imports = [helper.make_opsetid("", site.emit.version)]
+    model = onnx.ModelProto(ir_version=10, graph=body, functions=functions, opset_import=imports)
+    whole = without_functions(model)
+    return body if whole is None else whole.graph
+
+
+def _may_fail(site: Site, body: onnx.GraphProto, output: str) -> bool:
     """True if an output may follow from what stands at the number of the iteration, where nothing may stand."""
-    return _reads_at(_needed(body, output)[0], {body.input[0].name})
+    failing = _FAILING if site.emit.version >= SINCE else _FAILING | CLAMPED
+    nodes = _needed(body, output)[0]
+    if _sequences(nodes) - {each.name for each in body.input} - _captured(body):
+        failing |= {
+            "SequenceAt"
+        }  # of one that the body itself makes: whether it is empty is not known before
+    return _reads_at(nodes, {body.input[0].name}, failing)
 
 
-def _reads_at(nodes: Sequence[onnx.NodeProto], numbers: set[str]) -> bool:
+def _sequences(nodes: Sequence[onnx.NodeProto]) -> set[str]:
+    """The sequences that nodes read tensors of."""
+    return {each.input[0] for each in all_nodes(nodes) if each.op_type == "SequenceAt"}
+
+
+def _reads_at(nodes: Sequence[onnx.NodeProto], numbers: set[str], failing: Set[str]) -> bool:
     """True if nodes read elements by an index that follows from one of these values, which grow by what follows."""
     for node in nodes:
         if numbers.isdisjoint(_reads(node)):
             continue
         is_index = not numbers.isdisjoint(node.input[1:])
-        if plain_domain(node.domain) or (is_index and node.op_type in _READ_AT):
+        if plain_domain(node.domain) or (is_index and node.op_type in failing):
             return True
         for inner in inner_graphs(node):
-            if _reads_at(inner.node, numbers | {each.name for each in inner.input if is_index}):
+            if _reads_at(inner.node, numbers | {each.name for each in inner.input if is_index}, failing):
                 return True
         numbers.update(node.output)
     return False
@@ -113,7 +133,8 @@ def _reads_at(nodes: Sequence[onnx.NodeProto], numbers: set[str]) -> bool:
 
 def give_sizes(site: Site, loop: onnx.NodeProto, shapes: Mapping[int, _Sizes]) -> None:
     """Emit nodes behind a loop that was emitted, which give sizes to what it collects where it has no iteration."""
-    emit, body = site.emit, next(inner_graphs(site.node))
+    emit, body = site.emit, _body(site)
+    assert body is not None
     for place, sizes in shapes.items():
         collected = loop.output[place]
         raw = loop.output[place] = emit.names.after(collected)
@@ -143,6 +164,12 @@ def _of_an_iteration(site: Site, body: onnx.GraphProto, output: str, shape: str,
     """The shape of what is collected; without an iteration, nodes of the body compute an element for its shape."""
     emit = site.emit
     nodes, needed = _needed(body, output)
+    outer = {each: each for each in _captured(body)}
+    outer.update(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
+    for sequence in sorted(_sequences(nodes) & outer.keys()):
+        # No tensor of an empty sequence has a shape.
+        length = emit.op("SequenceLength", outer[sequence])
+        has_some = emit.either(has_some, emit.op("Equal", length, emit.constant(0)))
 
     def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
         inner.op("Identity", shape, into=names[target])
@@ -156,9 +183,8 @@ def _of_an_iteration(site: Site, body: onnx.GraphProto, output: str, shape: str,
         for info, known in zip(body.input[:2], (np.array(0), np.array(True)), strict=True):
             if info.name in needed:
                 inner.op("Constant", value=numpy_helper.from_array(known), into=prefix + info.name)
-        outer = {each: each for each in _captured(body)}
-        outer.update(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
-        inner.nodes.extend(named_apart(nodes, outer, {}, prefix))
+        apart = named_apart(nodes, outer, {}, prefix)
+        inner.nodes.extend(clamped(inner, apart) if inner.version >= SINCE else apart)
         element = outer.get(output, prefix + output)
         inner.op("Concat", inner.constant([0]), inner.op("Shape", element), axis=0, into=names[target])
 
