@@ -364,6 +364,11 @@ def bare_any(arguments: list[str]) -> int:
     return run(sys.executable, "tools/count_any.py", *arguments)
 
 
+def code(arguments: list[str]) -> int:
+    """Count the lines and tokens of hand-written code, by package."""
+    return run(sys.executable, "tools/count_code.py", *arguments)
+
+
 def english(arguments: list[str]) -> int:
     """Check the English of pages, docstrings and errors: long sentences and riddles; --pending lists what is left."""
     return run(sys.executable, "tools/check_english.py", *arguments)
@@ -501,6 +506,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "layers": layers,
     "sizes": sizes,
     "any": bare_any,
+    "code": code,
     "english": english,
     "stubs": stubs,
     "torch": torch_index,
@@ -521,7 +527,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
 
 
 #: Tasks that need no environment, and those that read their own arguments or have an environment beside the usual one.
-BARE_TASKS = ("layers", "sizes", "any", "english")
+BARE_TASKS = ("layers", "sizes", "any", "code", "english")
 OTHER_TASKS = ("oldest", "python", "check")
 
 
