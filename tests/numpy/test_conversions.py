@@ -65,3 +65,12 @@ def test_types_that_arrays_go_into() -> None:
         assert xp.min_scalar_type(number) == np.min_scalar_type(number)
     with pytest.raises(TypeError, match="truth values"):
         xp.common_type(xp.asarray([True]))
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_complex_numbers_where_real_ones_are_needed_are_an_error_of_ours(jitted: bool) -> None:
+    def ranked(x: Any) -> Any:
+        return xp.linalg.matrix_rank(x, rtol=np.array([1j]))
+
+    with pytest.raises(OnnxsmithError, match="real numbers are needed here, and these are complex128"):
+        (xp.jit(ranked) if jitted else ranked)(xp.asarray(np.eye(3)))

@@ -162,7 +162,10 @@ def tensors_of(x: Array) -> Field:
 def tensor_of(x: Array) -> TensorValue:
     """The tensor of a real array in the graph that is being recorded."""
     field = tensors_of(x)
-    assert field.im is None  # the caller has looked at the element type
+    if field.im is not None:
+        raise InputTypeError(
+            f"real numbers are needed here, and these are {x.dtype}; give their .real or abs()"
+        )
     return field.re
 
 
