@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 from onnxsmith.scripting.analysis.effects import Names, appended_name, names_in
 from onnxsmith.scripting.analysis.kinds import StatementShape, kind_of
 from onnxsmith.scripting.analysis.names import assigned_names, free_names
+from onnxsmith.scripting.analysis.statement_order import StatementOrder
 from onnxsmith.scripting.analysis.subset import MAY_BE_UNSUPPORTED
 
 #: What has names of its own, or names in other places than `ast.Name`.
@@ -77,11 +78,20 @@ class FactTable:
         #: Keeps the trees alive whose ids are the keys above.
         self._body = body
         self._appends = False
+        self._order: StatementOrder | None = None
+        self._all_names: Names | None = None
         self.assigns = tuple(self._read(body))
         self.has_scope = any(each.has_scope for each in self._facts.values())
 
     def __getitem__(self, statement: ast.stmt) -> Facts:
         return self._facts[id(statement)]
+
+    @property
+    def order(self) -> StatementOrder:
+        """The statements in the order of the source, once somebody has asked."""
+        if self._order is None:
+            self._order = StatementOrder(self._body)
+        return self._order
 
     @property
     def reads(self) -> dict[str, None]:
@@ -92,6 +102,13 @@ class FactTable:
     def may_append(self) -> bool:
         """True if some statement may be `out.append(v)`."""
         return self._appends or self.has_scope
+
+    @property
+    def all_names(self) -> Names:
+        """The names in the whole function."""
+        if self._all_names is None:
+            self._all_names = self.names(self._body)
+        return self._all_names
 
     def names(self, statements: Iterable[ast.stmt]) -> Names:
         """The names in statements of the function, with those inside them: the same as `names_in`, without a walk."""

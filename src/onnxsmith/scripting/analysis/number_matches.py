@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 import copy
 
+from onnxsmith.scripting.analysis.statement_order import statements_in
+
 
 def with_branches(body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a function, with `if` statements in the place of such `match` statements."""
-    if not any(isinstance(each, ast.Match) for statement in body for each in ast.walk(statement)):
+    if not any(isinstance(each, ast.Match) for each in statements_in(body)):
         return body
     module = ast.Module(copy.deepcopy(body), [])  # the tree itself is compared with the function's code
     _Rewriter().generic_visit(module)

@@ -16,7 +16,7 @@ import numpy as np
 
 from onnxsmith.core.value import Array
 from onnxsmith.errors import MutationError
-from onnxsmith.scripting.source.bounded import Bounded
+from onnxsmith.scripting.analysis.statement_order import stores
 from onnxsmith.scripting.staging.array_tracking import arrays_of, has_array, sharing, track
 from onnxsmith.scripting.staging.ownership import held_around, live_after
 from onnxsmith.scripting.staging.reach import Reach
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
     from onnxsmith.scripting.staging.stager import Stager
 
-#: How many statements are remembered.
-_KEPT = 2_000
-_looked = Bounded[int, tuple[ast.stmt, tuple[list[ast.stmt], list[ast.stmt]]]](_KEPT)
 #: Methods that put an object into a container.
 _STORING = frozenset(["append", "extend", "insert", "add", "setdefault", "update", "appendleft", "put"])
 
@@ -43,8 +40,10 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
     frame = stager.frame
     if frame.run.dialect.stages_all:
         return
+    if not any(map(has_array, frame.variables.values())):
+        return
     inside, later = looked_at(stager, statement)
-    if not later or not any(map(has_array, frame.variables.values())):
+    if not later:
         return
     is_loop = isinstance(statement, ast.For | ast.While)
     rebound = frozenset(stager.flow.loop_names(statement) if is_loop else ())
@@ -79,20 +78,16 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
         raise _error(stager, *given_later[0], "a variable of the loop")
 
 
-def looked_at(stager: Stager, statement: ast.stmt) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def looked_at(stager: Stager, statement: ast.stmt) -> tuple[Sequence[ast.stmt], Sequence[ast.stmt]]:
     """The statements on the paths of a branch or loop, and with those after it; none where nothing changes in place."""
-    kept = _looked.get(id(statement))
-    if kept is not None and kept[0] is statement:
-        return kept[1]
-    begins = _outermost(stager, statement).lineno
-    later = [each for each in statements_of(stager) if each.lineno >= begins]
-    inside = [each for each in ast.walk(statement) if isinstance(each, ast.stmt)]
+    order = stager.frame.analysis.facts.order
+    begins = order.outermost_loop(statement).lineno
+    if not order.stores_since(begins):
+        return (), ()
+    later = order.since(begins)
     if not isinstance(statement, ast.For | ast.While) and stager.flow.block_jumps([statement]):
-        inside = later  # what follows is on the paths, too
-    nothing = list[ast.stmt]()
-    found = (inside, later) if any(map(_stores, later)) else (nothing, nothing)
-    _looked.put(id(statement), (statement, found), 1)
-    return found
+        return later, later  # what follows is on the paths, too
+    return order.inside(statement), later
 
 
 def aliases_of(name: str, statements: Sequence[ast.stmt]) -> set[str]:
@@ -142,8 +137,8 @@ def refuse_shared(stager: Stager, statement: ast.For | ast.While, name: str, val
     arrays = _arrays_in(name, value)
     if not arrays:
         return
-    begins = _outermost(stager, statement).lineno
-    statements = [each for each in statements_of(stager) if each.lineno >= begins]
+    order = stager.frame.analysis.facts.order
+    statements = order.since(order.outermost_loop(statement).lineno)
     names = {each for each, held in stager.frame.variables.items() if sharing(held, arrays)} | {name}
     changed = next((each for each in statements if _is_change(each, names)), None)
     holder = None if changed is None else _holder(stager, statement, name, arrays)
@@ -186,7 +181,7 @@ def _holder(stager: Stager, statement: ast.stmt, name: str, arrays: Sequence[Arr
 
 def holder_among(frame: Frame, held: Sequence[tuple[str, object]], arrays: Sequence[Array]) -> str | None:
     """The name of what reaches one of some arrays: among variables, outside a function, or its caller."""
-    named = frame.analysis.facts.names(frame.analysis.body)
+    named = frame.analysis.facts.all_names
     outside = [(each, frame.globals[each]) for each in named.variables if each in frame.globals]
     reach = Reach([*held, *outside, *held_around(frame)], ("__dict__",))
     if _reaches(Reach(frame.given.items(), ("__dict__",)), arrays) is not None:
@@ -210,14 +205,14 @@ def _alias_after(
     stager: Stager, statement: ast.For | ast.While, name: str
 ) -> tuple[ast.stmt | ast.expr, ast.stmt] | None:
     """Where the code gives the array to something else, and where it changes it afterwards."""
-    outermost, statements = _outermost(stager, statement), statements_of(stager)
+    order = stager.frame.analysis.facts.order
+    outermost = order.outermost_loop(statement)
     names, found = {name}, list[ast.stmt | ast.expr]()
-    for each in sorted(statements, key=lambda each: each.lineno):
-        if each.lineno >= outermost.lineno:
-            for place, targets in _aliases_made(each, names):
-                names.update(targets)
-                found.append(place)
-    changes = [each for each in statements if _is_change(each, names)]
+    for each in order.since(outermost.lineno):
+        for place, targets in _aliases_made(each, names):
+            names.update(targets)
+            found.append(place)
+    changes = [each for each in order.all() if _is_change(each, names)]
     inside = range(outermost.lineno, (outermost.end_lineno or outermost.lineno) + 1)
     for each in found:
         for change in changes:
@@ -226,28 +221,9 @@ def _alias_after(
     return None
 
 
-def statements_of(stager: Stager) -> list[ast.stmt]:
-    body = stager.frame.analysis.body
-    return [each for top in body for each in ast.walk(top) if isinstance(each, ast.stmt)]
-
-
-def _outermost(stager: Stager, statement: ast.stmt) -> ast.stmt:
-    """The loop that a loop stands in, outermost: what comes before it in that one comes after it, too."""
-    loops = [each for each in statements_of(stager) if isinstance(each, ast.For | ast.While)]
-    around = [each for each in loops if any(inner is statement for inner in ast.walk(each))]
-    return max(around, key=lambda each: (each.end_lineno or 0) - each.lineno, default=statement)
-
-
 def _is_change(node: ast.stmt, names: Collection[str]) -> bool:
     """True for `w += 1`, `w[0] += 1`, `w[0] = 1` and `w.part += 1` of one of some names."""
-    return any(_root(each) in names for each in _stores(node))
-
-
-def _stores(node: ast.stmt) -> Sequence[ast.expr]:
-    """The targets of a statement that may be changed in place."""
-    if isinstance(node, ast.Assign):
-        return [each for each in node.targets if isinstance(each, ast.Subscript)]
-    return [node.target] if isinstance(node, ast.AugAssign) else []
+    return any(_root(each) in names for each in stores(node))
 
 
 def _root(target: ast.expr) -> str | None:

@@ -104,7 +104,7 @@ def track(stager: Stager, arrays: Sequence[Array]) -> bool:
 def _are_held_elsewhere(stager: Stager, bases: Sequence[Array]) -> bool:
     """True if something reaches the memory of arrays besides variables, and lists, tuples and dicts in them."""
     frame = stager.frame
-    named = frame.analysis.facts.names(frame.analysis.body)
+    named = frame.analysis.facts.all_names
     held = [(name, each) for name, value in frame.variables.items() for each in _others(value)]
     held += [(each, frame.globals[each]) for each in named.variables if each in frame.globals]
     reach = Reach(held + held_around(frame) + list(frame.given.items()), ("__dict__",))

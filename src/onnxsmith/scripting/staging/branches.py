@@ -197,7 +197,7 @@ def dispatch(stager: Stager, side: Side, follow: Leaf, place: ast.stmt) -> Side:
 def names_from(stager: Stager, statement: ast.stmt) -> Names:
     """The names in a statement, and in all that may follow it."""
     analysis = stager.frame.analysis
-    after = analysis.facts.names(analysis.body)
+    after = analysis.facts.all_names
     live = stager.flow.live_after(statement)
     return analysis.facts.names([statement]) | Names(
         frozenset(name for name in after.variables if name in live or name not in analysis.local_names),

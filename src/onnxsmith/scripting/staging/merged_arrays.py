@@ -15,7 +15,7 @@ import numpy as np
 from onnxsmith.core.carried import Carrier
 from onnxsmith.core.value import Array
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.scripting.staging.array_aliases import aliases_of, holder_among, looked_at, statements_of
+from onnxsmith.scripting.staging.array_aliases import aliases_of, holder_among, looked_at
 from onnxsmith.scripting.staging.array_tracking import arrays_of, sharing
 from onnxsmith.scripting.staging.carriers import SHARED
 from onnxsmith.scripting.staging.jumps import Side
@@ -101,7 +101,7 @@ def _statement_at(stager: Stager, span: Span | None) -> ast.stmt | None:
     found: ast.stmt | None = None
     if span is None:
         return None
-    for each in statements_of(stager):
+    for each in stager.frame.analysis.facts.order.all():
         here = stager.frame.span(each)
         is_around = here.file == span.file and here.line <= span.line and span.end_line <= here.end_line
         if is_around and (found is None or each.lineno >= found.lineno):
