@@ -17,11 +17,12 @@ from onnxsmith.comparing.flattening import Step, Straight, straightened
 from onnxsmith.comparing.signatures import Signature, signature
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.elements import read_only
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import Array, RunValue
-from onnxsmith.inspection import Node, nodes_of, read_only
+from onnxsmith.inspection import Node, nodes_of
 from onnxsmith.runtime.settings import Provider, using
 from onnxsmith.types.dtypes import DType
 

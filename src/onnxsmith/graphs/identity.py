@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.graphs import stamps
+from onnxsmith.graphs.elements import Elements, read_only
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.schema import registry
@@ -38,7 +39,6 @@ RANDOM = frozenset(
     }
 )  # fmt: skip
 
-_Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 _OfTensor: TypeAlias = "Callable[[ir.TensorProtocol], Hashable]"
 _OfGraph: TypeAlias = "Callable[[ir.Graph], Hashable]"
 _OfValue: TypeAlias = "Callable[[ir.Value], Hashable]"
@@ -65,7 +65,7 @@ class Itself:
 def value_key(value: object) -> Hashable:
     """The key of an attribute's value in Python; `1`, `1.0` and `True` are not the same."""
     if isinstance(value, np.ndarray):
-        return array_key(cast(_Array, value))
+        return array_key(cast(Elements, value))
     if isinstance(value, tuple | list):
         return (tuple, *map(value_key, cast("Sequence[object]", value)))
     if isinstance(value, float):
@@ -77,26 +77,21 @@ def value_key(value: object) -> Hashable:
     return (type(value), cast(Hashable, value))
 
 
-def array_key(array: _Array) -> Hashable:
+def array_key(array: Elements) -> Hashable:
     """The key of an array: its type, shape and elements."""
     if array.dtype.kind in "OUST":
         return (array.dtype.kind, array.shape, tuple(map(value_key, array.reshape(-1).tolist())))
     if array.nbytes <= SMALL_BYTES:
         return (array.dtype, array.shape, array.tobytes())
-    return (array.dtype, array.shape, _digest(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data))
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return (array.dtype, array.shape, hashlib.blake2b(content, digest_size=32).digest())
 
 
 def tensor_key(tensor: ir.TensorProtocol, most_bytes: int | None = None) -> Hashable:
     """The key of a tensor: its type, shape and elements. One beyond `most_bytes` is not read, and is where it lies."""
     if most_bytes is not None and (isinstance(tensor, ir.LazyTensor) or tensor.nbytes > most_bytes):
         return storage_key(tensor)
-    if tensor.dtype == ir.DataType.STRING:
-        texts = cast("list[str | bytes]", np.asarray(tensor.numpy()).reshape(-1).tolist())
-        content: Hashable = tuple([_as_bytes(each) for each in texts])
-    else:
-        held = tensor.tobytes()
-        content = held if len(held) <= SMALL_BYTES else _digest(held)
-    return (int(tensor.dtype), dimensions_of(tensor), content)
+    return (int(tensor.dtype), array_key(read_only(tensor)))
 
 
 def storage_key(tensor: ir.TensorProtocol) -> Hashable:
@@ -107,21 +102,12 @@ def storage_key(tensor: ir.TensorProtocol) -> Hashable:
     return Itself(tensor)
 
 
-def sampled_key(array: _Array) -> Hashable:
+def sampled_key(array: Elements) -> Hashable:
     """The key of a sample of an array: equal for equal arrays, and for few others."""
     flat = array.reshape(-1)
     if array.dtype.kind in "OUST":
         return (array.shape, array_key(flat[:_SAMPLED_TEXTS]))
     return (array.shape, array_key(flat[:: max(1, array.nbytes // _SAMPLED_BYTES)]))
-
-
-def _digest(content: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(content, digest_size=32).digest()
-
-
-def _as_bytes(text: str | bytes) -> bytes:
-    """An element of a tensor of text as a file has it."""
-    return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogateescape")
 
 
 def _stored_float(value: float) -> bytes:
@@ -258,7 +244,7 @@ ISOMORPHIC = Policy()
 #: The same, with all that a person may look at: names, and where nodes were written.
 IDENTICAL = Policy(names=True, places=True, types=True)
 #: Equal for what may be the same: large weights are sampled. For guesses that are looked at afterwards.
-FINGERPRINT = Policy(lambda tensor: (int(tensor.dtype), sampled_key(np.asarray(tensor.numpy()))))
+FINGERPRINT = Policy(lambda tensor: (int(tensor.dtype), sampled_key(read_only(tensor))))
 #: Equal for nodes that give the same values.
 VALUE_NUMBER = Policy(partial(tensor_key, most_bytes=_NUMBERED_BYTES))
 
