@@ -10,7 +10,7 @@ import onnx_ir as ir
 import pytest
 
 from onnxsmith import FLOAT, Model
-from onnxsmith.inspection.attributes import exact_attribute, plain_attribute
+from onnxsmith.inspection.attributes import plain_attribute
 
 
 def test_a_sparse_value_is_read() -> None:
@@ -29,25 +29,20 @@ TYPE = onnx.helper.make_tensor_type_proto(onnx.TensorProto.FLOAT, ["N", 2])
 
 
 @pytest.mark.parametrize(
-    ("given", "plain", "exact"),
+    ("given", "plain"),
     [
-        (0.1, float(np.float32(0.1)), "0.10000000149011612"),
-        ([0.5, 0.1], tuple(np.float32([0.5, 0.1]).tolist()), "[0.5, 0.10000000149011612]"),
-        (3, 3, "3"),
-        ([1, 2], (1, 2), "(1, 2)"),
-        ("text", "text", "'text'"),
-        (["a", "b"], ("a", "b"), "('a', 'b')"),
-        (TENSOR, np.array([1, 2]), "int64(2,)[1, 2]"),
-        (TYPE, FLOAT["N", 2], "FLOAT['N', 2]"),
+        (0.1, float(np.float32(0.1))),
+        ([0.5, 0.1], tuple(np.float32([0.5, 0.1]).tolist())),
+        (3, 3),
+        ([1, 2], (1, 2)),
+        ("text", "text"),
+        (["a", "b"], ("a", "b")),
+        (TENSOR, np.array([1, 2])),
+        (TYPE, FLOAT["N", 2]),
     ],
 )
-def test_attributes_of_every_kind(given: Any, plain: Any, exact: str) -> None:
+def test_attributes_of_every_kind(given: Any, plain: Any) -> None:
     attribute = ir.serde.deserialize_attribute(onnx.helper.make_attribute("name", given))
     found = plain_attribute(attribute)
     np.testing.assert_equal(found, plain)
     assert type(found) is type(plain)
-    assert exact_attribute(attribute) == exact
-
-
-def test_a_float_past_single_precision_is_what_a_file_would_hold() -> None:
-    assert exact_attribute(ir.AttrFloat32("name", 1e300)) == "inf"

@@ -22,7 +22,10 @@ MODULES: dict[str, str] = {
     "custom-translations": "tests.torch.custom_translations",
     "training-gradients": "tests.torch.training_gradients",
     "diff": "tests.diffing.single_changes",
+    "exact": "tests.graphs.exact_law",
+    "fingerprint": "tests.graphs.fingerprint_law",
     "gradient-structures": "tests.grad.structures",
+    "isomorphic": "tests.graphs.isomorphic_law",
     "rebuild": "tests.decompile.rebuild_law",
     "reference-kernels": "tests.runtime.reference_law",
     "wrong-kinds": "tests.errors.wrong_kinds",
@@ -35,6 +38,7 @@ MODULES: dict[str, str] = {
     "numpy-views": "tests.numpy.shared_elements",
     "bombs": "tests.cli.bomb_law",
     "mutated-files": "tests.cli.mutation_law",
+    "value-number": "tests.graphs.value_number_law",
     "torch-sizes": "tests.torch.size_law",
 }
 

@@ -131,6 +131,46 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "an attribute that only the second model has is not looked at",
         ),
     ),
+    "exact": (
+        Fault(
+            "graphs/identity.py",
+            "tensor.nbytes > most_bytes",
+            "tensor.nbytes > 2 * most_bytes",
+            "weights beyond 4 kB are read",
+        ),
+        Fault(
+            "graphs/identity.py",
+            "for each in node.outputs:\n                known[each] = len(known)",
+            "for each in node.outputs:\n                known[each] = OUTSIDE",
+            "values inside a body are taken for each other",
+        ),
+        Fault(
+            "passes/outlining/labels.py",
+            "EXACT.node(node, lambda _: OUTSIDE, EXACT.graph)",
+            "EXACT.node(node, lambda _: OUTSIDE)",
+            "bodies of repetitions are never the same",
+        ),
+    ),
+    "fingerprint": (
+        Fault(
+            "graphs/identity.py",
+            "return (array.shape, array_key(flat[:: max(1",
+            "return (array.size, array_key(flat[:: max(1",
+            "shapes are not looked at",
+        ),
+        Fault(
+            "graphs/elements.py",
+            'each.decode("utf-8", "surrogateescape") if isinstance(each, bytes) else str(each)',
+            "str(each)",
+            "text that lies in a file is read as Python writes bytes",
+        ),
+        Fault(
+            "graphs/identity.py",
+            "max(1, array.nbytes // _SAMPLED_BYTES)]",
+            "max(2, array.nbytes // _SAMPLED_BYTES)]",
+            "small weights are sampled, too",
+        ),
+    ),
     "gradient-structures": (
         Fault(
             "grad/binding.py",
@@ -149,6 +189,26 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "positions = list(_slots(form))\n",
             "positions = sorted(_slots(form), reverse=True)\n",
             "parts of a container are taken in the reverse order",
+        ),
+    ),
+    "isomorphic": (
+        Fault(
+            "graphs/identity.py",
+            "for name in sorted(held)]) if held else ()",
+            "for name in held]) if held else ()",
+            "the order of attributes counts",
+        ),
+        Fault(
+            "graphs/identity.py",
+            "return (held.doc_string, tuple(sorted(held.metadata_props.items())))",
+            "return (held.doc_string,)",
+            "metadata does not say a place",
+        ),
+        Fault(
+            "graphs/identity.py",
+            "said = tuple([_stored_float(each) for each in value])",
+            "said = tuple(value)",
+            "0.0 and -0.0 in a list are the same, and NaN is not what it is",
         ),
     ),
     "rebuild": (
@@ -409,6 +469,26 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "(size + sections - 1 - k) // sections",
             "(size + sections - k) // sections",
             "the pieces of a split are too large by one",
+        ),
+    ),
+    "value-number": (
+        Fault(
+            "graphs/identity.py",
+            'if node.domain not in ("", "ai.onnx"):\n        return False',
+            "if node.domain:\n        return False",
+            "random nodes are shared where the domain is spelled",
+        ),
+        Fault(
+            "graphs/identity.py",
+            "said = _stored_float(value)",
+            "said = value",
+            "0.0 and -0.0 are the same",
+        ),
+        Fault(
+            "graphs/identity.py",
+            "tuple([bool(each.name) for each in node.outputs])",
+            "len(node.outputs)",
+            "an output that is left out is taken for one that is given",
         ),
     ),
 }

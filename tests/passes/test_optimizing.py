@@ -13,10 +13,10 @@ from onnx import helper, numpy_helper
 
 import onnxsmith
 from onnxsmith.errors import OnnxsmithError, VerificationError
+from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.model import Model
 from onnxsmith.passes import optimize, optimizing
 from onnxsmith.passes.editor import Attempt, Outcome
-from onnxsmith.passes.values import is_random
 from onnxsmith.passes.worklist import NamedRule
 from tests.backend.node_cases import all_cases
 from tests.passes.agreement import model_of, operators

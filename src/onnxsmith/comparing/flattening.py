@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.copies import copied_node, resolved_attributes
 from onnxsmith.comparing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
+from onnxsmith.graphs.copying import Copier, resolved
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Graph, Node, Nodes
@@ -64,6 +64,10 @@ class _Pending:
     step: Step
     environment: Environment
     given: Mapping[str, ir.Attr]
+
+    def copy(self, outputs: int | None = None) -> ir.Node:
+        """The node once more, as it is run; it may have other outputs."""
+        return Copier(self.given).node(self.step.node.ir, self.environment, outputs)
 
 
 @dataclass(slots=True)
@@ -173,7 +177,7 @@ class _Flattening:
             held = node.ir.outputs[0]
             environment[held] = self.constant(tensor, held.name)
             return []
-        run = copied_node(node.ir, environment, given)
+        run = Copier(given).node(node.ir, environment)
         for old, new in zip(node.ir.outputs, run.outputs, strict=True):
             environment[old] = self.named(new) if old.name else new
         step = Step(run, node, place.turns, place.calls)
@@ -202,7 +206,8 @@ class _Flattening:
         for domain, version in held.opset_imports.items():
             self.line.imports.setdefault(domain, version)
         attributes = {name: each for name, each in held.attributes.items() if each.value is not None}
-        attributes.update(resolved_attributes(node.ir, given))
+        found = {name: resolved(each, given) for name, each in node.ir.attributes.items()}
+        attributes.update((name, each) for name, each in found.items() if each is not None)
         environment: Environment = dict.fromkeys(function.ir.inputs)
         for formal, value in zip(function.ir.inputs, node.ir.inputs, strict=False):
             environment[formal] = None if value is None else outer.get(value, value)
@@ -273,7 +278,7 @@ class _Flattening:
         counts: list[ir.Value] = []
         for step in loops:
             pending = self._pending[step.run]
-            probe = copied_node(step.node.ir, pending.environment, pending.given, len(step.run.outputs) + 1)
+            probe = pending.copy(len(step.run.outputs) + 1)
             for value in probe.outputs:
                 self.named(value)
             body = probe.attributes["body"].as_graph()
@@ -352,7 +357,7 @@ class _Flattening:
 
     def _part_of_loop(self, pending: _Pending, turns: range, carried: Sequence[ir.Value | None]) -> ir.Node:
         """Some turns of a loop as a loop of its own, whose turns are numbered as in the whole."""
-        run = copied_node(pending.step.node.ir, pending.environment, pending.given)
+        run = pending.copy()
         count = self.constant(array_to_ir(np.array(len(turns), np.int64)))
         goes_on = self.constant(array_to_ir(np.array(True)))
         for place, value in enumerate((count, goes_on, *carried)):
@@ -382,7 +387,7 @@ class _Flattening:
                 made.append(Step(node, step.node, (*step.turns, turns[0]), step.calls))
                 taken.append(node.outputs[0])
             if len(turns) > 1:
-                run = copied_node(step.node.ir, pending.environment, pending.given)
+                run = pending.copy()
                 for place, each in enumerate((*carried, *taken)):
                     run.replace_input_with(place, each)
                 for value in run.outputs:
@@ -465,7 +470,8 @@ def _constant_of(node: Node, given: Mapping[str, ir.Attr]) -> ir.TensorProtocol 
     """The tensor of a Constant node that holds one."""
     if node.op_type != "Constant" or node.domain:
         return None
-    attribute = resolved_attributes(node.ir, given).get("value")
+    held = node.ir.attributes.get("value")
+    attribute = None if held is None else resolved(held, given)
     return (
         attribute.as_tensor() if attribute is not None and attribute.type == ir.AttributeType.TENSOR else None
     )

@@ -8,23 +8,18 @@ counterpart is left alone: it was fused away.
 from __future__ import annotations
 
 import bisect
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TypeAlias
 
-import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.flow import HANDING_ON, Flow
 from onnxsmith.comparing.outputs import paired_outputs
 from onnxsmith.comparing.sides import Side
+from onnxsmith.graphs.identity import FINGERPRINT
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.inspection import exact_attribute, read_only
 
-#: Of larger weights, so many bytes are looked at.
-_SAMPLED_BYTES = 1 << 16
 _COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Max", "Min", "Sum", "Mean", "Equal"})
 #: Values with fewer elements are equal by chance.
 _TELLING = 8
@@ -33,26 +28,12 @@ _MOST_ROUNDS = 50
 #: Equal values differ in length by no more than this part of it, whatever their type.
 _LARGEST_DRIFT = 5e-2
 
-Digest: TypeAlias = tuple[str, tuple[int, ...], bytes]
-
-
-def digest(tensor: ir.TensorProtocol) -> Digest:
-    """The digest of a weight: of a large one, a sample."""
-    array = read_only(tensor)
-    if array.dtype.kind == "O":
-        content = repr(array.reshape(-1)[:1000].tolist()).encode("utf-8", "surrogateescape")
-    else:
-        flat = array.reshape(-1)
-        stride = max(1, array.nbytes // _SAMPLED_BYTES)
-        content = np.ascontiguousarray(flat[::stride]).tobytes()
-    return tensor.dtype.name, dimensions_of(tensor), hashlib.blake2b(content, digest_size=16).digest()
-
 
 def step_key(side: Side, step: Step) -> Hashable:
     """The key of a step's computation, as far as its operator, attributes and weights give it."""
     taken = [None if each is None else side.line.actual(each) for each in step.run.inputs]
     weights = tuple(
-        None if each is None else digest(side.line.constants[each])
+        None if each is None else FINGERPRINT.tensor(side.line.constants[each])
         for each in taken
         if each is None or each in side.line.constants
     )
@@ -60,14 +41,12 @@ def step_key(side: Side, step: Step) -> Hashable:
 
 
 def _attributes(step: Step) -> Hashable:
-    found: list[Hashable] = []
-    for name, each in sorted(step.run.attributes.items()):
-        if each.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS):
-            graphs = [each.as_graph()] if each.type == ir.AttributeType.GRAPH else each.as_graphs()
-            found.append((name, tuple(node.op_type for graph in graphs for node in graph.all_nodes())))
-        else:
-            found.append((name, exact_attribute(each)))
-    return tuple(found)
+    held = step.run.attributes
+    return tuple((name, FINGERPRINT.attribute(held[name], _operators)) for name in sorted(held))
+
+
+def _operators(graph: ir.Graph) -> Hashable:
+    return tuple(node.op_type for node in graph.all_nodes())
 
 
 class Matching:
@@ -156,7 +135,7 @@ class Matching:
         for side in (self._left, self._right):
             known: dict[ir.Value, int] = {value: inputs.get(value, -1) for value in side.line.inputs.values()}
             for value, tensor in side.line.constants.items():
-                known[value] = self._number(digest(tensor))
+                known[value] = self._number(FINGERPRINT.tensor(tensor))
             found: dict[int, list[ir.Value]] = defaultdict(list)
             for step in side.line.steps:
                 taken = tuple(known.get(side.line.actual(each), -2) for each in side.line.taken(step))

@@ -12,16 +12,17 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.copies import copied_node
 from onnxsmith.comparing.flattening import Step, Straight, straightened
 from onnxsmith.comparing.signatures import Signature, signature
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.errors import OnnxsmithError
+from onnxsmith.graphs.copying import Copier
+from onnxsmith.graphs.elements import read_only
 from onnxsmith.graphs.held_model import read
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.run_values import Array, RunValue
-from onnxsmith.inspection import Node, nodes_of, read_only
+from onnxsmith.inspection import Node, nodes_of
 from onnxsmith.runtime.settings import Provider, using
 from onnxsmith.types.dtypes import DType
 
@@ -347,7 +348,7 @@ def _copied(line: Straight, step: Step, environment: dict[ir.Value, ir.Value | N
         actual = line.actual(each)
         if actual in environment:
             environment[each] = environment[actual]
-    node = copied_node(step.run, environment, {})
+    node = Copier({}).node(step.run, environment)
     for old, new in zip(step.run.outputs, node.outputs, strict=True):
         new.name = old.name
         environment[old] = new

@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.order import all_graphs
 from onnxsmith.decompiling.restored_keys import key_of_node
+from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.notes import VARIABLE_KEY, WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weights
@@ -196,11 +197,9 @@ def _tensor_of(value: ir.Value) -> ir.TensorProtocol | None:
 
 def _is_same(a: ir.Value, b: ir.Value) -> bool:
     left, right = _tensor_of(a), _tensor_of(b)
-    if left is right:
-        return True
-    if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
-        return False
-    return left.tobytes() == right.tobytes()
+    if left is None or right is None:
+        return left is right
+    return left is right or tensor_key(left) == tensor_key(right)
 
 
 def _drop_unused_nodes(graphs: Sequence[ir.Graph], outputs: Collection[ir.Value]) -> None:

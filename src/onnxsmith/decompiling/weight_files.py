@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections import defaultdict
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.decompiling.layout import Text, call, dictionary, lines, string
 from onnxsmith.decompiling.literals import says_exactly, tuple_of, type_text, typed_elements
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs import safetensors_file
+from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.graphs.weights import to_text
@@ -69,16 +69,14 @@ def _shared(tensors: dict[str, ir.TensorProtocol]) -> dict[str, ir.TensorProtoco
     for keys in groups.values():
         if len(keys) == 1:
             continue
-        first_of: dict[bytes, str] = {}
+        first_of: dict[Hashable, str] = {}
         # The first bytes tell nearly all tensors apart, and cost next to nothing.
         starts: dict[bytes, list[str]] = defaultdict(list)
         for key in keys:
             starts[_first_bytes(tensors[key])].append(key)
         for same_start in starts.values():
             for key in same_start if len(same_start) > 1 else ():
-                array = np.ascontiguousarray(tensors[key].numpy())
-                digest = hashlib.blake2b(cast(Any, array.reshape(-1).view(np.uint8))).digest()
-                result[key] = tensors[first_of.setdefault(digest, key)]
+                result[key] = tensors[first_of.setdefault(tensor_key(tensors[key]), key)]
     return result
 
 

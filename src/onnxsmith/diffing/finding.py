@@ -24,7 +24,7 @@ from onnxsmith.diffing.wording import (
     told_apart,
     type_words,
 )
-from onnxsmith.inspection import Graph, Node, Nodes, shown_attribute
+from onnxsmith.inspection import Graph, Node, Nodes, are_same_floats, shown_attribute
 
 
 class Finder:
@@ -146,7 +146,7 @@ class Finder:
             if one is None or other is None:
                 shown = [absent if each is None else shown_attribute(each) for each in (one, other)]
                 yield f"{name}: {shown[0]} -> {shown[1]}"
-            elif self._one.attribute(one) != self._other.attribute(other):
+            elif self._one.attribute(one) != self._other.attribute(other) and not are_same_floats(one, other):
                 shown = [shown_attribute(each) for each in (one, other)]
                 more = "" if shown[0] != shown[1] else f", {_tensor_words(one, other)}"
                 yield f"{name}: {shown[0]} -> {shown[1]}{more}"
@@ -300,7 +300,7 @@ class Finder:
         return one is not None and other is not None and self._is_other(one, other)
 
     def _is_other(self, one: ir.TensorProtocol, other: ir.TensorProtocol) -> bool:
-        return one is not other and self._contents.digest(one) != self._contents.digest(other)
+        return one is not other and self._contents.key(one) != self._contents.key(other)
 
     def _other_weights(self) -> None:
         """Weights: those that nodes have paired, then the rest by name and content."""
@@ -315,19 +315,19 @@ class Finder:
         taken = set(self._weights.values())
         gone = [each for each in free if each not in self._weights]
         new = [each for each in waiting if each not in taken]
-        held = {self._digest(each) for each in left}, {self._digest(each) for each in right}
+        held = {self._key(each) for each in left}, {self._key(each) for each in right}
         for each in gone:  # one that the other has under another name is there, and used elsewhere
-            if self._digest(each) not in held[1]:
+            if self._key(each) not in held[1]:
                 self._lone_weight(each, "removed")
         for each in new:
-            if self._digest(each) not in held[0]:
+            if self._key(each) not in held[0]:
                 self._lone_weight(each, "added")
         for one, other in self._weights.items():
             self._weight(one, other)
 
-    def _digest(self, value: ir.Value) -> bytes:
+    def _key(self, value: ir.Value) -> Hashable:
         tensor = _tensor(value)
-        return b"" if tensor is None else self._contents.digest(tensor)
+        return None if tensor is None else self._contents.key(tensor)
 
     def _lone_weight(self, value: ir.Value, kind: str) -> None:
         tensor = _tensor(value)

@@ -5,52 +5,27 @@ Names say nothing here. A signature is for finding pairs; whether the nodes of a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable, Sequence
-from typing import cast
 
-import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.identity import ISOMORPHIC, Itself, Policy, is_random
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.inspection import Graph, Nodes, exact_attribute, read_only
-
-_GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
-#: Operators that give other values at each node.
-_RANDOM = {
-    ("", name)
-    for name in (
-        "Bernoulli",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    )
-}
-_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
+from onnxsmith.inspection import Graph, Nodes
 
 
 class Contents:
-    """The contents of tensors, as digests; each tensor is read once."""
+    """The keys of tensors; each tensor is read once."""
 
     def __init__(self) -> None:
-        # The tensor is kept, so that its id stays its own.
-        self._digests: dict[int, tuple[ir.TensorProtocol, bytes]] = {}
+        self._keys: dict[Itself, Hashable] = {}
 
-    def digest(self, tensor: ir.TensorProtocol) -> bytes:
+    def key(self, tensor: ir.TensorProtocol) -> Hashable:
         """Equal for tensors of the same type, shape and elements."""
-        known = self._digests.get(id(tensor))
-        if known is not None:
-            return known[1]
-        made = hashlib.blake2b(f"{tensor.dtype.name}{list(dimensions_of(tensor))}".encode(), digest_size=16)
-        array = read_only(tensor)
-        if array.dtype == object:
-            made.update(repr(array.tolist()).encode())
-        else:
-            made.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-        self._digests[id(tensor)] = (tensor, made.digest())
-        return made.digest()
+        held = Itself(tensor)
+        if held not in self._keys:
+            self._keys[held] = ISOMORPHIC.tensor(tensor)
+        return self._keys[held]
 
 
 class Signatures:
@@ -59,6 +34,7 @@ class Signatures:
     def __init__(self, nodes: Nodes, contents: Contents, inputs: Sequence[Hashable]) -> None:
         self._nodes = nodes
         self._contents = contents
+        self._policy = Policy(contents.key)
         #: By what a value is computed from, weights by their content.
         self._values: dict[ir.Value, int] = {}
         #: The same, weights by their type only.
@@ -99,9 +75,7 @@ class Signatures:
             own = self._own[node] = self._own_of(node)
             self.strong[node] = hash((own, tuple(self.of_value(each) for each in node.inputs)))
             self.weak[node] = hash((own, tuple(self._form(each) for each in node.inputs)))
-            if (node.domain or "", node.op_type) in _RANDOM or any(
-                each in self._drawn for each in node.inputs
-            ):
+            if is_random(node) or any(each in self._drawn for each in node.inputs):
                 self._drawn.update(node.outputs)
             for place, value in enumerate(node.outputs):
                 self._values[value] = hash((self.strong[node], place))
@@ -138,13 +112,7 @@ class Signatures:
 
     def attribute(self, attribute: ir.Attr) -> Hashable:
         """Equal for attributes that say the same; graphs are not looked at."""
-        if attribute.type in _GRAPHS and not attribute.is_ref():
-            return attribute.type.name
-        if attribute.type in _TENSORS and attribute.value is not None and not attribute.is_ref():
-            held = cast("ir.TensorProtocol | Sequence[ir.TensorProtocol]", attribute.value)
-            tensors = held if isinstance(held, Sequence) else [held]
-            return tuple(self._contents.digest(each) for each in tensors)
-        return attribute.type.name, exact_attribute(attribute)
+        return self._policy.attribute(attribute, lambda _: "graph")
 
     def of_value(self, value: ir.Value | None) -> int:
         """Equal for values that are computed in the same way from the same."""
@@ -154,7 +122,7 @@ class Signatures:
             tensor = value.const_value if value.is_initializer() else None
             # Only a model whose nodes are in no order has values that no graph around has made yet.
             outside = ("outside", value.name)
-            self._values[value] = hash(outside if tensor is None else self._contents.digest(tensor))
+            self._values[value] = hash(outside if tensor is None else self._contents.key(tensor))
         return self._values[value]
 
     def _form(self, value: ir.Value | None) -> int:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.graphs.elements import differing, read_only
 from onnxsmith.graphs.ir_types import dimensions_of
-from onnxsmith.inspection import differing, read_only
 
 #: Elements that are compared at once: a comparison makes arrays of its own.
 _AT_ONCE = 1 << 20

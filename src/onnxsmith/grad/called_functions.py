@@ -26,6 +26,7 @@ from onnxsmith.grad.reverse import Reverse
 from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.target import BackwardTarget, GradientTarget
 from onnxsmith.graphs.function import FunctionBody, body_of
+from onnxsmith.graphs.identity import array_key
 from onnxsmith.graphs.opsets import OpsetVersions
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import FunctionRecord, NodeRecord, ValueRecord
@@ -312,9 +313,7 @@ def _decisive(value: Value, is_active: bool) -> Known:
 
 
 def _key_of(data: Data) -> Hashable:
-    if isinstance(data, np.ndarray):
-        return data.dtype.str, data.shape, data.tobytes() if data.dtype != object else repr(data)
-    return data
+    return array_key(data) if isinstance(data, np.ndarray) else data
 
 
 #: What stands in expressions of sizes and is no size.

@@ -23,6 +23,7 @@ from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import InputTypeError
 from onnxsmith.graphs.declaring import declare_outputs
 from onnxsmith.graphs.function import FunctionBody, body_of, call_function, finish_function
+from onnxsmith.graphs.identity import array_key
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
@@ -77,7 +78,7 @@ class GraphTarget:
         self.absorbed_by: GraphTarget | None = None
         self._operators: Operators | None = None
         # Constants of a function body, which has no initializers: content -> the node's output.
-        self._constants: dict[tuple[Any, ...], SymbolicTensor] = {}
+        self._constants: dict[Hashable, SymbolicTensor] = {}
 
     # -- the target protocol ---------------------------------------------------------------------------
 
@@ -479,11 +480,7 @@ class GraphTarget:
         )
 
     def _constant_node(self, array: np.ndarray[Any, Any]) -> SymbolicTensor:
-        key = (
-            (array.dtype, array.shape, array.tobytes())
-            if array.nbytes <= 1024 and array.dtype != object
-            else None
-        )
+        key = array_key(array) if array.nbytes <= 1024 and array.dtype != object else None
         if key is not None:
             here: GraphTarget | None = self
             while here is not None:

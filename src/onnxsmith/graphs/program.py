@@ -5,13 +5,14 @@ Names, opset versions, initializers and called functions; the nodes themselves a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.captures import ON_CAPTURE
 from onnxsmith.graphs.captured import Captures
+from onnxsmith.graphs.identity import array_key
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import Names
@@ -67,7 +68,7 @@ class Program:
         self.initializers: list[ValueRecord] = []
         #: Inputs that a function has besides its parameters, for weights: whoever calls it passes them on.
         self.hidden_inputs: list[tuple[ValueRecord, ir.TensorProtocol]] = []
-        self._by_content: dict[tuple[Any, ...], tuple[ValueRecord, Known]] = {}
+        self._by_content: dict[Hashable, tuple[ValueRecord, Known]] = {}
         # id -> (array, ...): the array is kept alive here, so that its id stays its own.
         self._by_identity: dict[
             int, tuple[np.ndarray[Any, Any] | Weight | ir.TensorProtocol, ValueRecord, Known]
@@ -78,9 +79,9 @@ class Program:
         found = self._by_identity.get(id(array))
         if found is not None:
             return found[1], found[2]
-        key: tuple[Any, ...] | None = None
+        key: Hashable | None = None
         if array.nbytes <= _COMPARED_BYTES and array.dtype != object:
-            key = (array.dtype, array.shape, array.tobytes())
+            key = array_key(array)
             equal = self._by_content.get(key)
             if equal is not None:
                 return equal

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from onnxsmith.errors import ModelWriteError, WeightError
-from onnxsmith.graphs import existing_files, files, stamps
+from onnxsmith.graphs import existing_files, files
+from onnxsmith.graphs.identity import storage_key
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import mapped_file
@@ -93,7 +94,7 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
     offset = 0
     for name, tensor in tensors.items():
         key = _ESCAPE + name if name == _METADATA or name.startswith("onnx.") else name
-        content = _content_key(tensor)
+        content = storage_key(tensor)
         if content in first_of:
             metadata[_SAME_PREFIX + name] = first_of[content]
             continue
@@ -108,14 +109,6 @@ def _header(tensors: Mapping[str, ir.TensorProtocol]) -> tuple[dict[str, Any], l
         offset += size
         kept.append(tensor)
     return {_METADATA: metadata, **header}, kept
-
-
-def _content_key(tensor: ir.TensorProtocol) -> Hashable:
-    """The key of tensors that are certainly the same: one object, or one place in one file."""
-    if isinstance(tensor, ir.ExternalTensor):
-        file = (str(tensor.path), stamps.marked(tensor))
-        return (*file, tensor.offset, tensor.nbytes, int(tensor.dtype), dimensions_of(tensor))
-    return id(tensor)
 
 
 def read(place: Path) -> dict[str, ir.TensorProtocol]:

@@ -4,12 +4,10 @@ All of it only reads: a model is never changed by looking at it, and no weight i
 """
 
 from onnxsmith.costs import Count as Count
-from onnxsmith.inspection.attributes import exact_attribute as exact_attribute
 from onnxsmith.inspection.attributes import plain_attribute as plain_attribute
-from onnxsmith.inspection.attributes import read_only as read_only
 from onnxsmith.inspection.attributes import shown_attribute as shown_attribute
-from onnxsmith.inspection.elements import differing as differing
 from onnxsmith.inspection.equality import Equality as Equality
+from onnxsmith.inspection.equality import are_same_floats as are_same_floats
 from onnxsmith.inspection.equality import equals as equals
 from onnxsmith.inspection.equality import is_same_graph as is_same_graph
 from onnxsmith.inspection.intermediate import ModelInputs as ModelInputs

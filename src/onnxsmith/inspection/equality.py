@@ -15,11 +15,13 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, described_type, printable
 from onnxsmith.errors import AttributeTypeError
+from onnxsmith.graphs.elements import differing, read_only
+from onnxsmith.graphs.identity import ISOMORPHIC
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
-from onnxsmith.inspection.attributes import exact_attribute, read_only, shown_attribute
-from onnxsmith.inspection.elements import differing
+from onnxsmith.graphs.sparse_tensor import SparseTensor
+from onnxsmith.inspection.attributes import shown_attribute
 from onnxsmith.inspection.node import Graph, Node
 from onnxsmith.inspection.nodes import Nodes, nodes_of
 
@@ -235,7 +237,7 @@ class _Comparison:
             self.tensors(first, second, where, address)
 
     def _plain(self, one: ir.Attr, two: ir.Attr, where: str, address: str) -> None:
-        if exact_attribute(one) != exact_attribute(two):  # NaN is what NaN is
+        if ISOMORPHIC.attribute(one) != ISOMORPHIC.attribute(two) and not are_same_floats(one, two):
             raise _Different(f"{where} is {shown_attribute(one)}, and {shown_attribute(two)}", address)
 
     def _bodies(self, left: Node, right: Node, name: str) -> Iterator[tuple[Graph, Graph]]:
@@ -249,12 +251,26 @@ class _Comparison:
 
 
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
-_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
+_TENSORS = (ir.AttributeType.TENSOR, ir.AttributeType.TENSORS, ir.AttributeType.SPARSE_TENSOR)
+_FLOATS = (ir.AttributeType.FLOAT, ir.AttributeType.FLOATS)
 
 
 def _tensors(attribute: ir.Attr) -> Sequence[ir.TensorProtocol]:
     value: Any = attribute.value
+    if attribute.type == ir.AttributeType.SPARSE_TENSOR:
+        return (SparseTensor(value),)
     return (value,) if attribute.type == ir.AttributeType.TENSOR else tuple(value)
+
+
+def are_same_floats(one: ir.Attr, two: ir.Attr) -> bool:
+    """True if two attributes are floats of the same values, and at most NaN is of another kind."""
+    if any(each.type not in _FLOATS or each.is_ref() or each.value is None for each in (one, two)):
+        return False
+    with np.errstate(over="ignore"):
+        left, right = (
+            np.asarray(each.value, np.float64).astype(np.float32).reshape(-1) for each in (one, two)
+        )
+    return left.shape == right.shape and not differing(left, right).any()
 
 
 def _given(node: ir.Node) -> list[ir.Value | None]:

@@ -11,10 +11,10 @@ import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, did_you_mean, printable
 from onnxsmith.errors import WeightError, boundary
+from onnxsmith.graphs.elements import Elements, read_only
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.sparse_tensor import SparseTensor
-from onnxsmith.inspection.attributes import Elements, read_only
 from onnxsmith.inspection.node import Graph
 from onnxsmith.inspection.nodes import nodes_of
 from onnxsmith.types.dtypes import DType

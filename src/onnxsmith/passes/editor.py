@@ -6,7 +6,7 @@ the graph, so that names, types, metadata and the log are right after every chan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.graph_inference import Functions
+from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
@@ -60,7 +61,7 @@ class Editor:
         self._names: set[str] = set()
         self._counts: dict[str, int] = {}
         self._arrays: dict[ir.Value, Array] = {}
-        self._shared: dict[tuple[ir.DataType, tuple[int, ...], bytes], ir.Value] = {}
+        self._shared: dict[Hashable, ir.Value] = {}
         self._output_places: dict[ir.Graph, dict[ir.Value, list[int]]] = {}
         self._functions = {function.graph: function for function in model.functions.values()}
         self._outer: dict[ir.Graph, ir.Node] = {}
@@ -228,9 +229,9 @@ class Editor:
 
     def shared_constant(self, tensor: ir.TensorProtocol, wanted: str) -> ir.Value:
         """An initializer for a tensor; a small one is the same for all that have its content."""
-        if tensor.nbytes > _SHARED_BYTES or tensor.dtype == ir.DataType.STRING:
+        if tensor.nbytes > _SHARED_BYTES:
             return self.initializer(tensor, wanted)
-        key = (tensor.dtype, dimensions_of(tensor), tensor.tobytes())
+        key = tensor_key(tensor)
         value = self._shared.get(key)
         if value is None or value.name not in self.model.graph.initializers:
             value = self._shared[key] = self.initializer(tensor, wanted)

@@ -8,11 +8,12 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.graph_inference import Functions
+from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states, loop_turns, scan_layout, scan_turns
-from onnxsmith.passes.values import inner_graphs, is_random, is_read, rank
+from onnxsmith.passes.values import inner_graphs, is_read, rank
 from onnxsmith.passes.worklist import NamedRule, Worklist
 from onnxsmith.schema import registry
 

@@ -13,13 +13,6 @@ Array: TypeAlias = NDArray[np.generic]
 #: A size: a number, the name that the model has for it, or None where nothing is known.
 Dimension: TypeAlias = int | str | None
 
-#: Operators whose results differ from run to run.
-RANDOM = frozenset(
-    {
-        "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"
-    }
-)  # fmt: skip
-
 
 def is_read(value: ir.Value) -> bool:
     """True if a node reads a value, or a graph gives it."""
@@ -137,15 +130,6 @@ def is_open_inside(node: ir.Node) -> bool:
 def has_graphs(node: ir.Node) -> bool:
     """True if a node has graphs inside."""
     return bool(node.attributes) and next(inner_graphs(node), None) is not None
-
-
-def is_random(node: ir.Node) -> bool:
-    """True if two runs of a node may give different results."""
-    if node.domain:
-        return False
-    if node.op_type == "Dropout":
-        return len(node.inputs) > 2 or int_attribute(node, "is_test", 1) == 0
-    return node.op_type in RANDOM
 
 
 def node_count(graph: ir.Graph | ir.Function) -> int:

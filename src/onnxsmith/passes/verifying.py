@@ -18,6 +18,7 @@ from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
+from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
@@ -26,7 +27,6 @@ from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.passes.edits import CONVERSION, noted
 from onnxsmith.passes.surgery.adding_outputs import with_outputs
 from onnxsmith.passes.surgery.holding import read, values_by_name
-from onnxsmith.passes.values import is_random
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.schema.default_version import default_opset_version
 

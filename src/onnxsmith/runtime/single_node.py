@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from onnxsmith.graphs.identity import value_key
 from onnxsmith.runtime import versions
 from onnxsmith.schema import registry
 from onnxsmith.schema.default_version import default_opset_version
@@ -218,27 +219,12 @@ def dense_array(sparse: onnx.SparseTensorProto) -> np.ndarray[Any, Any]:
     return dense
 
 
-def attribute_key(value: Any) -> Any:
-    """A hashable stand-in for an attribute's value; equal values of different types stay apart."""
-    if isinstance(value, np.ndarray):
-        array = cast("np.ndarray[Any, Any]", value)
-        content = tuple(array.reshape(-1).tolist()) if array.dtype.kind in "OUST" else array.tobytes()
-        return (array.dtype.str, array.dtype.name, array.shape, content)
-    if isinstance(value, tuple | list):
-        return (tuple, *map(attribute_key, cast("Sequence[Any]", value)))
-    if hasattr(value, "SerializeToString"):
-        return (type(value).__name__, value.SerializeToString(deterministic=True))
-    if isinstance(value, float):
-        return (float, value.hex())  # -0.0 is not 0.0, and a NaN equals itself
-    return (type(value), value)
-
-
 def cache_key(call: Call) -> tuple[Any, ...]:
     """The key that tells one runner from another."""
     return (
         call.op,
         call.input_types,
-        tuple((name, attribute_key(value)) for name, value in sorted(call.attributes.items())),
+        tuple((name, value_key(value)) for name, value in sorted(call.attributes.items())),
         call.output_count,
         tuple(call.captured.items()),
         call.opset_version,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from onnxsmith.core.recording import OpsetChoice, RecordedFunction
 from onnxsmith.core.target import ACTIVE, Target
 from onnxsmith.core.value import Array, Value
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.identity import number_of_call
 from onnxsmith.graphs.names import snake_case
 from onnxsmith.graphs.origins import SOURCE_KEY, written
 from onnxsmith.graphs.program import Program
@@ -260,7 +261,7 @@ def _key(
         kind = each.type
         if not isinstance(kind, TensorType) or kind.dtype not in _SHARED_DTYPES:
             return None
-    if op.domain or op.name == "Identity" or op.name.startswith(("Random", "Bernoulli", "Multinomial")):
+    if op.domain or op.name == "Identity":
         return None
     values: list[ValueRecord | None] = []
     for each in inputs:
@@ -270,10 +271,6 @@ def _key(
             values.append(each.record)
         else:
             return None
-    settings: list[tuple[str, Hashable]] = []
-    for name, value in sorted(attributes.items()):
-        setting = tuple(cast("list[Any]", value)) if isinstance(value, list) else value
-        if not isinstance(setting, int | float | str | tuple):
-            return None
-        settings.append((name, cast("Hashable", setting)))
-    return (op.name, output_count, *values, *settings)
+    if any(not isinstance(each, int | float | str | tuple | list) for each in attributes.values()):
+        return None
+    return number_of_call(op.name, values, attributes, output_count)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable
 
 import numpy as np
@@ -10,13 +9,10 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.function import BACKWARD_OF
-from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.graphs.identity import VALUE_NUMBER
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import noted
 from onnxsmith.passes.values import is_read
-
-#: Weights that are larger are equal only if they are the same tensor: nothing so large is read to compare it.
-_COMPARED_BYTES = 1 << 20
 
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
@@ -104,8 +100,7 @@ def share_constants(edit: Editor) -> int:
         tensor = value.const_value
         if tensor is None or value.is_graph_input() or value.is_graph_output() or not edit.is_fixed(value):
             continue
-        key = content_key(tensor)
-        first = seen.setdefault(key, value)
+        first = seen.setdefault(VALUE_NUMBER.tensor(tensor), value)
         if first is value:
             continue
         for use in value.uses():
@@ -113,19 +108,6 @@ def share_constants(edit: Editor) -> int:
         del graph.initializers[name]
         count += 1
     return count
-
-
-def content_key(tensor: ir.TensorProtocol) -> Hashable:
-    """The key that two tensors of one content share; large ones and text are equal to themselves alone."""
-    if (
-        isinstance(tensor, ir.LazyTensor)
-        or tensor.dtype == ir.DataType.STRING
-        or tensor.nbytes > _COMPARED_BYTES
-    ):
-        return id(tensor)
-    content = tensor.tobytes()
-    digest = content if len(content) <= 64 else hashlib.blake2b(content, digest_size=16).digest()
-    return (tensor.dtype, dimensions_of(tensor), digest)
 
 
 def drop_unread_initializers(edit: Editor) -> int:

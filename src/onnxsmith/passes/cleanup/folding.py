@@ -20,11 +20,12 @@ from onnxsmith.core.operator import Operator, operator
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.graph_inference import State, Walk
+from onnxsmith.graphs.identity import is_random, value_number
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
-from onnxsmith.passes.values import Array, has_graphs, has_references, is_random
+from onnxsmith.passes.values import Array, has_graphs, has_references
 from onnxsmith.types.value_types import TensorType
 
 #: Results up to this size are always kept.
@@ -159,14 +160,7 @@ def _is_only_for(edit: Editor, node: ir.Node, small: int) -> bool:
 
 def _is_same(left: ir.Node, right: ir.Node) -> bool:
     """True if two nodes do the same to a constant, so that they will be one."""
-    if left is right:
-        return True
-    return (
-        (left.domain, left.op_type) == (right.domain, right.op_type)
-        and all(a is b for a, b in zip(left.inputs, right.inputs, strict=False))
-        and {name: each.value for name, each in left.attributes.items()}
-        == {name: each.value for name, each in right.attributes.items()}
-    )
+    return left is right or ((number := value_number(left)) is not None and number == value_number(right))
 
 
 class _Run:

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit
-from onnxsmith.passes.cleanup.constants import content_key
+from onnxsmith.graphs.identity import value_number
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.values import has_graphs, inner_graphs, is_random
+from onnxsmith.passes.values import has_graphs, inner_graphs
 
 
 def share_nodes(edit: Editor) -> int:
@@ -37,7 +37,7 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
             ]
             stack.extend(inner)
             continue
-        key = _key(node)
+        key = value_number(node)
         if key is None:
             continue
         first = next((scope[key] for scope in scopes if key in scope), None)
@@ -53,38 +53,3 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
         edit.log.add(Edit(edit.pass_name, "common subexpression", removed, (), first.outputs[0].name))
         count += 1
     return count
-
-
-def _key(node: ir.Node) -> Hashable | None:
-    """The key that two equal nodes share; None for nodes that are equal to none."""
-    if is_random(node) or not node.outputs or (not node.inputs and node.op_type != "Constant"):
-        return None
-    if node.domain not in ("", "ai.onnx.ml"):
-        return None  # nobody knows whether it gives the same twice
-    attributes: list[Hashable] = []
-    for name, attribute in sorted(node.attributes.items()):
-        content = _content(attribute)
-        if content is None:
-            return None
-        attributes.append((name, content))
-    return (
-        node.domain,
-        node.op_type,
-        tuple([id(each) for each in node.inputs]),
-        tuple([bool(each.name) for each in node.outputs]),
-        tuple(attributes),
-    )
-
-
-def _content(attribute: ir.Attr) -> Hashable | None:
-    if attribute.is_ref():
-        return ("reference", attribute.ref_attr_name)
-    match attribute.type:
-        case ir.AttributeType.TENSOR:
-            return content_key(attribute.as_tensor())
-        case ir.AttributeType.INTS | ir.AttributeType.FLOATS | ir.AttributeType.STRINGS:
-            return (attribute.type, repr(tuple(attribute.value)))  # tells 0.0 from -0.0, which are equal
-        case ir.AttributeType.INT | ir.AttributeType.FLOAT | ir.AttributeType.STRING:
-            return (attribute.type, repr(attribute.value))
-        case _:
-            return None

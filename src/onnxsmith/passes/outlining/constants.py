@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.identity import EXACT, SMALL_BYTES
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.sparse_tensor import SparseTensor
-from onnxsmith.passes.outlining.labels import SMALL, attribute_key
 from onnxsmith.passes.outlining.wiring import constant_attribute
 
 #: Shapes, axes and the like: initializers of so few integers belong to the structure, not to the weights.
@@ -20,10 +20,10 @@ def constant_of(values: Sequence[ir.Value]) -> ir.Attr | None:
     first = _constant(values[0])
     if first is None:
         return None
-    key = (first.name, attribute_key(first))
+    key = (first.name, EXACT.attribute(first))
     for value in values[1:]:
         other = None if value is values[0] else _constant(value)
-        if value is not values[0] and (other is None or (other.name, attribute_key(other)) != key):
+        if value is not values[0] and (other is None or (other.name, EXACT.attribute(other)) != key):
             return None
     return first
 
@@ -46,7 +46,7 @@ def _constant(value: ir.Value) -> ir.Attr | None:
 
 def _is_large(attribute: ir.Attr) -> bool:
     """True if it is a weight in the form of a node: a function has no place for one beside the file."""
-    return attribute.type == ir.AttributeType.TENSOR and attribute.as_tensor().nbytes > SMALL
+    return attribute.type == ir.AttributeType.TENSOR and attribute.as_tensor().nbytes > SMALL_BYTES
 
 
 def is_fixed(value: ir.Value) -> bool:

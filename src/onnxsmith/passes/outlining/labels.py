@@ -6,15 +6,11 @@ A label holds all of it and no digest, so that what has equal labels needs no fu
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import cast
 
 import onnx_ir as ir
 
-#: Tensors beyond this many bytes are compared by identity: they are weights, and are not read.
-SMALL = 4096
-_FEW_STRINGS = 64
-#: Stands for a value that comes from outside.
-LEAF = -1
+from onnxsmith.graphs.identity import EXACT, OUTSIDE
+
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
@@ -30,7 +26,8 @@ class Labels:
         """Equal for nodes that compute the same of what they are given."""
         found = self._known.get(node)
         if found is None:
-            label = _node_label(node, {})
+            # Repetitions are walked input by input: those that are left out count.
+            label = (len(node.inputs), EXACT.node(node, lambda _: OUTSIDE, EXACT.graph))
             found = self._known[node] = self._numbers.setdefault(label, len(self._numbers))
         return found
 
@@ -47,79 +44,3 @@ class Labels:
     def alone(self, node: ir.Node) -> int:
         """A label that no other node has."""
         return self._numbers.setdefault(("alone", id(node)), len(self._numbers))
-
-
-def _node_label(node: ir.Node, inner: dict[ir.Value, int]) -> Hashable:
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    names = sorted(node.attributes)
-    return (
-        (domain, node.op_type, node.overload, len(node.outputs)),
-        tuple(value is None for value in node.inputs),
-        tuple(bool(value.name) for value in node.outputs),
-        tuple((name, attribute_key(node.attributes[name], inner)) for name in names),
-    )
-
-
-def attribute_key(attribute: ir.Attr, inner: dict[ir.Value, int] | None = None) -> Hashable:
-    """Equal for attributes with equal values, to the bit."""
-    if attribute.is_ref():
-        return ("reference", attribute.ref_attr_name, int(attribute.type))
-    kind, value = attribute.type, attribute.value
-    numbers = {} if inner is None else inner
-    match kind:
-        case ir.AttributeType.INT | ir.AttributeType.STRING:
-            said: Hashable = value
-        case ir.AttributeType.INTS | ir.AttributeType.STRINGS:
-            said = tuple(value)
-        case ir.AttributeType.FLOAT | ir.AttributeType.FLOATS:
-            said = repr(value)  # tells -0.0 from 0.0, and nan from nothing
-        case ir.AttributeType.TENSOR:
-            said = tensor_key(value)
-        case ir.AttributeType.TENSORS:
-            said = tuple(tensor_key(each) for each in value)
-        case ir.AttributeType.GRAPH:
-            said = _graph_label(value, numbers)
-        case ir.AttributeType.GRAPHS:
-            said = tuple(_graph_label(each, numbers) for each in value)
-        case _:
-            said = id(value)
-    return (int(kind), said)
-
-
-def tensor_key(tensor: ir.TensorProtocol) -> Hashable:
-    """Equal for small tensors with equal elements; a large one equals only itself."""
-    shape = tuple(str(each) for each in tensor.shape)
-    if tensor.dtype == ir.DataType.STRING:
-        is_small = tensor.size <= _FEW_STRINGS
-        return (
-            ("strings", shape, tuple(cast("list[bytes]", tensor.numpy().ravel().tolist())))
-            if is_small
-            else id(tensor)
-        )
-    if tensor.nbytes > SMALL:
-        return ("large", id(tensor))
-    return (int(tensor.dtype), shape, tensor.tobytes())
-
-
-def _graph_label(graph: ir.Graph, numbers: dict[ir.Value, int]) -> Hashable:
-    """A graph inside a node; a value that it takes from outside only says that there is one."""
-
-    def declared(value: ir.Value) -> Hashable:
-        numbers[value] = len(numbers)
-        return (repr(value.type), repr(value.shape))
-
-    inputs = tuple(declared(value) for value in graph.inputs)
-    weights = tuple(
-        (declared(value), None if value.const_value is None else tensor_key(value.const_value))
-        for value in graph.initializers.values()
-    )
-    nodes: list[Hashable] = []
-    for node in graph:
-        refs = tuple(LEAF if value is None else numbers.get(value, LEAF) for value in node.inputs)
-        nodes.append((_node_label(node, numbers), refs))
-        for value in node.outputs:
-            numbers[value] = len(numbers)
-    outputs = tuple(
-        (numbers.get(value, LEAF), repr(value.type), repr(value.shape)) for value in graph.outputs
-    )
-    return (inputs, weights, tuple(nodes), outputs)

@@ -8,12 +8,12 @@ from typing import TypeVar, cast
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.copying import Copier
 from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.module_scopes import parts_of_name
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY, sources_in, stored_sources
 from onnxsmith.passes.outlining.constants import constant_of, is_fixed
-from onnxsmith.passes.outlining.copying import NodeCopy
 from onnxsmith.passes.outlining.naming import snake_words, value_name
 from onnxsmith.passes.outlining.part import Scope
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, graphs_by_name
@@ -135,7 +135,14 @@ class Repetition:
     def _generic(self, place: int, made: dict[ir.Value, ir.Value], names: Identifiers) -> ir.Node:
         """The node at a place as it is in all repetitions."""
         nodes = [self.wiring.nodes[each.nodes[place]] for each in self.members]
-        result = NodeCopy(iter(self._inside(place, made)), names).node(nodes[0], made)
+        used = filter(None, self._inside(place, made))
+        copier = Copier(
+            name=lambda name, kind: None if kind == "node" else names.unique(value_name([name], (), kind)),
+            outside=lambda _: next(used),
+            has_type=ir.Value.is_graph_output,  # others may differ from layer to layer
+        )
+        result = copier.node(nodes[0], {})
+        made.update(zip(nodes[0].outputs, result.outputs, strict=True))
         result.metadata_props.clear()
         result.metadata_props.update(_merged_metadata(nodes))
         notes_of(result).update(shared([notes_of(each) for each in nodes]))

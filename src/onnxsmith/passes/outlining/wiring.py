@@ -12,7 +12,8 @@ from typing import cast
 
 import onnx_ir as ir
 
-from onnxsmith.passes.outlining.labels import LEAF, Labels
+from onnxsmith.graphs.identity import OUTSIDE
+from onnxsmith.passes.outlining.labels import Labels
 from onnxsmith.passes.outlining.part import Scope
 from onnxsmith.passes.values import has_graphs, has_references, inner_graphs
 
@@ -88,7 +89,7 @@ class Wiring:
                 if value is not None and source in own:
                     entry += (number[source], cast(int, value.index()))
                 else:
-                    entry.append(LEAF)
+                    entry.append(OUTSIDE)
             key.append(tuple(entry))
         return Segment(tuple(order), tuple(key), scope)
 

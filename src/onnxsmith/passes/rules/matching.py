@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.identity import is_random
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.rules.annotations import type_mismatch
 from onnxsmith.passes.rules.bindings import Bindings, Part, Watcher, labelled, shown
@@ -29,7 +30,7 @@ from onnxsmith.passes.rules.pattern import (
     Result,
 )
 from onnxsmith.passes.rules.same_functions import has_functions
-from onnxsmith.passes.values import is_random, is_read, rank
+from onnxsmith.passes.values import is_read, rank
 from onnxsmith.schema.inference.signature import parameter_at
 
 #: Steps that looking for one pattern at one node may take, and more for each node of the pattern.

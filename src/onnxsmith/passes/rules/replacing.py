@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OperatorNotInOpsetError, OpsetConflictError, RuleError
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.identity import array_key
 from onnxsmith.graphs.ir_maker import IrMaker
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.opsets import OpsetVersions
@@ -227,8 +228,7 @@ class Recording:
 
 
 def _is_equal(left: Array, right: Array) -> bool:
-    is_small = left.nbytes <= _COMPARED_BYTES and (left.dtype, left.shape) == (right.dtype, right.shape)
-    return is_small and left.tobytes() == right.tobytes()
+    return left.nbytes == right.nbytes <= _COMPARED_BYTES and array_key(left) == array_key(right)
 
 
 def _use(node: NodeRecord) -> Use:

@@ -1,17 +1,17 @@
 """Functions compared by what they do: those of a model with those of the scripts that a rule calls.
 
-Places in the source and names of nodes do not count, and an opset in which all operators mean the same is the same.
+Places in the source and names do not count, and an opset in which all operators mean the same is the same.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-import onnx
 import onnx_ir as ir
 
+from onnxsmith.graphs.identity import ISOMORPHIC
 from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.records import AnyFunction, FunctionRecord, NodeRecord
 from onnxsmith.schema import registry
@@ -37,27 +37,13 @@ def _misfit(function: FunctionRecord, imports: Mapping[str, int]) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _content_of(function: FunctionRecord) -> bytes:
+def _content_of(function: FunctionRecord) -> Hashable:
     return content(function_to_ir(function))
 
 
-def content(function: ir.Function) -> bytes:
+def content(function: ir.Function) -> Hashable:
     """The content of a function, in the opsets that it imports."""
-    proto = ir.serde.serialize_function(function)
-    for name in ("metadata_props", "value_info", "doc_string", "opset_import"):
-        proto.ClearField(name)
-    _forget_places(proto.node)
-    return proto.SerializeToString(deterministic=True)
-
-
-def _forget_places(nodes: Iterable[onnx.NodeProto]) -> None:
-    for node in nodes:
-        node.name = node.doc_string = ""
-        node.ClearField("metadata_props")
-        for attribute in node.attribute:
-            _forget_places(attribute.g.node)
-            for graph in attribute.graphs:
-                _forget_places(graph.node)
+    return ISOMORPHIC.function(function, versions=False)
 
 
 def needed_functions(

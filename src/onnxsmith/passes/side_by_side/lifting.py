@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.identity import is_random
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.side_by_side.bodies import chosen_value
 from onnxsmith.passes.side_by_side.failing import DIVIDING, cannot_fail, keeps_size
@@ -22,7 +23,6 @@ from onnxsmith.passes.values import (
     has_graphs,
     has_references,
     int_attribute,
-    is_random,
     rank,
 )
 from onnxsmith.schema.elementwise_operators import ELEMENTWISE

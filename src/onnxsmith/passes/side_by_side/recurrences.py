@@ -9,10 +9,12 @@ infinite on the way: the model asks, and goes turn by turn where it may be. For 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import onnx_ir as ir
 
+from onnxsmith.passes.copying import copier
 from onnxsmith.passes.editor import Attempt
 from onnxsmith.passes.loop_turns import loop_turns
 from onnxsmith.passes.side_by_side.bodies import body_graph, body_input
@@ -207,9 +209,11 @@ def _one_by_one(
     """The same turn by turn, in the steps of the body. There is one turn more: runtimes refuse a `Scan` of none."""
     at, kind = lifter.at, given.dtype
     assert kind is not None
-    copies: dict[ir.Value, ir.Value] = {of.held: body_input(at, "state", kind)}
+    state = body_input(at, "state", kind)
+    copies: dict[ir.Value, ir.Value | None] = {of.held: state}
     lines: list[ir.Value] = []
-    inputs = [copies[of.held]]
+    inputs = [state]
+    copy = copier(at)
 
     def gone_through(value: ir.Value) -> ir.Value:
         lines.append(at.op("Pad", value, at.constant([0, 1])))
@@ -226,11 +230,13 @@ def _one_by_one(
         if value not in copies:
             node = value.producer()
             assert node is not None
-            given_inputs = [copied(each) for each in node.inputs if each is not None]
-            copies[value] = at.op(node.op_type, *given_inputs, like=value)
-        return copies[value]
+            for each in node.inputs:
+                if each is not None:
+                    copied(each)
+            at.made.append(copy.place(node, copies))
+        return cast(ir.Value, copies[value])
 
-    body = body_graph(at, "turn", inputs, lambda: [copied(update), at.op("Identity", copies[update])])
+    body = body_graph(at, "turn", inputs, lambda: [copied(update), at.op("Identity", copied(update))])
     _, numbers = at.ops("Scan", given, *lines, outputs=2, num_scan_inputs=len(lines), body=body)
     return at.op("Slice", numbers, at.constant([0]), lifter.count, at.constant([0]))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from onnxsmith.graphs import files
+from onnxsmith.graphs.identity import IDENTICAL
 from onnxsmith.passes.surgery.holding import Held
 
 
@@ -44,14 +44,9 @@ def _free(identifier: ir.OperatorIdentifier, *models: Held) -> ir.OperatorIdenti
 
 
 def _are_equal(one: ir.Function, other: ir.Function) -> bool:
-    if one is other:
-        return True
-    return _content(one) == _content(other)
-
-
-def _content(function: ir.Function) -> bytes:
-    alone = ir.Model(ir.Graph([], [], nodes=[]), ir_version=10, functions=[function])
-    return files.to_proto(alone).functions[0].SerializeToString(deterministic=True)
+    return one is other or (
+        one.opset_imports == other.opset_imports and IDENTICAL.function(one) == IDENTICAL.function(other)
+    )
 
 
 def _rename(held: Held, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier]) -> None:

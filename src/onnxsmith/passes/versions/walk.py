@@ -15,6 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit, NodeNote
+from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import CONVERSION, EditLog, noted
@@ -139,8 +140,7 @@ class Conversion(Editor):
             return None
         # Sixty-four elements are enough for whatever was an attribute.
         if any(each is not first for each in passed) and any(
-            each is None or each.size > 64 or each.dtype != first.dtype or each.tobytes() != first.tobytes()
-            for each in passed
+            each is None or each.size > 64 or tensor_key(each) != tensor_key(first) for each in passed
         ):
             return None
         return first

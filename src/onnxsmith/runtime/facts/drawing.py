@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from onnxsmith.graphs import identity
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Array, Site
 from onnxsmith.runtime.facts.fact import Family, Probe, Refusal, Rewrite
@@ -20,17 +21,7 @@ from onnxsmith.types.dtypes import DType
 FAMILY = Family()
 
 #: Operators whose results are more than a function of their inputs.
-RANDOM = frozenset(
-    {
-        "Bernoulli",
-        "Dropout",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    }
-)
+RANDOM = identity.RANDOM | {"Dropout"}
 #: How many numbers of a seed are drawn when the session is made, and kept in it.
 _FIRST = 4096
 _SEED_REASON = "a seed is the state that a session begins with, so that each run gives other numbers"
