@@ -30,7 +30,7 @@ from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, in_own_byte_order
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 _ARRAY = np.ndarray
@@ -313,9 +313,7 @@ def _to_array(value: Any) -> Any:
     if isinstance(value, EagerTensor):
         value = value.array
     if isinstance(value, np.ndarray):
-        array = cast("np.ndarray[Any, Any]", value)
-        # Runtimes read the bytes as they lie in memory.
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        return in_own_byte_order(cast("np.ndarray[Any, Any]", value))
     if isinstance(value, list):
         return [_to_array(each) for each in cast("list[Any]", value)]
     if isinstance(value, Value):
