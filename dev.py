@@ -459,6 +459,12 @@ def alone(arguments: list[str]) -> int:
     return run(PYTHON, "-m", "tools.mutants.alone", *arguments)
 
 
+def calls(arguments: list[str]) -> int:
+    """Count the functions of ours that a cached call and a first call enter: [--list NAME]."""
+    ensure({"dev"})
+    return run(PYTHON, "-m", "tools.count_calls", *arguments)
+
+
 def check(arguments: list[str]) -> int:
     """Run every static check: lint, layers, sizes, types that say nothing, English, stubs, the indexes, types."""
     if arguments:
@@ -521,6 +527,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "laws": laws,
     "mutants": mutants,
     "alone": alone,
+    "calls": calls,
     "release": release,
     "hooks": hooks,
 }

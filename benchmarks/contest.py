@@ -6,6 +6,7 @@ The context carries what the command line asked for.
 from __future__ import annotations
 
 import importlib.util
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,11 +63,12 @@ def contest(
     per_second: float,
     check: Callable[[object], None] | None = None,
     clock: Clock = time.process_time,
+    choose: Callable[[Sequence[float]], float] = statistics.median,
 ) -> list[Row]:
     """Time our function and every peer that is there, in turns; one row for each peer.
 
     `per_second` converts seconds to the unit. `check` gets every contestant's result once, before any is timed.
-    `clock` is the process's CPU time unless given.
+    `clock` is the process's CPU time unless given; `choose` takes one of the times of several rounds.
     """
     runners: dict[str, Callable[[], object]] = {OURS: ours}
     if check is not None:
@@ -84,7 +86,7 @@ def contest(
             runners[peer.name] = runner
         except Exception as problem:
             missing[peer.name] = _failure(problem)
-    seconds = time_in_turns(runners, clock=clock)
+    seconds = time_in_turns(runners, clock=clock, choose=choose)
     return [
         Row(
             name,

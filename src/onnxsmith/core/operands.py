@@ -52,7 +52,10 @@ def dtype_of(*values: Operand | None) -> DType | None:
     for value in values:
         if isinstance(value, NumberValue):
             continue
-        if isinstance(value, Value | Stored):
+        if isinstance(value, TensorValue) and not value.is_symbolic:
+            if (dtype := value.dtype) is not None:
+                return dtype
+        elif isinstance(value, Value | Stored):
             kind = value.known.type
             if isinstance(kind, TensorType) and kind.dtype is not None:
                 return kind.dtype

@@ -37,15 +37,17 @@ class Operator:
         self.version_to_record = None if is_implicit else version
         self.__name__ = self.__qualname__ = definition.name
         #: Calls of a form that was run before, answered without binding them again; the eager target sets it.
-        self.recall: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None
+        self.recall: Callable[[tuple[Any, ...], dict[str, Any], object], Any] | None = None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
             recall = self.recall
-            if recall is not None and ACTIVE.get() is None:
-                result = recall(args, kwargs)
-                if result is not MISS:
-                    return result
+            if recall is not None:
+                active = ACTIVE.get()
+                if active is None or active.recording is None:
+                    result = recall(args, kwargs, active)
+                    if result is not MISS:
+                        return result
             return call(self, args, kwargs)
         except OnnxsmithError as error:
             error.locate_at_caller()

@@ -35,7 +35,7 @@ class AnyOperator(Protocol):
     """One operator of one opset version, ready to be called."""
 
     #: Answers calls of a form that was run before; see `Operator.recall`.
-    recall: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None
+    recall: Callable[[tuple[Any, ...], dict[str, Any], object], Any] | None
 
     @property
     def definition(self) -> OperatorDef:

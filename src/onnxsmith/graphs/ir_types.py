@@ -10,7 +10,7 @@ import onnx
 
 from onnxsmith.errors import InvalidModelError
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, in_own_byte_order
 from onnxsmith.types.value_types import (
     UNKNOWN_TENSOR,
     AnyValueType,
@@ -84,9 +84,7 @@ def array_to_ir(array: np.ndarray[Any, Any], name: str | None = None) -> ir.Tens
         return ir.StringTensor(
             np.array(flat, dtype=object).reshape(array.shape), shape=ir.Shape(array.shape), name=name
         )
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    return ir.Tensor(array, dtype=ir.DataType(int(dtype)), name=name)
+    return ir.Tensor(in_own_byte_order(array), dtype=ir.DataType(int(dtype)), name=name)
 
 
 def proto_of_type(kind: AnyValueType) -> onnx.TypeProto:

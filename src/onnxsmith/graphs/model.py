@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 
 import onnx
 
+from onnxsmith.core.call_cache import CHOICE
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.diagnostics import described_type, printable
 from onnxsmith.errors import (
@@ -45,6 +46,7 @@ from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import Isolation, check_options, isolation
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.model_calls import ModelCalls, form_of, of_arrays
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
@@ -58,7 +60,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = ("handed_over", "is_proto_only", "place", "run_within")
+_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "place", "run_within")
 
 
 @with_capabilities
@@ -92,6 +94,9 @@ class Model:
     #: What runs where optional inputs are given, by their names.
     _without_defaults: dict[frozenset[str], Model]
 
+    #: Made by the first call.
+    _made_calls: ModelCalls | None = None
+
     @boundary
     def __init__(self, model: ir.Model) -> None:
         if not isinstance(cast(object, model), ir.Model):
@@ -106,7 +111,6 @@ class Model:
         #: The graph as it was recorded, until somebody asks for onnx-ir: then that is the model.
         self._held: ir.Model | ModelRecord = model
         self._conditions = size_conditions.read(model.metadata_props)
-        self._run: Run | None = None
         self._without_defaults = {}
 
     @property
@@ -298,11 +302,38 @@ class Model:
             model, values = self._bind(args, kwargs, graph)
             results = call_model(graph, model.ir, values)
             return results[0] if len(results) == 1 else results
-        model, feeds = self._bind(args, kwargs)
-        if model._run is None:
-            model._run = model._make_runner()
-        outputs = model._run(feeds)
+        run, values = None, args
+        if (calls := self._made_calls) is not None:
+            try:
+                if kwargs and len(args) + len(kwargs) == len(calls.names):
+                    values = (*args, *map(kwargs.__getitem__, calls.names[len(args) :]))
+                    run = calls.known.find((CHOICE.get(), *map(form_of, values)))
+                elif not kwargs:
+                    run = calls.known.find((CHOICE.get(), *map(form_of, args)))
+            except (AttributeError, KeyError, TypeError):
+                pass  # what is no array, or no name of an input
+        if run is None:
+            run, values = self._prepared(args, kwargs)
+        outputs = run(values)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _prepared(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Run, Sequence[Any]]:
+        """The session of a call and its inputs; remembered for calls of the same form."""
+        model, feeds = self._bind(args, kwargs)
+        try:
+            run = model._session()
+        except NotRunnableError as error:
+            raise model._diagnosed(error, feeds) from error.__cause__
+        if model is self:
+            self._calls.learn(args, kwargs, feeds, run)
+        return run, feeds
+
+    @property
+    def _calls(self) -> ModelCalls:
+        # All threads get the one that was entered first.
+        return self._made_calls or self.__dict__.setdefault(
+            "_made_calls", ModelCalls(self.inputs, self.optional_inputs)
+        )
 
     @boundary
     def run(
@@ -328,7 +359,7 @@ class Model:
         limits = isolation(isolated=isolated, timeout=timeout, memory=memory)
         if len(inputs) == 1 and not named and self._is_by_name(inputs[0]):
             inputs, named = (), dict(inputs[0])
-        check_options(named, [port.name for port in (*self.inputs, *self.optional_inputs)])
+        check_options(named, self._calls.all_names)
         if limits is None:
             return self(*inputs, **named)
         active = ACTIVE.get()
@@ -363,7 +394,7 @@ class Model:
         """True if this is a mapping of inputs by name, and not the value of an input that is itself a map."""
         if not isinstance(given, Mapping):
             return False
-        ports = (*self.inputs, *self.optional_inputs)
+        ports = (*self._calls.ports, *self._calls.optional)
         takes_map = bool(ports) and not isinstance(ports[0].type, TensorType | SequenceType)
         return not takes_map or set(cast("Mapping[object, object]", given)) <= {port.name for port in ports}
 
@@ -377,15 +408,24 @@ class Model:
         >>> run([np.float32([1.0, 2.0])])
         array([2., 3.], dtype=float32)
         """
-        if self._run is None:
-            self._run = self._make_runner()
-        run = self._run if not self._conditions else self._checking(self._run)
-        if len(self.outputs) == 1:
-            return lambda arrays: run(arrays)[0]
-        return lambda arrays: tuple(run(arrays))
+        return of_arrays(self.native_runner())
+
+    def native_runner(self) -> Run:
+        """A function from arrays in the byte order of the machine, as a list, to the list of outputs.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).native_runner()([np.float32([1.0, 2.0])])
+        [array([2., 3.], dtype=float32)]
+        """
+        try:
+            run = self._session()
+        except NotRunnableError as error:
+            return self._refusing(error)
+        return run if not self._conditions else self._checking(run)
 
     def _checking(self, run: Run) -> Run:
-        ports = self.inputs
+        ports = self._calls.ports
 
         def check_and_run(feeds: Sequence[RunValue]) -> list[RunValue]:
             size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
@@ -393,11 +433,12 @@ class Model:
 
         return check_and_run
 
-    def _make_runner(self) -> Run:
-        try:
-            run = model_runtime().load(self.handed_over(), self._find_node(), self._objection)
-        except NotRunnableError as error:
-            return self._refusing(error)
+    def _session(self) -> Run:
+        """The session of the runtime that this context chooses; NotRunnableError where nothing runs the model."""
+        return self._calls.sessions.get_or_make(CHOICE.get(), self._make_session)
+
+    def _make_session(self) -> Run:
+        run = model_runtime().load(self.handed_over(), self._find_node(), self._objection)
 
         def run_or_say_why(feeds: Sequence[RunValue]) -> list[RunValue]:
             try:
@@ -407,11 +448,10 @@ class Model:
 
         return run_or_say_why
 
-    def _refusing(self, error: NotRunnableError) -> Callable[[Sequence[Any]], list[Any]]:
-        """Says, on the inputs, why the model cannot run; who is called again is asked again."""
+    def _refusing(self, error: NotRunnableError) -> Run:
+        """Says, on the inputs, why the model cannot run."""
 
-        def refuse(feeds: Sequence[Any]) -> list[Any]:
-            self._run = None
+        def refuse(feeds: Sequence[RunValue]) -> list[RunValue]:
             raise self._diagnosed(error, feeds)
 
         return refuse
@@ -451,16 +491,17 @@ class Model:
 
         That is the model itself, unless optional inputs are given: then the one that must be given them.
         """
-        ports = self.inputs
+        calls = self._calls
+        ports = calls.ports
         if args and hasattr(args[0], "columns"):
             model_inputs.refuse_frame(ports, args[0], self._held.metadata_props)
-        is_plain = len(args) <= len(ports) and (not kwargs or kwargs.keys() <= {each.name for each in ports})
-        optional = () if is_plain else self.optional_inputs
+        is_plain = len(args) <= len(ports) and (not kwargs or kwargs.keys() <= set(calls.names))
+        optional = () if is_plain else calls.optional
         given = model_inputs.by_name(ports, optional, args, kwargs)
         replaced = frozenset(each.name for each in optional if given.get(each.name) is not None)
         model = self if not replaced else self._requiring(replaced)
         order = [each.name for each in (*ports, *optional)]
-        ports = model.inputs
+        ports = model._calls.ports
         feeds: list[Any] = []
         for port in ports:
             value = given[port.name]
@@ -618,7 +659,6 @@ class RawModel(Model):
 
     def __init__(self, proto: onnx.ModelProto) -> None:
         self._proto = proto
-        self._run = None
         self._without_defaults = {}
 
     @boundary

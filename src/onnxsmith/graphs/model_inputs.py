@@ -115,7 +115,7 @@ def feed(port: Port, value: Any) -> Any:
     array = given_array(value, dtype, Place("the model", f"'{port.name}'", remedy=remedy))
     given = DType.from_numpy(array.dtype)
     if dtype is not None and given is not dtype:
-        raise _wrong_dtype(port, dtype, str(array.dtype))
+        raise _wrong_dtype(port, dtype, str(getattr(value, "dtype", array.dtype)))
     if shape is not None and not _fits(array.shape, shape):
         raise _wrong_shape(port, shape, array.shape)
     return array

@@ -24,6 +24,7 @@ from onnxsmith.numpy.grown_rows import GrownRows
 from onnxsmith.numpy.recorded import recorded, tensor_given
 from onnxsmith.numpy.registry import FUNCTIONS, public
 from onnxsmith.runtime.tensor import EagerTensor
+from onnxsmith.types.dtypes import in_own_byte_order
 
 
 def array_of(value: object) -> Array:
@@ -43,7 +44,7 @@ def array_of(value: object) -> Array:
     if made.dtype == object:
         raise _not_numbers(made, given)
     dtypes.check(made.dtype)
-    return Array(made if made.dtype.isnative else made.astype(made.dtype.newbyteorder("=")))
+    return Array(in_own_byte_order(made))
 
 
 def _not_numbers(made: np.ndarray[Any, Any], given: object) -> InputTypeError | OutOfBoundsError:

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import defs
 
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.errors import MissingDependencyError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.rewriting.scopes import operators_of
 from onnxsmith.graphs.session_model import SessionModel
@@ -34,7 +35,6 @@ from onnxsmith.runtime.opening import Opened, open_session
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
 from onnxsmith.runtime.reference_trust import warned_of_call
 from onnxsmith.runtime.retelling import open_as_it_can
-from onnxsmith.runtime.sessions import RunnerCache
 from onnxsmith.runtime.settings import DEFAULT_CACHE_SIZE, Settings, chosen, current
 from onnxsmith.runtime.single_node import Call, InputType
 from onnxsmith.schema.definition import OperatorDef
@@ -108,15 +108,15 @@ def prepare(
     return runners().get_or_make(single_node.cache_key(call), make)
 
 
-_default_runners: RunnerCache[Any] = RunnerCache(DEFAULT_CACHE_SIZE)
+_default_runners: CallCache[Any] = CallCache(DEFAULT_CACHE_SIZE)
 
 
 @functools.lru_cache(maxsize=16)
-def _runners_under(settings: Settings) -> RunnerCache[Any]:
-    return RunnerCache(settings.cache_size)
+def _runners_under(settings: Settings) -> CallCache[Any]:
+    return CallCache(settings.cache_size)
 
 
-def runners() -> RunnerCache[Any]:
+def runners() -> CallCache[Any]:
     """The runners kept under the settings of this context.
 
     A caller may keep what it made of a runner there, too, under a key of its own, to find it again sooner than
@@ -193,7 +193,7 @@ def _candidates(settings: Settings) -> list[Source]:
 
 def _run_by_rank(call: Call, settings: Settings) -> Run:
     """For what runtimes take only with known ranks: one runner for each combination of ranks that comes along."""
-    by_rank: RunnerCache[Runner] = RunnerCache(_MOST_RANKS)
+    by_rank: CallCache[Runner] = CallCache(_MOST_RANKS)
 
     def run(inputs: Sequence[Any]) -> list[Any]:
         ranks = tuple(each.ndim if isinstance(each, np.ndarray) else None for each in inputs)

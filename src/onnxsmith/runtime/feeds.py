@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
 
-import numpy as np
-
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.graphs.run_values import Run as Run
 from onnxsmith.runtime import onnxruntime_api
@@ -53,25 +51,6 @@ def runner_over(session: Session, names: Sequence[str], types: Sequence[InputTyp
     if plain_inputs:
         return _plain_runner(session, [names[k] for k in positions], positions, output_names, recover)
     return _converting_runner(session, names, types, positions, output_names, recover)
-
-
-def in_own_byte_order(run: Run) -> Run:
-    """Run on arrays of any byte order: ONNX Runtime reads their memory in that of the machine, whatever they say."""
-
-    def run_native(inputs: Sequence[RunValue]) -> list[RunValue]:
-        for each in inputs:
-            if each.__class__ is np.ndarray and not cast(Array, each).dtype.isnative:
-                return run([_native(value) for value in inputs])
-        return run(inputs)
-
-    return run_native
-
-
-def _native(value: RunValue) -> RunValue:
-    if not isinstance(value, np.ndarray):
-        return value
-    array = cast(Array, value)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _plain_runner(

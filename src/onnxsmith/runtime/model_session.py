@@ -31,7 +31,7 @@ from onnxsmith.runtime.failure import (
     unknown_operator,
     unmade_value,
 )
-from onnxsmith.runtime.feeds import in_own_byte_order, runner_over
+from onnxsmith.runtime.feeds import runner_over
 from onnxsmith.runtime.opening import make_session
 from onnxsmith.runtime.quicker import quicker
 from onnxsmith.runtime.reference import NoReference, ReferenceSession
@@ -39,6 +39,7 @@ from onnxsmith.runtime.reference_trust import warned_of_model
 from onnxsmith.runtime.retelling import open_as_it_can, opener, threads_for
 from onnxsmith.runtime.settings import current
 from onnxsmith.source import caller_span
+from onnxsmith.types.dtypes import in_own_byte_order
 from onnxsmith.types.value_types import parse_onnx_type
 
 #: With its weights apart, as a proto, or serialized.
@@ -52,6 +53,8 @@ _LONGEST_NAME = 60
 
 class ModelSession:
     """A loaded model: call it on a list of inputs in the order of `input_names`.
+
+    `run` does the same for arrays in the byte order of the machine.
 
     >>> from onnx import parser
     >>> text = '<ir_version: 8, opset_import: ["" : 14]> g (float[N] x) => (float[N] y) { y = Add(x, x) }'
@@ -74,7 +77,7 @@ class ModelSession:
         self.source = source
 
     def __call__(self, inputs: Sequence[RunValue]) -> list[RunValue]:
-        return self.run(inputs)
+        return self.run([in_own_byte_order(each) for each in inputs])
 
 
 @boundary
@@ -187,7 +190,6 @@ def _run_on(
     run = runner_over(session, names, [parse_onnx_type(text) for _, text in inputs], recover)
     if chain is not None and chain.inputs == names:
         run = chain.blocked(run, threads_for(current()))
-    run = in_own_byte_order(run)
     return ModelSession(
         run, names, [name for name, _ in onnxruntime_api.output_types(session)], "onnxruntime"
     )

@@ -12,6 +12,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
+from onnxsmith.core.call_cache import CHOICE
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, MissingDependencyError, boundary
 from onnxsmith.runtime import onnxruntime_api
@@ -48,8 +49,8 @@ class Settings:
 #: ONNX Runtime starts as many as it is told to, and does not come back from a million.
 MOST_THREADS = 1024
 
-#: None where nobody chose, which is what costs least to ask.
-chosen: ContextVar[Settings | None] = ContextVar("onnxsmith_eager_settings", default=None)
+#: The settings of this context, where somebody chose some.
+chosen = cast("ContextVar[Settings | None]", CHOICE)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ engine's business.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, NoReturn, cast
 
 import numpy as np
 import onnx
@@ -30,7 +30,7 @@ from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.call import LARGEST_CONTENT
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.annotations import type_of_example
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, in_own_byte_order
 from onnxsmith.types.value_types import SequenceType, TensorType
 
 _ARRAY = np.ndarray
@@ -99,10 +99,7 @@ class EagerTarget:
         try:
             results = runner.run(arrays)
         except OnnxsmithError as error:
-            form.infer(arrays)  # one mistake, one error: that of inference, if it sees the mistake, too
-            if isinstance(error, OperatorFailedError):
-                raise of_its_kind(error) from error.__cause__
-            raise
+            form.raise_for(arrays, error)
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     def learn(
@@ -201,6 +198,13 @@ class _Form(NamedTuple):
             known = [_known(each, kind, largest_rank) for each, kind in zip(arrays, kinds, strict=True)]
             infer(self.op, self.version or self.op.since_version, known, self.attributes, self.output_count)
 
+    def raise_for(self, arrays: Sequence[Any], error: OnnxsmithError) -> NoReturn:
+        """Raise the one error of a mistake after a run has failed: that of inference, if it sees the mistake, too."""
+        self.infer(arrays)
+        if isinstance(error, OperatorFailedError):
+            raise of_its_kind(error) from error.__cause__
+        raise error
+
     def _infer_bodies(self, arrays: Sequence[Any]) -> None:
         """The same for a call with graphs, which are gone through as those of a model are."""
         import onnx_ir as ir  # heavy: on first use
@@ -235,17 +239,21 @@ def _known(value: Any, kind: InputType, largest_rank: int | None) -> Known | Non
     return None if kind is None or isinstance(kind, DType) else Known(kind)
 
 
-def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+def recall_for(operator: AnyOperator) -> Callable[[tuple[Any, ...], dict[str, Any], object], Any]:
     """The memory of one operator's calls: the form of a call (types, ranks, literals, attributes) leads to its plan.
 
     Binding, promotion and checks depend on nothing but that form, so a call of a known form goes straight to
     the runner. Plans live in the engine's own bounded cache.
     """
 
-    def recall(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def recall(args: tuple[Any, ...], kwargs: dict[str, Any], active: object) -> Any:
         form: list[Any] = [operator]
         arrays: list[Any] = []
         wraps = False
+        if active is not None:
+            if active.__class__ is not EagerTarget:  # somebody else's, which is to see the call
+                return MISS
+            wraps = cast(EagerTarget, active).wraps
         for value in args:
             kind = cast(Any, type(value))
             if kind is _ARRAY:
@@ -299,11 +307,13 @@ def _make_plan(
             arrays[position] = array
         try:
             results = run(arrays)
-        except OnnxsmithError:
-            form.infer(arrays)
-            raise
+        except OnnxsmithError as error:
+            form.raise_for(arrays, error)
         if len(results) == 1:
-            return _wrap(results[0]) if wraps else results[0]
+            result: Any = results[0]
+            if wraps:
+                return EagerTensor(result) if result.__class__ is _ARRAY else _wrap(result)
+            return result
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     return plan
@@ -313,9 +323,7 @@ def _to_array(value: Any) -> Any:
     if isinstance(value, EagerTensor):
         value = value.array
     if isinstance(value, np.ndarray):
-        array = cast("np.ndarray[Any, Any]", value)
-        # Runtimes read the bytes as they lie in memory.
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        return in_own_byte_order(cast("np.ndarray[Any, Any]", value))
     if isinstance(value, list):
         return [_to_array(each) for each in cast("list[Any]", value)]
     if isinstance(value, Value):

@@ -46,6 +46,10 @@ class EagerTensor(Tensor):
         return TensorType(DType.from_numpy(self.array.dtype), self.array.shape)
 
     @property
+    def dtype(self) -> DType | None:
+        return DType.from_numpy(self.array.dtype)
+
+    @property
     def target(self) -> Target:
         return default_target()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from onnxsmith.errors import Culprit, InputTypeError, LiteralError, OnnxsmithError
 from onnxsmith.schema.definition import OperatorDef, Parameter
-from onnxsmith.types.dtypes import DType
+from onnxsmith.types.dtypes import DType, in_own_byte_order
 from onnxsmith.types.value_types import AnyValueType, TensorType, parse_onnx_type
 
 
@@ -160,7 +160,8 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
     """Convert an argument to an array where a tensor is needed: all callers do it here.
 
     A literal takes `dtype`, or Python's own choice where that is open; it is refused (LiteralError) where that would
-    lose more than rounding. What has an element type keeps it. Raises InputTypeError for what is no tensor at all.
+    lose more than rounding. What has an element type keeps it, in the byte order of the machine. Raises InputTypeError
+    for what is no tensor at all.
     """
     if is_literal(value):
         return _checked_literal(value, natural_dtype([value]) if dtype is None else dtype, place)
@@ -182,7 +183,7 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
             )
         array: np.ndarray[Any, Any] = np.asarray(value)
         _array_dtype(array, place)
-        return array
+        return in_own_byte_order(array)
     raise InputTypeError(
         f"{place.owner} cannot take {type(cast(object, value)).__name__} as {place.name}",
         help="an input is a tensor, an array, a number, or a list of numbers",

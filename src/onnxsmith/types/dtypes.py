@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import enum
 import functools
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import AttributeTypeError
+
+T = TypeVar("T")
 
 Kind = Literal["float", "signed", "unsigned", "bool", "string", "complex"]
 
@@ -277,3 +279,16 @@ def _extended_dtypes() -> dict[DType, np.dtype[Any]]:
 @functools.cache
 def _by_extended_dtype() -> dict[np.dtype[Any], DType]:
     return {numpy: dtype for dtype, numpy in _extended_dtypes().items()}
+
+
+def in_own_byte_order(value: T) -> T:
+    """An array in the byte order of the machine, in which runtimes read its memory whatever it says; all else as it is.
+
+    >>> import numpy as np
+    >>> in_own_byte_order(np.array([1, 2], ">i4")).dtype.isnative
+    True
+    """
+    if not isinstance(value, np.ndarray):
+        return value
+    array = cast("np.ndarray[Any, np.dtype[Any]]", value)
+    return cast(T, array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("=")))

@@ -1,6 +1,7 @@
-"""A bounded, thread-safe cache of runners, least recently used first out.
+"""The cache of every call that is made for its arguments: bounded, thread-safe, least recently used first out.
 
-It holds what it is given under the keys it is given; how a runner is made is not known here.
+Operators, models, jitted functions and gradients have what they made of a call in one of these, under a key of the call
+and of `CHOICE`. How it is made is not known here.
 """
 
 from __future__ import annotations
@@ -10,28 +11,34 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 V = TypeVar("V")
 
-_caches: weakref.WeakSet[RunnerCache[Any]] = weakref.WeakSet()
+#: How models run in this context (runtime, providers, threads); None where nobody chose, which is what costs least.
+CHOICE: ContextVar[Hashable | None] = ContextVar("onnxsmith_choice_of_runtime", default=None)
+
+_caches: weakref.WeakSet[CallCache[Any]] = weakref.WeakSet()
 
 
-class RunnerCache(Generic[V]):
+class CallCache(Generic[V]):
     """Least-recently-used entries are dropped once there are more than `limit`.
 
-    >>> cache = RunnerCache[int](2)
+    >>> cache = CallCache[int](2)
     >>> for key in "abc":
     ...     cache.put(key, ord(key))
     >>> cache.get("a"), cache.get("c"), len(cache)
     (None, 99, 2)
     """
 
-    __slots__ = ("__weakref__", "_building", "_entries", "_lock", "limit")
+    __slots__ = ("__weakref__", "_building", "_entries", "_lock", "find", "limit")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._entries: OrderedDict[Hashable, V] = OrderedDict()
+        #: As `get`, without noting the use: for calls in which a function more is felt.
+        self.find: Callable[[Hashable], V | None] = self._entries.get
         self._lock = threading.Lock()
         # One lock per key that is being made, so that two threads do not make the same session twice, and a slow
         # one holds up nobody else.
@@ -42,7 +49,7 @@ class RunnerCache(Generic[V]):
         return len(self._entries)
 
     def get(self, key: Hashable) -> V | None:
-        """The runner of `key`, or None.
+        """The entry of `key`, or None.
 
         Takes no lock: both calls below are single operations of the interpreter, and an entry that another
         thread drops in between is still the right one to return.
@@ -64,7 +71,7 @@ class RunnerCache(Generic[V]):
                 self._entries.popitem(last=False)
 
     def get_or_make(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The runner of `key`, made first if there is none, and only once even if several threads ask."""
+        """The entry of `key`, made first if there is none, and only once even if several threads ask."""
         value = self.get(key)
         if value is not None:
             return value

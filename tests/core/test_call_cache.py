@@ -1,4 +1,4 @@
-"""The cache of runners is bounded, keeps what is used, and makes each runner once."""
+"""The cache of calls is bounded, keeps what is used, and makes each entry once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxsmith.runtime.sessions import RunnerCache
+from onnxsmith.core.call_cache import CallCache
 
 
 @given(st.integers(1, 5), st.lists(st.integers(0, 8)))
 def test_keeps_the_most_recently_used(limit, keys) -> None:
-    cache = RunnerCache[int](limit)
+    cache = CallCache[int](limit)
     recent: list[int] = []
     for key in keys:
         expected = key if key in recent else None
-        assert cache.get(key) == (None if expected is None else key * 10 + 1)
+        assert cache.find(key) == (None if expected is None else key * 10 + 1)
+        assert cache.get(key) == cache.find(key)
         if expected is None:
             cache.put(key, key * 10 + 1)
         recent = [*(each for each in recent if each != key), key][-limit:]
@@ -30,7 +31,7 @@ def test_keeps_the_most_recently_used(limit, keys) -> None:
 
 
 def test_makes_once_for_all_threads() -> None:
-    cache = RunnerCache[int](4)
+    cache = CallCache[int](4)
     made: list[int] = []
 
     def make() -> int:
@@ -51,7 +52,7 @@ def test_makes_once_for_all_threads() -> None:
 
 
 def test_a_failure_is_not_kept() -> None:
-    cache = RunnerCache[int](4)
+    cache = CallCache[int](4)
     for _ in range(2):
         with contextlib.suppress(ZeroDivisionError):
             cache.get_or_make("key", lambda: 1 // 0)

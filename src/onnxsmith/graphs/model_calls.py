@@ -1,0 +1,77 @@
+"""The calls of one model: its ports, read once, and the session for each choice of a runtime.
+
+A call on arrays of classes, element types and shapes that an earlier call had goes straight to the session: nothing
+else decides whether a model takes its inputs. How arguments become inputs is the business of `model_inputs`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from onnxsmith.core.call_cache import CHOICE, CallCache
+from onnxsmith.graphs.model_inputs import Port
+from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.types.dtypes import in_own_byte_order
+
+#: How many choices of a runtime have a session, and how many forms of a call are known.
+_MOST_CHOICES = 8
+_MOST_FORMS = 256
+
+#: What decides whether a model takes an array.
+form_of: Callable[[Any], tuple[type, np.dtype[Any], tuple[int, ...]]] = operator.attrgetter(
+    "__class__", "dtype", "shape"
+)
+
+
+class ModelCalls:
+    """The ports and sessions of a model, and the forms of the calls that it has accepted; made by the first call."""
+
+    __slots__ = ("known", "names", "optional", "ports", "sessions")
+
+    def __init__(self, ports: tuple[Port, ...], optional: tuple[Port, ...]) -> None:
+        self.ports = ports
+        self.optional = optional
+        #: Of the inputs that must be given.
+        self.names = tuple(port.name for port in ports)
+        #: By the choice of a runtime.
+        self.sessions: CallCache[Run] = CallCache(_MOST_CHOICES)
+        #: By the choice and the forms of the arrays.
+        self.known: CallCache[Run] = CallCache(_MOST_FORMS)
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all inputs, in the order of a call."""
+        return [*self.names, *(port.name for port in self.optional)]
+
+    def learn(self, given: tuple[Any, ...], named: Mapping[str, Any], feeds: Sequence[Any], run: Run) -> None:
+        """Enter a call that was accepted, if all of its arguments are arrays that are inputs as they are."""
+        left = self.names[len(given) :]
+        if len(given) + len(named) != len(feeds) or len(feeds) != len(self.names):
+            return
+        values = (*given, *(named[name] for name in left))
+        if all(
+            value is feed
+            and value.__class__ is np.ndarray
+            and value.dtype.isnative
+            and not value.dtype.hasobject
+            for value, feed in zip(values, feeds, strict=True)
+        ):
+            self.known.put((CHOICE.get(), *map(form_of, values)), run)
+
+
+def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:
+    """A session as a function of a list of arrays, of any byte order: one output comes as it is, several as a tuple."""
+
+    def call(arrays: Sequence[RunValue]) -> Any:
+        for each in arrays:
+            if each.__class__ is np.ndarray and not cast("np.ndarray[Any, Any]", each).dtype.isnative:
+                arrays = [in_own_byte_order(value) for value in arrays]
+                break
+        outputs = run(arrays)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    return call

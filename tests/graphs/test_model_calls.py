@@ -1,0 +1,131 @@
+"""A call of a model does not depend on the calls before it, and runs on the runtime that its context chooses."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxsmith import FLOAT, INT64, STRING, Model, opset21, trace
+from onnxsmith.errors import OnnxsmithError
+from onnxsmith.runtime import using
+
+
+def made() -> Model:
+    return trace(
+        lambda x, n: opset21.Mul(x, opset21.Cast(opset21.Unsqueeze(n, [1]), to=1)),
+        FLOAT["N", 2],
+        INT64["N"],
+        opset_version=21,
+    )
+
+
+X = np.float32([[1, 2], [3, 4], [5, 6]])
+N = np.int64([2, 3, 4])
+
+#: Calls, right and wrong: arguments in order, and by name.
+CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "by position": ((X, N), {}),
+    "by name": ((), {"x": X, "n": N}),
+    "names in another order": ((), {"n": N, "x": X}),
+    "both": ((X,), {"n": N}),
+    "other sizes": ((X[:1], N[:1]), {}),
+    "nothing in it": ((X[:0], N[:0]), {}),
+    "another order in memory": ((np.asfortranarray(X), N), {}),
+    "another byte order": ((X.astype(">f4"), N.astype(">i8")), {}),
+    "another byte order, in part": ((X, N.astype(">i8")), {}),
+    "lists": ((X.tolist(), N.tolist()), {}),
+    "a list and an array": ((X, N.tolist()), {}),
+    "a subclass": ((X.view(np.matrix), N), {}),
+    "another element type": ((X.astype(np.float64), N), {}),
+    "a wrong element type in another byte order": ((X.astype(">f8"), N), {}),
+    "another rank": ((X[0], N), {}),
+    "another fixed size": ((X[:, :1], N), {}),
+    "sizes that contradict": ((X, N[:2]), {}),
+    "sizes that contradict, by name": ((), {"x": X, "n": N[:2]}),
+    "swapped": ((N, X), {}),
+    "one is missing": ((X,), {}),
+    "none at all": ((), {}),
+    "one too many": ((X, N, X), {}),
+    "an unknown name": ((X,), {"m": N}),
+    "given twice": ((X, N), {"x": X}),
+    "given twice, and one is missing": ((X,), {"x": X}),
+    "a dict": (({"x": X, "n": N},), {}),
+    "None": ((X, None), {}),
+    "text": (("x", N), {}),
+    "an object": ((object(), N), {}),
+    "what looks like an array": ((type("Like", (), {"dtype": [], "shape": {}})(), N), {}),
+}
+
+
+def outcome(call: Callable[[], Any]) -> object:
+    try:
+        return np.asarray(call()).tolist()
+    except OnnxsmithError as error:
+        return type(error), error.code, error.message, error.help, error.culprit
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_does_not_depend_on_those_before_it(name: str) -> None:
+    args, kwargs = CALLS[name]
+    alone = outcome(lambda: made()(*args, **kwargs))
+    model = made()
+    for before, named in CALLS.values():
+        outcome(lambda: model(*before, **named))  # noqa: B023  # called at once
+        assert outcome(lambda: model(*args, **kwargs)) == alone
+
+
+def test_text_is_looked_at_each_time() -> None:
+    model = trace(lambda x: opset21.Identity(x), STRING["N"])
+    good, bad = np.array(["a", "b"], object), np.array(["a", 1], object)
+    assert model(good).tolist() == ["a", "b"]
+    with pytest.raises(OnnxsmithError):
+        model(bad)
+
+
+def test_the_runtime_is_that_of_the_context_at_each_call() -> None:
+    model = trace(lambda x: opset21.Relu(x), FLOAT["N"])
+    x = np.float32([-1, 1])
+    model(x)
+    model(x)
+    ours = model._calls.known.find  # pyright: ignore[reportPrivateUsage]  # which session serves is no public fact
+    with using(runtime="reference") as chosen:
+        assert model(x).tolist() == [0, 1]
+        inside = ours((chosen, (np.ndarray, x.dtype, x.shape)))
+    outside = ours((None, (np.ndarray, x.dtype, x.shape)))
+    assert inside is not None
+    assert outside is not None
+    assert inside is not outside
+
+
+def test_threads_make_one_session() -> None:
+    model = made()
+    results: list[Any] = []
+    threads = [threading.Thread(target=lambda: results.append(model(X, N))) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(results) == 8
+    assert len(model._calls.sessions) == 1  # pyright: ignore[reportPrivateUsage]  # as above
+
+
+@pytest.mark.parametrize(
+    "name", ["by position", "another order in memory", "another byte order", "other sizes"]
+)
+def test_a_runner_gives_what_a_call_gives(name: str) -> None:
+    model = made()
+    run = model.runner()
+    args = CALLS[name][0]
+    assert np.array_equal(run(list(args)), model(*args))
+
+
+def test_a_runner_stays_with_its_runtime() -> None:
+    model = trace(lambda x: opset21.Relu(x), FLOAT["N"])
+    with using(runtime="reference"):
+        run = model.runner()
+    assert run([np.float32([-1, 1])]).tolist() == [0, 1]
+    assert len(model._calls.sessions) == 1  # pyright: ignore[reportPrivateUsage]  # as above
