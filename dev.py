@@ -380,10 +380,10 @@ def stubs(arguments: list[str]) -> int:
     return run(PYTHON, "tools/generate_stubs.py", *arguments)
 
 
-def torch_index(arguments: list[str]) -> int:
-    """Generate the index of the ATen translations again; --check only compares."""
+def indexes(arguments: list[str]) -> int:
+    """Generate the indexes of lazy registries again; --check only compares."""
     ensure({"dev"})
-    return run(PYTHON, "tools/generate_torch_index.py", *arguments)
+    return run(PYTHON, "tools/generate_indexes.py", *arguments)
 
 
 def torch_operators(arguments: list[str]) -> int:
@@ -476,7 +476,7 @@ def check(arguments: list[str]) -> int:
         "any": bare_any([]),
         "english": english([]),
         "stubs": stubs(["--check"]),
-        "torch": torch_index(["--check"]),
+        "indexes": indexes(["--check"]),
         "aten": torch_operators(["--check"]),
         "arrays": array_reference(["--check"]),
         "kernels": kernel_table(["--check"]),
@@ -515,7 +515,7 @@ TASKS: dict[str, Callable[[list[str]], int]] = {
     "code": code,
     "english": english,
     "stubs": stubs,
-    "torch": torch_index,
+    "indexes": indexes,
     "aten": torch_operators,
     "arrays": array_reference,
     "kernels": kernel_table,

@@ -24,7 +24,7 @@ DEFAULT_TREE = Path(__file__).resolve().parent.parent / "src" / PACKAGE
 
 #: The rows of docs/explanation/design.md. A package imports from the rows before its own, and from itself.
 ROWS: tuple[tuple[str, ...], ...] = (
-    ("errors", "source", "diagnostics", "claims"),
+    ("errors", "source", "diagnostics", "claims", "registry"),
     ("types", "schema"),
     ("core",),
     ("opset",),

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))  # run as a file, from anywhere, installed or not
 
 from onnxsmith.torch.decompose import has_decomposition  # noqa: E402
-from onnxsmith.torch.library import index  # noqa: E402
+from onnxsmith.torch.library.registry import COMPLEX, TRANSLATIONS  # noqa: E402
 from onnxsmith.torch.mutation import functional_twin  # noqa: E402
 
 TARGET = ROOT / "docs" / "reference" / "torch-operators.md"
@@ -112,14 +112,14 @@ def overloads(namespace: str) -> list[Any]:
 def row(overload: Any, reasons: dict[str, str]) -> Row:
     """How an overload is met; an empty way where nothing is known of it."""
     name = str(overload)
-    family = index.TRANSLATIONS.get(name) or index.COMPLEX.get(name)
+    family = TRANSLATIONS.index.get(name) or COMPLEX.index.get(name)
     if family is not None:
         return Row(name, "translated", f"`{family}`")
     if name in reasons:
         return Row(name, "not expressible", reasons[name])
     twin = functional_twin(overload) if overload._schema.is_mutable else None
-    if twin is not None and str(twin) in index.TRANSLATIONS:
-        return Row(name, "translated", f"`{index.TRANSLATIONS[str(twin)]}`, as `{twin}`")
+    if twin is not None and str(twin) in TRANSLATIONS:
+        return Row(name, "translated", f"`{TRANSLATIONS.index[str(twin)]}`, as `{twin}`")
     return Row(name, "decomposed" if has_decomposition(overload) else "", "by torch")
 
 

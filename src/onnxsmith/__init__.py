@@ -79,13 +79,11 @@ _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_v
 __all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
 
 # Where operators run when no graph is being made, and models, and who converts a model that is called to the opset of
-# the graph, and who watches functions that become bodies: what `core` and `graphs` may not know. And all functions of
-# arrays, which enter themselves in a table that stands below them.
+# the graph, and who watches functions that become bodies: what `core` and `graphs` may not know.
 register_module("default target", "onnxsmith.runtime.target")
 register_module("model runtime", "onnxsmith.runtime.models")
 register_module("version converter", "onnxsmith.passes.versions.convert")
 register_module("body watch", "onnxsmith.scripting.staging.body_watch")
-register_module("array functions", "onnxsmith.numpy.namespace")
 
 
 def __getattr__(name: str) -> Any:

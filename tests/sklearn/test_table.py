@@ -1,21 +1,11 @@
-"""The table of converters: who takes which, and that each is found where `homes` says."""
+"""The table of converters: which class takes which converter."""
 
 from __future__ import annotations
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from onnxsmith.sklearn.homes import HOMES, OTHER_HOMES, load_all
 from onnxsmith.sklearn.table import CONVERTERS, converter_of, public_name
-
-
-def test_homes_lists_what_the_families_enter() -> None:
-    load_all()
-    every = [f"sklearn.{each}" for names in HOMES.values() for each in names.split()]
-    every += [each for names in OTHER_HOMES.values() for each in names.split()]
-    listed = set(every)
-    assert len(every) == len(listed)
-    assert listed == {name for name, _ in CONVERTERS}
 
 
 def test_a_class_is_known_by_its_public_name() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnxsmith.numpy.homes import HOMES
+from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +231,9 @@ CONSTANTS = "e inf nan newaxis pi euler_gamma"
 DTYPES = "bool complex128 complex64 float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8"
 
 
-def _homes(words: str) -> str:
-    names = [name for home in words.split() for name in HOMES[home].split()]
+def _registered_in(words: str) -> str:
+    entries = sorted({**FUNCTIONS.index, **UFUNCS.index}.items())
+    names = [name for each in words.split() for name, module in entries if module == each]
     return " ".join(name for name in names if "." not in name and not name.startswith("_"))
 
 
@@ -242,16 +243,11 @@ def _numpy_groups() -> list[Group]:
     groups = [
         Group("numpy-array", "Array", "An array with numpy's meaning.", _of(module, "Array"), imported, "xp.")
     ]
-    for slug, title, about, homes in _NUMPY:
-        words = _homes(homes) + (f" {CONSTANTS} {DTYPES}" if slug == "types" else "")
+    for slug, title, about, modules in _NUMPY:
+        words = _registered_in(modules) + (f" {CONSTANTS} {DTYPES}" if slug == "types" else "")
         groups.append(Group(f"numpy-{slug}", title, about, _of(module, words), imported, "xp."))
     for part, title, about in _PARTS:
-        own = {
-            name.removeprefix(f"{part}.")
-            for names in HOMES.values()
-            for name in names.split()
-            if name.startswith(f"{part}.")
-        }
+        own = [name.removeprefix(f"{part}.") for name in FUNCTIONS if name.startswith(f"{part}.")]
         words = " ".join(sorted(own))
         groups.append(
             Group(f"numpy-{part}", title, about, _of(f"{module}.{part}", words), imported, f"xp.{part}.")

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from onnxsmith.numpy.names import public_names, value_of
+
 #: The modules of the namespace that have names of their own.
 PARTS = ("fft", "linalg", "random", "special")
 _TITLE = '"""What type checkers see of `onnxsmith.numpy{part}`."""\n\n'
@@ -16,8 +18,7 @@ _TITLE = '"""What type checkers see of `onnxsmith.numpy{part}`."""\n\n'
 
 def array_stub(header: str) -> str:
     """The text of `numpy/__init__.pyi`."""
-    namespace = importlib.import_module("onnxsmith.numpy.namespace")
-    names: dict[str, Any] = namespace.NAMES
+    names: dict[str, Any] = {name: value_of(name) for name in public_names()}
     lines = [f"from onnxsmith.numpy import {part} as {part}\n" for part in PARTS]
     others: list[str] = []
     for name, value in sorted(names.items()):
@@ -37,8 +38,8 @@ def array_stub(header: str) -> str:
 
 def part_stub(header: str, part: str) -> str:
     """The text of `numpy/linalg.pyi` and its like."""
-    namespace = importlib.import_module("onnxsmith.numpy.namespace")
-    functions: dict[str, Any] = namespace.part(part)
+    module = importlib.import_module(f"onnxsmith.numpy.{part}")
+    functions: dict[str, Any] = {name: getattr(module, name) for name in dir(module)}
     made = [(name, _place(each)) for name, each in sorted(functions.items())]
     imported = [_imported(name, functions[name]) for name, place in made if place is not None]
     lines, renamed = [each[0] for each in imported], "".join(each[1] for each in imported)

@@ -8,9 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Literal, TypeAlias
 
-Role: TypeAlias = Literal[
-    "default target", "model runtime", "version converter", "body watch", "array functions"
-]
+Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch"]
 
 _MODULES: dict[Role, str] = {}
 

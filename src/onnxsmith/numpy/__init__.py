@@ -47,5 +47,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    names = importlib.import_module("onnxsmith.numpy.namespace").NAMES
-    return sorted({*names, *_NAMESPACES, "__array_api_version__", "__array_namespace_info__"})
+    names: list[str] = importlib.import_module("onnxsmith.numpy.names").public_names()
+    return sorted({*names, *_NAMESPACES})

@@ -1,17 +1,5 @@
-"""`xp.fft`: discrete Fourier transforms. Its functions are loaded with the namespace."""
+"""`xp.fft`: discrete Fourier transforms. A function is loaded when its name is first used."""
 
-from __future__ import annotations
+from onnxsmith.numpy.names import part as _part
 
-import importlib
-from typing import Any
-
-
-def __getattr__(name: str) -> Any:
-    names: dict[str, Any] = importlib.import_module("onnxsmith.numpy.namespace").part("fft")
-    if name not in names:
-        raise AttributeError(f"module 'onnxsmith.numpy.fft' has no attribute {name!r}")
-    return names[name]
-
-
-def __dir__() -> list[str]:
-    return sorted(importlib.import_module("onnxsmith.numpy.namespace").part("fft"))
+__getattr__, __dir__ = _part("fft")

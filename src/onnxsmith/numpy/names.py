@@ -42,7 +42,12 @@ def namespace(api_version: str | None) -> ModuleType:
     return importlib.import_module("onnxsmith.numpy")
 
 
-def is_public(name: str) -> bool:
+def public_names() -> list[str]:
+    """The names of the namespace itself, without those of its parts."""
+    return [*_PLAIN, *UFUNCS, *filter(_is_public, FUNCTIONS)]
+
+
+def _is_public(name: str) -> bool:
     """True if a name of the tables is one of the namespace itself."""
     return "." not in name and (not name.startswith("_") or name.startswith("__"))
 
@@ -51,17 +56,22 @@ def value_of(name: str) -> Any:
     """The value of a name of the namespace; KeyError for one that is not there."""
     if name in _PLAIN:
         return _PLAIN[name]
-    if not is_public(name):
+    if not _is_public(name):
         raise KeyError(name)
     return UFUNCS[name] if name in UFUNCS else FUNCTIONS[name]
 
 
-def plain_names() -> dict[str, Any]:
-    """The names that stand for no functions."""
-    return dict(_PLAIN)
+def part(prefix: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a part of the namespace: `linalg` has the function `linalg.solve` as `solve`."""
 
+    def get(name: str) -> Any:
+        try:
+            return FUNCTIONS[f"{prefix}.{name}"]
+        except KeyError:
+            text = f"module 'onnxsmith.numpy.{prefix}' has no attribute {name!r}"
+            raise AttributeError(text) from None
 
-def part(name: str) -> dict[str, Callable[..., object]]:
-    """The functions of a part of the namespace, by name."""
-    found = [(full.partition("."), each) for full, each in FUNCTIONS.items()]
-    return {short: each for (prefix, _, short), each in found if prefix == name and short}
+    def names() -> list[str]:
+        return sorted(each.removeprefix(f"{prefix}.") for each in FUNCTIONS if each.startswith(f"{prefix}."))
+
+    return get, names

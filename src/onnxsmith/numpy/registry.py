@@ -7,15 +7,14 @@ loaded when it is first looked up.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, ItemsView, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
 from onnxsmith.errors import MemoryLimitError, OnnxsmithError, OutOfBoundsError, ShapeError
 from onnxsmith.errors.boundary import boundary_with
-from onnxsmith.numpy.homes import load, load_all
+from onnxsmith.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., object])
-V = TypeVar("V")
 
 
 class AnyUfunc(Protocol):
@@ -24,39 +23,10 @@ class AnyUfunc(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-class Table(dict[str, V]):
-    """Names and what they stand for. A name that is asked for is loaded first; who goes through all has all loaded."""
-
-    def __missing__(self, name: str) -> V:
-        if name not in self:
-            raise KeyError(name)
-        return self[name]
-
-    def __contains__(self, name: object) -> bool:
-        if not super().__contains__(name) and isinstance(name, str):
-            load(name)
-        return super().__contains__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value of a name, or the default."""
-        if name not in self:  # which loads it
-            return default
-        return self[name]
-
-    def __iter__(self) -> Iterator[str]:
-        load_all()
-        return super().__iter__()
-
-    def items(self) -> ItemsView[str, V]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a view of all, as dict's
-        """All names, and what they stand for."""
-        load_all()
-        return super().items()
-
-
 #: numpy's universal functions.
-UFUNCS: Table[AnyUfunc] = Table()
+UFUNCS: Registry[str, AnyUfunc] = Registry("onnxsmith.numpy", "UFUNCS")
 #: All others, under their names in numpy, with dots: `linalg.solve`.
-FUNCTIONS: Table[Callable[..., object]] = Table()
+FUNCTIONS: Registry[str, Callable[..., object]] = Registry("onnxsmith.numpy", "FUNCTIONS")
 
 
 def public(name: str) -> Callable[[F], F]:
@@ -66,7 +36,7 @@ def public(name: str) -> Callable[[F], F]:
     """
 
     def enter(function: F) -> F:
-        FUNCTIONS[name] = boundary_with(_answer)(function)
+        FUNCTIONS.register(name, boundary_with(_answer)(function))
         return function
 
     return enter

@@ -238,7 +238,7 @@ def define(
     first, *others = (names,) if isinstance(names, str) else names
     made = Ufunc(first, real, complex, check, reduce)
     for name in (first, *others):
-        UFUNCS[name] = made
+        UFUNCS.register(name, made)
     return made
 
 

@@ -8,10 +8,10 @@ derives from a class of the table takes its converter, unless it overrides a met
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from onnxsmith.sklearn.homes import load_family, load_home
+from onnxsmith.registry import Registry
 from onnxsmith.source import Span
 
 #: Of a fitted estimator and what the method is given, what the method gives.
@@ -43,10 +43,11 @@ class NotCovered(Exception):
         self.span = span
 
 
+_FAMILIES = "onnxsmith.sklearn.families"
 #: By the public name of a class and the name of a method.
-CONVERTERS: dict[tuple[str, str], Converter] = {}
-#: The same for what is given as a matrix that several tensors stand for; all in one module, loaded when one is met.
-STRUCTURED: dict[tuple[str, str], Converter] = {}
+CONVERTERS: Registry[tuple[str, str], Converter] = Registry(_FAMILIES, "CONVERTERS")
+#: The same for what is given as a matrix that several tensors stand for.
+STRUCTURED: Registry[tuple[str, str], Converter] = Registry(_FAMILIES, "STRUCTURED")
 
 #: Methods that take no part in what `predict` or `transform` gives.
 _ASIDE = frozenset(
@@ -73,7 +74,7 @@ def converts(
         takes_method = "method" in inspect.signature(function).parameters
         for name in classes:
             for method in methods:
-                table[name, method] = Converter(function, inline, takes_method, columns or inline)
+                table.register((name, method), Converter(function, inline, takes_method, columns or inline))
         return function
 
     return enter
@@ -104,21 +105,18 @@ def converter_of(kind: type, method: str, after: type | None = None) -> Converte
 
 def structured_converter_of(kind: type, method: str, after: type | None = None) -> Converter | None:
     """The same, for what is given as a matrix that several tensors stand for."""
-    load_family("bags")
     return _found(STRUCTURED, kind, method, after)
 
 
 def _found(
-    table: Mapping[tuple[str, str], Converter], kind: type, method: str, after: type | None
+    table: Registry[tuple[str, str], Converter], kind: type, method: str, after: type | None
 ) -> Converter | None:
     order = kind.__mro__
     if after is not None:
         order = order[order.index(after) + 1 :]
     overridden: set[str] = set()
     for each in order:
-        name = public_name(each)
-        load_home(name)
-        found = table.get((name, method))
+        found = table.get((public_name(each), method))
         if found is not None:
             return None if any(hasattr(each, other) for other in overridden) else found
         overridden |= {other for other, held in vars(each).items() if callable(held) and other not in _ASIDE}

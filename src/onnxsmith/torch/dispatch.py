@@ -39,7 +39,7 @@ from onnxsmith.torch.library.kinds import (
     known_arguments,
     schema_of,
 )
-from onnxsmith.torch.library.registry import Translation, Untranslatable, find, find_complex
+from onnxsmith.torch.library.registry import COMPLEX, TRANSLATIONS, Translation, Untranslatable
 from onnxsmith.torch.module_calls import module_calls
 from onnxsmith.torch.mutation import functional_twin
 from onnxsmith.torch.origins import span_of
@@ -193,15 +193,15 @@ class Dispatcher:
     ) -> Translated | _Missing:
         call = Call(overload, target, node.meta.get("val"), self.sizes, node, self._depth > 0)
         if has_complex(args) or (kwargs and has_complex(list(kwargs.values()))):
-            translation = find_complex(overload)
+            translation = COMPLEX.get(overload)
             if translation is not None:
                 return _called(translation, call, target, args, kwargs)
-            translation = find(overload)
+            translation = TRANSLATIONS.get(overload)
             if translation is None or not translation.lifts:
                 return _MISSING
             args, kwargs = bound(translation, target, args, kwargs)
             return lifted(translation, call, args, kwargs)
-        translation = find(overload)
+        translation = TRANSLATIONS.get(overload)
         return _MISSING if translation is None else _called(translation, call, target, args, kwargs)
 
     def _decomposed(

@@ -11,7 +11,7 @@ import torch
 from onnxsmith.errors import UntranslatedOperatorError
 from onnxsmith.source import Span
 from onnxsmith.torch.library.kinds import Target, known_arguments, schema_of
-from onnxsmith.torch.library.registry import known_overloads
+from onnxsmith.torch.library.registry import TRANSLATIONS
 from onnxsmith.torch.origins import stored
 
 _SHOWN_CALLS = 3
@@ -56,7 +56,7 @@ def untranslated(failures: Sequence[Failure]) -> UntranslatedOperatorError:
 def _nearest(overload: str) -> str | None:
     """Another overload of the same operator, or one of an operator of almost the same name."""
     by_name: dict[str, str] = {}
-    for each in known_overloads():
+    for each in sorted(TRANSLATIONS):
         by_name.setdefault(each.rpartition(".")[0], each)
     near = difflib.get_close_matches(overload.rpartition(".")[0], by_name, 1, 0.8)
     return by_name[near[0]] if near else None

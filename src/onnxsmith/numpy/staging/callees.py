@@ -101,7 +101,7 @@ def outside_array(array: np.ndarray[Any, Any]) -> Array | np.ndarray[Any, Any]:
 
 @functools.cache
 def replacements() -> Mapping[object, Function]:
-    """Functions of numpy, and what is called in their places; asked for when all of ours have entered themselves."""
+    """Functions of numpy, and what is called in their places."""
     found: dict[object, Function] = {}
     for theirs, name in by_numpys().items():
         ours = functools.partial(_dispatched, theirs)
@@ -110,10 +110,10 @@ def replacements() -> Mapping[object, Function]:
         if name in _OF_VARIABLES:
             ours = functools.partial(_of_variables, name, ours)
         found[theirs] = _either(theirs, _uncaught(name, ours) if name.startswith("linalg.") else ours)
-    for name, ours in UFUNCS.items():
+    for name in UFUNCS:
         theirs = getattr(np, name, None)
         if isinstance(theirs, np.ufunc):
-            found[theirs] = _either(theirs, functools.partial(_universal, ours))
+            found[theirs] = _either(theirs, functools.partial(_universal, name))
     for theirs, ours in (*_CREATING.items(), *internal_functions().items()):
         found[theirs] = _either(cast(Function, theirs), ours)
     found[np.fromiter] = _from_iterator
@@ -201,8 +201,9 @@ def _uncaught(name: str, ours: Function) -> Function:
     return call
 
 
-def _universal(ours: Function, *args: UserValue, **kwargs: UserValue) -> UserValue:
+def _universal(name: str, *args: UserValue, **kwargs: UserValue) -> UserValue:
     """A universal function; `out=...` asks for an array where there would be a number."""
+    ours = cast(Function, UFUNCS[name])
     if kwargs.get("out") is not Ellipsis:
         return ours(*args, **kwargs)
     del kwargs["out"]

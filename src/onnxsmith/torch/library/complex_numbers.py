@@ -12,7 +12,7 @@ from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated
-from onnxsmith.torch.library.registry import find, translates, translates_complex
+from onnxsmith.torch.library.registry import TRANSLATIONS, translates, translates_complex
 from onnxsmith.torch.library.values import cast, is_number
 from onnxsmith.types.dtypes import DType
 
@@ -148,7 +148,7 @@ def sgn(call: Call, x: Complex) -> Given:
 
 @translates_complex("aten.sym_size.int", "aten.sym_numel.default", "aten.numel.default")
 def size_of_either(call: Call, x: Complex, *args: Argument) -> Translated:
-    found = find(call.overload)
+    found = TRANSLATIONS.get(call.overload)
     assert found is not None
     return found.function(call, x.real, *args)
 

@@ -23,7 +23,7 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.complex_numbers import nonzero, operand, pair
 from onnxsmith.torch.library.kinds import Argument, Given, Term, Translated, schema_of
 from onnxsmith.torch.library.reductions import variance_and_mean
-from onnxsmith.torch.library.registry import Translation, find, translates_complex
+from onnxsmith.torch.library.registry import TRANSLATIONS, Translation, translates_complex
 from onnxsmith.torch.library.values import cast, is_number
 
 #: Linear in all their tensors: the translation of real tensors on each part.
@@ -37,7 +37,7 @@ LINEAR = (
 
 def real_translation(call: Call) -> Translation:
     """The function that translates the same overload for real tensors."""
-    found = find(call.overload)
+    found = TRANSLATIONS.get(call.overload)
     if found is None:
         raise call.refuse("no translation of it for real tensors")
     return found

@@ -15,7 +15,13 @@ from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Argument, Arguments, Keywords, Translated
 from onnxsmith.torch.library.random import normal, uniform
 from onnxsmith.torch.library.reductions import variance
-from onnxsmith.torch.library.registry import Translation, find, find_complex, translates, translates_complex
+from onnxsmith.torch.library.registry import (
+    COMPLEX,
+    TRANSLATIONS,
+    Translation,
+    translates,
+    translates_complex,
+)
 from onnxsmith.torch.library.values import cast
 
 SAME = {
@@ -37,7 +43,7 @@ SAME = {
 
 @translates(*SAME, lifts=True)
 def same(call: Call, *args: Argument, **options: Argument) -> Translated:
-    return _as_aten(call, find(SAME[call.overload]), args, options)
+    return _as_aten(call, TRANSLATIONS.get(SAME[call.overload]), args, options)
 
 
 @translates_complex(
@@ -46,7 +52,7 @@ def same(call: Call, *args: Argument, **options: Argument) -> Translated:
     "prims.svd.default",
 )
 def same_of_complex(call: Call, *args: Argument, **options: Argument) -> Translated:
-    return _as_aten(call, find_complex(SAME[call.overload]), args, options)
+    return _as_aten(call, COMPLEX.get(SAME[call.overload]), args, options)
 
 
 def _as_aten(call: Call, found: Translation | None, args: Arguments, options: Keywords) -> Translated:

@@ -1,19 +1,16 @@
-"""Functions that translate overloads: the decorators, and a lookup that imports only the family it needs."""
+"""The registries of functions that translate overloads, and the decorators that fill them."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from onnxsmith.registry import Registry
 from onnxsmith.torch.library.kinds import Translated
 
 F = TypeVar("F", bound=Callable[..., Translated])
-
-#: The package of the families; an index names them without it.
-_LIBRARY = "onnxsmith.torch.library."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +27,10 @@ class Translation:
     lifts: bool | tuple[str, ...] = False
 
 
-_TRANSLATIONS: dict[str, Translation] = {}
-_COMPLEX: dict[str, Translation] = {}
+_FAMILIES = "onnxsmith.torch.library"
+TRANSLATIONS: Registry[str, Translation] = Registry(_FAMILIES, "TRANSLATIONS")
+#: For calls where a tensor is complex.
+COMPLEX: Registry[str, Translation] = Registry(_FAMILIES, "COMPLEX")
 
 
 class Untranslatable(Exception):  # not a mistake: the next way is tried
@@ -47,18 +46,6 @@ def _entry(function: Callable[..., Translated], lifts: bool | tuple[str, ...]) -
     return Translation(function, names, any(each.kind is kinds.VAR_KEYWORD for each in parameters), lifts)
 
 
-def _register(table: dict[str, Translation], overloads: tuple[str, ...], entry: Translation) -> None:
-    for overload in overloads:
-        held = table.get(overload)
-        if held is not None and _place(held) != _place(entry):
-            raise ValueError(f"{overload} is translated twice: in {_place(held)} and {_place(entry)}")
-        table[overload] = entry
-
-
-def _place(entry: Translation) -> str:
-    return f"{entry.function.__module__}.{entry.function.__qualname__}"
-
-
 def translates(*overloads: str, lifts: bool | tuple[str, ...] = False) -> Callable[[F], F]:
     """Register a function for overloads: `@translates("aten.gelu.default")`.
 
@@ -66,7 +53,9 @@ def translates(*overloads: str, lifts: bool | tuple[str, ...] = False) -> Callab
     """
 
     def register(function: F) -> F:
-        _register(_TRANSLATIONS, overloads, _entry(function, lifts))
+        entry = _entry(function, lifts)
+        for overload in overloads:
+            TRANSLATIONS.register(overload, entry)
         return function
 
     return register
@@ -76,43 +65,9 @@ def translates_complex(*overloads: str) -> Callable[[F], F]:
     """Register a function for calls where a tensor is complex; those are `Complex` pairs."""
 
     def register(function: F) -> F:
-        _register(_COMPLEX, overloads, _entry(function, False))
+        entry = _entry(function, False)
+        for overload in overloads:
+            COMPLEX.register(overload, entry)
         return function
 
     return register
-
-
-def find(overload: str) -> Translation | None:
-    """The translation of an overload, or None."""
-    found = _TRANSLATIONS.get(overload)
-    return found if found is not None else _load(overload, "TRANSLATIONS", _TRANSLATIONS)
-
-
-def find_complex(overload: str) -> Translation | None:
-    """The translation of an overload for complex tensors, or None."""
-    found = _COMPLEX.get(overload)
-    return found if found is not None else _load(overload, "COMPLEX", _COMPLEX)
-
-
-def _load(overload: str, table: str, entries: dict[str, Translation]) -> Translation | None:
-    index = importlib.import_module("onnxsmith.torch.library.index")
-    family = getattr(index, table).get(overload)
-    if family is None:
-        return None
-    importlib.import_module(_LIBRARY + family)
-    return entries.get(overload)
-
-
-def known_overloads() -> list[str]:
-    """Every overload with a translation."""
-    index = importlib.import_module("onnxsmith.torch.library.index")
-    return sorted({*index.TRANSLATIONS, *_TRANSLATIONS})
-
-
-def registered() -> tuple[dict[str, str], dict[str, str]]:
-    """Overload -> family module of all that was imported so far; what the generator of the index reads."""
-    tables = (_TRANSLATIONS, _COMPLEX)
-    plain, complex_ = (
-        {name: each.function.__module__.removeprefix(_LIBRARY) for name, each in t.items()} for t in tables
-    )
-    return plain, complex_

@@ -1,4 +1,4 @@
-"""A program loads the functions of arrays that it calls, and the table of their homes is what the modules enter."""
+"""A program loads the functions of arrays that it calls, and no others."""
 
 from __future__ import annotations
 
@@ -6,27 +6,6 @@ import json
 import subprocess
 import sys
 from typing import Any
-
-from onnxsmith.numpy.homes import HOMES
-
-_WHO_ENTERS = """
-import importlib, json, sys
-from onnxsmith.numpy import registry
-
-entered = {}
-
-class Watched(registry.Table):
-    def __setitem__(self, name, value):
-        frame = sys._getframe(1)
-        while frame.f_globals["__name__"] in ("onnxsmith.numpy.registry", "onnxsmith.numpy.ufunc"):
-            frame = frame.f_back
-        entered.setdefault(frame.f_globals["__name__"].removeprefix("onnxsmith.numpy."), []).append(name)
-        super().__setitem__(name, value)
-
-registry.FUNCTIONS, registry.UFUNCS = Watched(), Watched()
-importlib.import_module("onnxsmith.numpy.namespace")
-print(json.dumps(entered))
-"""
 
 _FIRST = """
 import json, sys
@@ -39,14 +18,6 @@ print(json.dumps([name for name in sys.modules if name.startswith("onnxsmith.")]
 def _printed(program: str) -> Any:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
-
-
-def test_table_is_what_modules_enter() -> None:
-    entered: dict[str, list[str]] = _printed(_WHO_ENTERS)
-    del entered["names"]  # loaded with the first name, whichever that is
-    assert {home: sorted(names) for home, names in entered.items()} == {
-        home: sorted(names.split()) for home, names in HOMES.items()
-    }
 
 
 def test_first_call_loads_what_it_needs() -> None:

@@ -1,0 +1,75 @@
+"""The lazy registry: a table that decorators fill, and whose modules are imported when an entry is first looked up.
+
+Which module registers which key stands in the package's `lazy_index`, which `dev.py indexes` generates of what the
+modules register. `dev.py check` fails where the two differ. Knows none of the entries.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Hashable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Registry(dict[K, V]):
+    """A dict whose entries are imported on first lookup. Asking for its keys imports none of them.
+
+    `package` has the modules that register entries, and `name` is the table of its `lazy_index`.
+    """
+
+    def __init__(self, package: str, name: str) -> None:
+        super().__init__()
+        self.package = package
+        self.name = name
+        self._index: Mapping[K, str] | None = None
+
+    @property
+    def index(self) -> Mapping[K, str]:
+        """Key -> the module that registers it, named from the package on."""
+        if self._index is None:
+            found: Mapping[K, str] = getattr(importlib.import_module(f"{self.package}.lazy_index"), self.name)
+            self._index = found
+        return self._index
+
+    def register(self, key: K, value: V) -> None:
+        """Add an entry; a key that has one already is an error."""
+        if super().__contains__(key):
+            raise ValueError(f"{key} is registered twice in {self.name} of {self.package}")
+        self[key] = value
+
+    def __missing__(self, key: K) -> V:
+        module = self.index[key]
+        importlib.import_module(f"{self.package}.{module}")
+        if not super().__contains__(key):
+            raise KeyError(key)
+        return self[key]
+
+    def get(self, key: K, default: V | None = None) -> V | None:  # pyright: ignore[reportIncompatibleMethodOverride]  # no other default is used
+        """The entry of a key, or the default."""
+        return self[key] if key in self else default  # noqa: SIM401  # this is `get`
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self.index
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(dict.fromkeys([*self.index, *super().__iter__()]))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    # `dict`'s own views show what is loaded so far.
+
+    def keys(self) -> KeysView[K]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a view, as dict's
+        """All keys."""
+        return KeysView(self)
+
+    def values(self) -> ValuesView[V]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a view, as dict's
+        """All entries."""
+        return ValuesView(self)
+
+    def items(self) -> ItemsView[K, V]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a view, as dict's
+        """All keys with their entries."""
+        return ItemsView(self)
