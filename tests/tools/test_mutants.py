@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tools.mutants import alone
+from tools.mutants import alone, choosing
 from tools.mutants.executing import spread
 from tools.mutants.hunt import Hunt
 from tools.mutants.mutations import drawn, mutations_of
@@ -143,22 +144,56 @@ def g(a):
 
 
 def test_lines_belong_to_the_innermost_function() -> None:
-    assert alone.function_weights("file.py", FUNCTIONS) == {2: 3, 3: 1, 9: 1}
+    assert choosing.function_weights("file.py", FUNCTIONS) == {2: 3, 3: 1, 9: 1}
 
 
 @pytest.mark.parametrize(
     ("calls", "test"),
     [
-        ({"tests/a/test_far.py": [2, 3], "tests/cli/test_little.py": [3]}, "tests/a/test_far.py"),
+        ({"tests/a/test_far.py": [2, 3, 9], "tests/cli/test_little.py": [3]}, "tests/a/test_far.py"),
         ({"tests/a/test_far.py": [2, 3, 9], "tests/cli/test_most.py": [2, 3, 9]}, "tests/cli/test_most.py"),
         ({"tests/cli/test_less.py": [2], "tests/cli/test_more.py": [2, 9]}, "tests/cli/test_more.py"),
+        (
+            {"tests/cli/test_all.py": [2, 3, 9], "tests/cli/test_indexing.py": [2, 3]},
+            "tests/cli/test_indexing.py",
+        ),
+        ({"tests/cli/test_all.py": [2, 3, 9], "tests/a/test_imports.py": [2, 3]}, "tests/a/test_imports.py"),
+        ({"tests/a/test_wide.py": [2, 3], "tests/a/test_narrow.py": [2, 3]}, "tests/a/test_narrow.py"),
         ({"tests/cli/test_other.py": []}, None),
     ],
 )
-def test_the_test_file_that_calls_most_of_a_module(calls: dict[str, list[int]], test: str | None) -> None:
+def test_the_test_file_that_is_about_a_module(
+    calls: dict[str, list[int]], test: str | None, tmp_path: Path
+) -> None:
+    file = "src/onnxsmith/cli/index_items.py"
+    imports = {"tests/a/test_imports.py": "from onnxsmith.cli.index_items import f"}
+    written(
+        tmp_path,
+        {file: FUNCTIONS, **dict.fromkeys(calls, ""), **{k: v for k, v in imports.items() if k in calls}},
+    )
+    weights = choosing.function_weights(file, FUNCTIONS)
+    measured = {
+        each: {file: lines, "src/onnxsmith/other.py": range(5 if "wide" in each else 2)}
+        for each, lines in calls.items()
+    }
+    assert choosing.chosen(tmp_path, file, weights, measured) == test
+
+
+@pytest.mark.parametrize(
+    ("line", "tests"),
+    [
+        (4, ["tests/cli/test_near.py", "tests/a/test_far.py"]),
+        (7, ["tests/a/test_far.py"]),
+        (1, ["tests/cli/test_near.py", "tests/a/test_far.py", "tests/a/test_third.py"]),
+    ],
+)
+def test_the_files_that_call_the_function_of_a_line(line: int, tests: list[str], tmp_path: Path) -> None:
     file = "src/onnxsmith/cli/module.py"
-    weights = alone.function_weights(file, FUNCTIONS)
-    assert alone.chosen(file, weights, {each: {file: lines} for each, lines in calls.items()}) == test
+    calls = {"tests/a/test_third.py": [9], "tests/a/test_far.py": [2, 3], "tests/cli/test_near.py": [3]}
+    written(tmp_path, {file: FUNCTIONS, **dict.fromkeys(calls, "")})
+    measured = {test: {file: lines} for test, lines in calls.items()}
+    assert choosing.callers(tmp_path, file, line, measured | {"tests/test_none.py": {}}, 9) == tests
+    assert choosing.callers(tmp_path, file, line, measured, 1) == tests[:1]
 
 
 def test_every_file_runs_alone_and_says_what_it_calls(
@@ -178,8 +213,10 @@ def test_every_file_runs_alone_and_says_what_it_calls(
     )
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     monkeypatch.setattr(alone, "ROOT", tmp_path)
-    monkeypatch.setattr("sys.argv", ["alone", "--write"])
+    monkeypatch.setattr("sys.argv", ["alone", "--write", "--calls", str(tmp_path / "calls.json")])
     assert alone.main() == 1
+    calls = json.loads((tmp_path / "calls.json").read_text())
+    assert calls == {"tests/test_calls.py": {"src/onnxsmith/seen.py": [1]}, "tests/test_first.py": {}}
     assert capsys.readouterr().out.splitlines() == [
         "failed tests/test_second.py",
         "3 files: 2 pass alone, 1 fail, 0 take over 120 s",
@@ -215,11 +252,12 @@ def test_a_file_that_is_not_there(
     assert "there is no file tests/nosuch" in capsys.readouterr().err
 
 
-def test_tests_are_taken_from_many_files() -> None:
-    tests = [f"tests/test_{name}.py::test_{number}" for name in "abc" for number in range(5)]
-    chosen = spread(tests, "tests/test_b.py", 6)
-    assert [each.partition("::")[0] for each in chosen].count("tests/test_b.py") == 3
-    assert {each.partition("::")[0] for each in chosen} == {f"tests/test_{name}.py" for name in "abc"}
+def test_tests_are_taken_from_many_files_that_were_not_run_yet() -> None:
+    tests = [f"tests/test_{name}.py::test_{number}" for name in "abcd" for number in range(5)]
+    chosen = spread(tests, "tests/test_b.py", 5, first=lambda file: file != "tests/test_c.py")
+    assert [each.partition("::")[0] for each in chosen] == [f"tests/test_{name}.py" for name in "cadca"]
+    assert len(set(chosen)) == 5
+    assert spread(tests[:5], "tests/test_a.py", 6, first=str) == []
 
 
 def test_a_mutant_is_noticed_by_the_tests_that_see_it(
@@ -252,3 +290,9 @@ def test_a_mutant_is_noticed_by_the_tests_that_see_it(
         (False, False, 1),
     ]
     assert "caught   src/onnxsmith/seen.py:2" in capsys.readouterr().out
+    # Of the files that call a function, some are enough; no other file is run.
+    calls = {"tests/other/test_all.py": {"src/onnxsmith/far.py": [1]}}
+    outcomes = Hunt(root, mutations, 1, tmp_path / "again").outcomes([], 60.0, calls)
+    assert [(each.by_executing, each.executed_by) for each in outcomes] == [(True, 0), (True, 1), (False, 1)]
+    outcomes = Hunt(root, mutations, 1, tmp_path / "nothing").outcomes([], 60.0, {})
+    assert [each.by_executing for each in outcomes] == [True, False, False]
