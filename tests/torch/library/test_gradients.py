@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 import torch.nn.functional as F  # noqa: E402
+
 from tests.torch.library.together import agree  # noqa: E402  # torch may be missing
 
 X = torch.linspace(-2, 3, 72).reshape(1, 2, 6, 6).sin()

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 from torch.nn import functional as F  # noqa: E402
+
 from tests.torch.library.together import agree  # noqa: E402  # torch may be missing
 
 X = torch.linspace(-2, 3, 48).reshape(1, 2, 4, 6).sin()

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 from torch.nn import functional as F  # noqa: E402
+
 from tests.torch.library.together import agree  # noqa: E402  # torch may be missing
 
 X = torch.linspace(-2, 3, 64).reshape(2, 2, 4, 4).sin()
