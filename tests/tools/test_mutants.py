@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tools.mutants import alone, choosing
+from tools.mutants import alone, choosing, lines
 from tools.mutants.executing import spread
 from tools.mutants.hunt import Hunt
 from tools.mutants.mutations import drawn, mutations_of
@@ -143,40 +145,44 @@ def g(a):
 """
 
 
-def test_lines_belong_to_the_innermost_function() -> None:
-    assert choosing.function_weights("file.py", FUNCTIONS) == {2: 3, 3: 1, 9: 1}
+def test_lines_outside_of_functions_say_nothing_about_tests() -> None:
+    assert choosing.breakable_lines("file.py", "A = 1\n" + FUNCTIONS) == {5, 6, 7, 8, 12}
 
 
 @pytest.mark.parametrize(
-    ("calls", "test"),
+    ("executed", "test"),
     [
-        ({"tests/a/test_far.py": [2, 3, 9], "tests/cli/test_little.py": [3]}, "tests/a/test_far.py"),
-        ({"tests/a/test_far.py": [2, 3, 9], "tests/cli/test_most.py": [2, 3, 9]}, "tests/cli/test_most.py"),
-        ({"tests/cli/test_less.py": [2], "tests/cli/test_more.py": [2, 9]}, "tests/cli/test_more.py"),
+        ({"tests/a/test_far.py": [4, 5, 6, 7, 11], "tests/cli/test_little.py": [4]}, "tests/a/test_far.py"),
         (
-            {"tests/cli/test_all.py": [2, 3, 9], "tests/cli/test_indexing.py": [2, 3]},
+            {"tests/a/test_far.py": [4, 5, 6, 7], "tests/cli/test_most.py": [4, 5, 6]},
+            "tests/cli/test_most.py",
+        ),
+        ({"tests/cli/test_less.py": [5], "tests/cli/test_more.py": [5, 11]}, "tests/cli/test_more.py"),
+        (
+            {"tests/cli/test_all.py": [4, 5, 6, 7, 11], "tests/cli/test_indexing.py": [4, 5, 6, 7]},
             "tests/cli/test_indexing.py",
         ),
-        ({"tests/cli/test_all.py": [2, 3, 9], "tests/a/test_imports.py": [2, 3]}, "tests/a/test_imports.py"),
-        ({"tests/a/test_wide.py": [2, 3], "tests/a/test_narrow.py": [2, 3]}, "tests/a/test_narrow.py"),
-        ({"tests/cli/test_other.py": []}, None),
+        (
+            {"tests/cli/test_all.py": [4, 5, 6, 7, 11], "tests/a/test_imports.py": [4, 5, 6, 7, 11]},
+            "tests/a/test_imports.py",
+        ),
+        ({"tests/a/test_wide.py": [4, 5], "tests/a/test_narrow.py": [4, 5]}, "tests/a/test_narrow.py"),
+        ({"tests/cli/test_other.py": [1, 2, 3]}, None),
     ],
 )
 def test_the_test_file_that_is_about_a_module(
-    calls: dict[str, list[int]], test: str | None, tmp_path: Path
+    executed: dict[str, list[int]], test: str | None, tmp_path: Path
 ) -> None:
     file = "src/onnxsmith/cli/index_items.py"
-    imports = {"tests/a/test_imports.py": "from onnxsmith.cli.index_items import f"}
-    written(
-        tmp_path,
-        {file: FUNCTIONS, **dict.fromkeys(calls, ""), **{k: v for k, v in imports.items() if k in calls}},
-    )
-    weights = choosing.function_weights(file, FUNCTIONS)
+    texts = {
+        each: "from onnxsmith.cli.index_items import f" if "imports" in each else "" for each in executed
+    }
+    written(tmp_path, {file: FUNCTIONS, **texts})
     measured = {
         each: {file: lines, "src/onnxsmith/other.py": range(5 if "wide" in each else 2)}
-        for each, lines in calls.items()
+        for each, lines in executed.items()
     }
-    assert choosing.chosen(tmp_path, file, weights, measured) == test
+    assert choosing.chosen(tmp_path, file, choosing.breakable_lines(file, FUNCTIONS), measured) == test
 
 
 @pytest.mark.parametrize(
@@ -187,19 +193,39 @@ def test_the_test_file_that_is_about_a_module(
         (1, ["tests/cli/test_near.py", "tests/a/test_far.py", "tests/a/test_third.py"]),
     ],
 )
-def test_the_files_that_call_the_function_of_a_line(line: int, tests: list[str], tmp_path: Path) -> None:
+def test_the_files_that_execute_a_line(line: int, tests: list[str], tmp_path: Path) -> None:
     file = "src/onnxsmith/cli/module.py"
-    calls = {"tests/a/test_third.py": [9], "tests/a/test_far.py": [2, 3], "tests/cli/test_near.py": [3]}
-    written(tmp_path, {file: FUNCTIONS, **dict.fromkeys(calls, "")})
-    measured = {test: {file: lines} for test, lines in calls.items()}
-    assert choosing.callers(tmp_path, file, line, measured | {"tests/test_none.py": {}}, 9) == tests
-    assert choosing.callers(tmp_path, file, line, measured, 1) == tests[:1]
+    executed = {"tests/a/test_third.py": [11], "tests/a/test_far.py": [4, 7], "tests/cli/test_near.py": [4]}
+    written(tmp_path, {file: FUNCTIONS, **dict.fromkeys(executed, "")})
+    measured = {test: {file: lines} for test, lines in executed.items()}
+    assert choosing.executors(tmp_path, file, line, measured | {"tests/test_none.py": {}}, 9) == tests
+    assert choosing.executors(tmp_path, file, line, measured, 1) == tests[:1]
+
+
+def test_lines_are_noted_until_no_new_one_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(lines, "PACKAGE", str(tmp_path))
+    monkeypatch.setattr(lines, "_seen", {})
+    monkeypatch.setattr(lines, "_QUIET_CALLS", 3)
+    code = compile(
+        "def f(a):\n    if a:\n        return 1\n    return 2\n", str(tmp_path / "file.py"), "exec"
+    )
+    names: dict[str, Any] = {}
+    exec(code, names)
+    before = sys.gettrace()
+    sys.settrace(lines._note)
+    try:
+        for given in (True, True, True, True, True, True, False):
+            names["f"](given)
+    finally:
+        sys.settrace(before)
+    (found,) = [each for each in lines._seen.values() if each.is_ours]
+    assert found.lines == {2, 3}
 
 
 def test_every_file_runs_alone_and_says_what_it_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plugin = {f"tools/{each}": (ROOT / "tools" / each).read_text() for each in ("mutants/calls.py",)}
+    plugin = {f"tools/{each}": (ROOT / "tools" / each).read_text() for each in ("mutants/lines.py",)}
     written(
         tmp_path,
         {
@@ -213,10 +239,10 @@ def test_every_file_runs_alone_and_says_what_it_calls(
     )
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     monkeypatch.setattr(alone, "ROOT", tmp_path)
-    monkeypatch.setattr("sys.argv", ["alone", "--write", "--calls", str(tmp_path / "calls.json")])
+    monkeypatch.setattr("sys.argv", ["alone", "--write", "--lines", str(tmp_path / "lines.json")])
     assert alone.main() == 1
-    calls = json.loads((tmp_path / "calls.json").read_text())
-    assert calls == {"tests/test_calls.py": {"src/onnxsmith/seen.py": [1]}, "tests/test_first.py": {}}
+    found = json.loads((tmp_path / "lines.json").read_text())
+    assert found == {"tests/test_calls.py": {"src/onnxsmith/seen.py": [2]}, "tests/test_first.py": {}}
     assert capsys.readouterr().out.splitlines() == [
         "failed tests/test_second.py",
         "3 files: 2 pass alone, 1 fail, 0 take over 120 s",
@@ -230,7 +256,7 @@ def test_the_tests_of_a_file_run_in_an_order_that_a_seed_draws(
     in_order = "".join(
         f"def test_{k}():\n    seen.append({k})\n    assert len(seen) == {k + 1}\n\n" for k in range(8)
     )
-    names = ("tools/mutants/calls.py", "tools/mutants/order.py")
+    names = ("tools/mutants/lines.py", "tools/mutants/order.py")
     plugins = {each: (ROOT / each).read_text() for each in names}
     written(
         tmp_path,
@@ -290,9 +316,9 @@ def test_a_mutant_is_noticed_by_the_tests_that_see_it(
         (False, False, 1),
     ]
     assert "caught   src/onnxsmith/seen.py:2" in capsys.readouterr().out
-    # Of the files that call a function, some are enough; no other file is run.
-    calls = {"tests/other/test_all.py": {"src/onnxsmith/far.py": [1]}}
-    outcomes = Hunt(root, mutations, 1, tmp_path / "again").outcomes([], 60.0, calls)
+    # Where it is known which files execute a line, no other file is run.
+    known = {"tests/other/test_all.py": {"src/onnxsmith/far.py": [2]}}
+    outcomes = Hunt(root, mutations, 1, tmp_path / "again").outcomes([], 60.0, known)
     assert [(each.by_executing, each.executed_by) for each in outcomes] == [(True, 0), (True, 1), (False, 1)]
     outcomes = Hunt(root, mutations, 1, tmp_path / "nothing").outcomes([], 60.0, {})
     assert [each.by_executing for each in outcomes] == [True, False, False]

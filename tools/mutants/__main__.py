@@ -1,9 +1,9 @@
-"""`dev.py mutants [--seed N] [--count N] [--jobs N] [--only PATH ...] [--nearest] [--calls FILE] [--write FILE]`.
+"""`dev.py mutants [--seed N] [--count N] [--jobs N] [--only PATH ...] [--nearest] [--lines FILE] [--write FILE]`.
 
 Breaks random lines of hand-written sources one at a time. Runs the mirrored or nearest test file, then the tests
 that execute the line. Prints what no test noticed. `--nearest` ends after the first, which takes a third of the time.
-With the calls that `dev.py alone --calls FILE` wrote, tests that execute a line are looked for in the nearest dozen
-files that call its function, and not in the whole suite.
+With the lines that `dev.py alone --lines FILE` wrote, tests that execute a line are looked for in the nearest dozen
+files that do so, and not in the whole suite.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ def main() -> int:
     )
     parser.add_argument("--suite-seconds", type=float, default=7200.0, help="how long the suite may take")
     parser.add_argument("--nearest", action="store_true", help="run the nearest test files alone")
-    parser.add_argument("--calls", type=Path, metavar="FILE", help="what `dev.py alone --calls` wrote")
+    parser.add_argument("--lines", type=Path, metavar="FILE", help="what `dev.py alone --lines` wrote")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the outcomes there, as JSON")
     options = parser.parse_args()
     mutations = drawn(ROOT, options.seed, options.count, options.only)
     begun = time.monotonic()
-    calls = json.loads(options.calls.read_text()) if options.calls else None
+    executed = json.loads(options.lines.read_text()) if options.lines else None
     with tempfile.TemporaryDirectory() as scratch:
         hunt = Hunt(ROOT, mutations, options.jobs, Path(scratch))
         if options.nearest:
             outcomes = hunt.nearest()
         else:
-            outcomes = hunt.outcomes(options.tests, options.suite_seconds, calls)
+            outcomes = hunt.outcomes(options.tests, options.suite_seconds, executed)
     if options.write:
         options.write.write_text(json.dumps([asdict(each) for each in outcomes], indent=1) + "\n")
     print()

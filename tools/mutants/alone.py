@@ -1,8 +1,8 @@
-"""`dev.py alone [PATH ...] [--order SEED] [--seconds N] [--write] [--calls FILE]`: runs test files one by one.
+"""`dev.py alone [PATH ...] [--order SEED] [--seconds N] [--write] [--lines FILE]`: runs test files one by one.
 
 Each has a process of its own; those that fail are printed. With `--order`, the tests of each file run in an order that
-the seed draws. With `--write`, enters for each module without a mirrored test file the one that is about it and calls
-most of it into `tested_by.txt`, which `nearest.py` reads. With `--calls`, writes which functions each file calls.
+the seed draws. With `--write`, enters for each module without a mirrored test file the one that is about it and runs
+most of it into `tested_by.txt`, which `nearest.py` reads. With `--lines`, writes which lines each file executes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tools.mutants.calls import OUT
-from tools.mutants.choosing import Calls, table
+from tools.mutants.choosing import Lines, table
 from tools.mutants.copies import PASSED, TIMED_OUT, Copy
+from tools.mutants.lines import OUT
 from tools.mutants.nearest import TABLE, tabled
 from tools.mutants.order import SEED
 
@@ -36,8 +36,8 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", default=["tests"], help="test files or folders; all by default")
     parser.add_argument("--order", metavar="SEED", help="run the tests of each file in a random order")
     parser.add_argument("--seconds", type=float, default=120.0, help="how long a file may take to count")
-    parser.add_argument("--write", action="store_true", help="write which file calls most of each module")
-    parser.add_argument("--calls", type=Path, metavar="FILE", help="write which functions each file calls")
+    parser.add_argument("--write", action="store_true", help="write which file is about each module")
+    parser.add_argument("--lines", type=Path, metavar="FILE", help="write which lines each file executes")
     options = parser.parse_args()
     tests = [
         each.resolve().relative_to(ROOT)
@@ -48,15 +48,15 @@ def main() -> int:
         parser.error(f"there is no file {', '.join(missing)}")
     order = [] if options.order is None else ["-p", "tools.mutants.order"]
     seed = {} if options.order is None else {SEED: options.order}
-    failed, late, calls = 0, 0, dict[str, Calls]()
+    failed, late, executed = 0, 0, dict[str, Lines]()
     with tempfile.TemporaryDirectory() as scratch:
         copy = Copy(ROOT, Path(scratch, "copy"))
-        written = Path(scratch, "calls")
+        written = Path(scratch, "lines")
         for test in tests:
-            arguments = ["-n", "0", "-x", "-p", "tools.mutants.calls", *order, str(test)]
+            arguments = ["-n", "0", "-x", "-p", "tools.mutants.lines", *order, str(test)]
             status = copy.pytest(arguments, options.seconds, {OUT: str(written), **seed})
             if status == PASSED:
-                calls[str(test)] = json.loads(written.read_text())
+                executed[str(test)] = json.loads(written.read_text())
             elif status == TIMED_OUT:
                 late += 1
                 print(f"late   {test}", flush=True)
@@ -64,13 +64,13 @@ def main() -> int:
                 failed += 1
                 print(f"failed {test}", flush=True)
     print(
-        f"{len(tests)} files: {len(calls)} pass alone, {failed} fail, {late} take over {options.seconds:.0f} s"
+        f"{len(tests)} files: {len(executed)} pass alone, {failed} fail, {late} take over {options.seconds:.0f} s"
     )
     if options.write:
-        # Of modules that these tests do not call, the entries stay.
-        write(ROOT, tabled(ROOT) | table(ROOT, calls))
-    if options.calls:
-        options.calls.write_text(json.dumps(calls) + "\n")
+        # Of modules that these tests do not execute, the entries stay.
+        write(ROOT, tabled(ROOT) | table(ROOT, executed))
+    if options.lines:
+        options.lines.write_text(json.dumps(executed) + "\n")
     return 1 if failed else 0
 
 

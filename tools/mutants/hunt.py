@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tools.mutants.choosing import Calls, callers
+from tools.mutants.choosing import Lines, executors
 from tools.mutants.copies import NOTHING_RUN, PASSED, Copy
 from tools.mutants.executing import executing_tests, spread
 from tools.mutants.mutations import Mutation
@@ -20,7 +20,7 @@ from tools.mutants.nearest import closeness, mirrored, nearest, words_in_common
 
 #: How many of the tests that execute a line are asked, and how long a run may take: a mutant that hangs is caught.
 TESTS, SECONDS = 200, 600.0
-#: In how many files such tests are looked for, where it is known which files call the function of the line.
+#: In how many files such tests are looked for, where it is known which files execute the line.
 FILES = 12
 
 
@@ -95,18 +95,18 @@ class Hunt:
             return list(pool.map(self._near, self._mutations))
 
     def outcomes(
-        self, tests: list[str], suite_seconds: float, calls: Mapping[str, Calls] | None = None
+        self, tests: list[str], suite_seconds: float, executed: Mapping[str, Lines] | None = None
     ) -> list[Outcome]:
         """What became of each mutant. Tests run once, to find which of them execute the lines of survivors.
 
-        They are the given ones, or those of the files that call the functions of these lines, or the whole suite.
+        They are the given ones, or those of files that are known to execute these lines, or the whole suite.
         """
         outcomes = self.nearest()
         left = [pair for pair in zip(self._mutations, outcomes, strict=True) if not pair[1].by_nearest]
-        if calls is not None:
-            near = [callers(self._root, each.file, each.line, calls, FILES) for each, _ in left]
+        if executed is not None:
+            near = [executors(self._root, each.file, each.line, executed, FILES) for each, _ in left]
             tests = sorted({*tests, *(test for found in near for test in found)})
-        if not left or (calls is not None and not tests):
+        if not left or (executed is not None and not tests):
             return outcomes
         print(f"running tests to find those that execute {len(left)} lines", flush=True)
         copy = self._copies.get()
