@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tools.mutants import alone
+from tools.mutants import alone, choosing, lines
 from tools.mutants.executing import spread
 from tools.mutants.hunt import Hunt
 from tools.mutants.mutations import drawn, mutations_of
@@ -142,29 +145,87 @@ def g(a):
 """
 
 
-def test_lines_belong_to_the_innermost_function() -> None:
-    assert alone.function_weights("file.py", FUNCTIONS) == {2: 3, 3: 1, 9: 1}
+def test_lines_outside_of_functions_say_nothing_about_tests() -> None:
+    assert choosing.breakable_lines("file.py", "A = 1\n" + FUNCTIONS) == {5, 6, 7, 8, 12}
 
 
 @pytest.mark.parametrize(
-    ("calls", "test"),
+    ("executed", "test"),
     [
-        ({"tests/a/test_far.py": [2, 3], "tests/cli/test_little.py": [3]}, "tests/a/test_far.py"),
-        ({"tests/a/test_far.py": [2, 3, 9], "tests/cli/test_most.py": [2, 3, 9]}, "tests/cli/test_most.py"),
-        ({"tests/cli/test_less.py": [2], "tests/cli/test_more.py": [2, 9]}, "tests/cli/test_more.py"),
-        ({"tests/cli/test_other.py": []}, None),
+        ({"tests/a/test_far.py": [4, 5, 6, 7, 11], "tests/cli/test_little.py": [4]}, "tests/a/test_far.py"),
+        (
+            {"tests/a/test_far.py": [4, 5, 6, 7], "tests/cli/test_most.py": [4, 5, 6]},
+            "tests/cli/test_most.py",
+        ),
+        ({"tests/cli/test_less.py": [5], "tests/cli/test_more.py": [5, 11]}, "tests/cli/test_more.py"),
+        (
+            {"tests/cli/test_all.py": [4, 5, 6, 7, 11], "tests/cli/test_indexing.py": [4, 5, 6, 7]},
+            "tests/cli/test_indexing.py",
+        ),
+        (
+            {"tests/cli/test_all.py": [4, 5, 6, 7, 11], "tests/a/test_imports.py": [4, 5, 6, 7, 11]},
+            "tests/a/test_imports.py",
+        ),
+        ({"tests/a/test_wide.py": [4, 5], "tests/a/test_narrow.py": [4, 5]}, "tests/a/test_narrow.py"),
+        ({"tests/cli/test_other.py": [1, 2, 3]}, None),
     ],
 )
-def test_the_test_file_that_calls_most_of_a_module(calls: dict[str, list[int]], test: str | None) -> None:
+def test_the_test_file_that_is_about_a_module(
+    executed: dict[str, list[int]], test: str | None, tmp_path: Path
+) -> None:
+    file = "src/onnxsmith/cli/index_items.py"
+    texts = {
+        each: "from onnxsmith.cli.index_items import f" if "imports" in each else "" for each in executed
+    }
+    written(tmp_path, {file: FUNCTIONS, **texts})
+    measured = {
+        each: {file: lines, "src/onnxsmith/other.py": range(5 if "wide" in each else 2)}
+        for each, lines in executed.items()
+    }
+    assert choosing.chosen(tmp_path, file, choosing.breakable_lines(file, FUNCTIONS), measured) == test
+
+
+@pytest.mark.parametrize(
+    ("line", "tests"),
+    [
+        (4, ["tests/cli/test_near.py", "tests/a/test_far.py"]),
+        (7, ["tests/a/test_far.py"]),
+        (1, ["tests/cli/test_near.py", "tests/a/test_far.py", "tests/a/test_third.py"]),
+    ],
+)
+def test_the_files_that_execute_a_line(line: int, tests: list[str], tmp_path: Path) -> None:
     file = "src/onnxsmith/cli/module.py"
-    weights = alone.function_weights(file, FUNCTIONS)
-    assert alone.chosen(file, weights, {each: {file: lines} for each, lines in calls.items()}) == test
+    executed = {"tests/a/test_third.py": [11], "tests/a/test_far.py": [4, 7], "tests/cli/test_near.py": [4]}
+    written(tmp_path, {file: FUNCTIONS, **dict.fromkeys(executed, "")})
+    measured = {test: {file: lines} for test, lines in executed.items()}
+    assert choosing.executors(tmp_path, file, line, measured | {"tests/test_none.py": {}}, 9) == tests
+    assert choosing.executors(tmp_path, file, line, measured, 1) == tests[:1]
+
+
+def test_lines_are_noted_until_no_new_one_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(lines, "PACKAGE", str(tmp_path))
+    monkeypatch.setattr(lines, "_seen", {})
+    monkeypatch.setattr(lines, "_QUIET_CALLS", 3)
+    code = compile(
+        "def f(a):\n    if a:\n        return 1\n    return 2\n", str(tmp_path / "file.py"), "exec"
+    )
+    names: dict[str, Any] = {}
+    exec(code, names)
+    before = sys.gettrace()
+    sys.settrace(lines._note)
+    try:
+        for given in (True, True, True, True, True, True, False):
+            names["f"](given)
+    finally:
+        sys.settrace(before)
+    (found,) = [each for each in lines._seen.values() if each.is_ours]
+    assert found.lines == {2, 3}
 
 
 def test_every_file_runs_alone_and_says_what_it_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plugin = {f"tools/{each}": (ROOT / "tools" / each).read_text() for each in ("mutants/calls.py",)}
+    plugin = {f"tools/{each}": (ROOT / "tools" / each).read_text() for each in ("mutants/lines.py",)}
     written(
         tmp_path,
         {
@@ -178,8 +239,10 @@ def test_every_file_runs_alone_and_says_what_it_calls(
     )
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     monkeypatch.setattr(alone, "ROOT", tmp_path)
-    monkeypatch.setattr("sys.argv", ["alone", "--write"])
+    monkeypatch.setattr("sys.argv", ["alone", "--write", "--lines", str(tmp_path / "lines.json")])
     assert alone.main() == 1
+    found = json.loads((tmp_path / "lines.json").read_text())
+    assert found == {"tests/test_calls.py": {"src/onnxsmith/seen.py": [2]}, "tests/test_first.py": {}}
     assert capsys.readouterr().out.splitlines() == [
         "failed tests/test_second.py",
         "3 files: 2 pass alone, 1 fail, 0 take over 120 s",
@@ -193,7 +256,7 @@ def test_the_tests_of_a_file_run_in_an_order_that_a_seed_draws(
     in_order = "".join(
         f"def test_{k}():\n    seen.append({k})\n    assert len(seen) == {k + 1}\n\n" for k in range(8)
     )
-    names = ("tools/mutants/calls.py", "tools/mutants/order.py")
+    names = ("tools/mutants/lines.py", "tools/mutants/order.py")
     plugins = {each: (ROOT / each).read_text() for each in names}
     written(
         tmp_path,
@@ -215,11 +278,12 @@ def test_a_file_that_is_not_there(
     assert "there is no file tests/nosuch" in capsys.readouterr().err
 
 
-def test_tests_are_taken_from_many_files() -> None:
-    tests = [f"tests/test_{name}.py::test_{number}" for name in "abc" for number in range(5)]
-    chosen = spread(tests, "tests/test_b.py", 6)
-    assert [each.partition("::")[0] for each in chosen].count("tests/test_b.py") == 3
-    assert {each.partition("::")[0] for each in chosen} == {f"tests/test_{name}.py" for name in "abc"}
+def test_tests_are_taken_from_many_files_that_were_not_run_yet() -> None:
+    tests = [f"tests/test_{name}.py::test_{number}" for name in "abcd" for number in range(5)]
+    chosen = spread(tests, "tests/test_b.py", 5, first=lambda file: file != "tests/test_c.py")
+    assert [each.partition("::")[0] for each in chosen] == [f"tests/test_{name}.py" for name in "cadca"]
+    assert len(set(chosen)) == 5
+    assert spread(tests[:5], "tests/test_a.py", 6, first=str) == []
 
 
 def test_a_mutant_is_noticed_by_the_tests_that_see_it(
@@ -252,3 +316,9 @@ def test_a_mutant_is_noticed_by_the_tests_that_see_it(
         (False, False, 1),
     ]
     assert "caught   src/onnxsmith/seen.py:2" in capsys.readouterr().out
+    # Where it is known which files execute a line, no other file is run.
+    known = {"tests/other/test_all.py": {"src/onnxsmith/far.py": [2]}}
+    outcomes = Hunt(root, mutations, 1, tmp_path / "again").outcomes([], 60.0, known)
+    assert [(each.by_executing, each.executed_by) for each in outcomes] == [(True, 0), (True, 1), (False, 1)]
+    outcomes = Hunt(root, mutations, 1, tmp_path / "nothing").outcomes([], 60.0, {})
+    assert [each.by_executing for each in outcomes] == [True, False, False]

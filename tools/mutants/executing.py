@@ -1,12 +1,13 @@
-"""The tests that execute given pieces of code, found by one run of the whole suite with a probe in each piece.
+"""The tests that execute given pieces of code, found by one run of tests with a probe in each piece.
 
 Coverage with a context for each test would answer it for all lines, and takes several times as long as the suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tools.mutants.copies import Copy
 from tools.mutants.mutations import Mutation
@@ -57,12 +58,17 @@ def executing_tests(
     return [list(each) for each in found]
 
 
-def spread(tests: Sequence[str], first: str, limit: int) -> list[str]:
-    """As many tests as allowed: those of one file first, then one of each other file in turn."""
+def spread(tests: Sequence[str], past: str, limit: int, *, first: Callable[[str], Any]) -> list[str]:
+    """As many tests as allowed, one of each file in turn, without those of the file that was run before.
+
+    Files are taken in the order of the key `first`.
+    """
     by_file: dict[str, list[str]] = {}
     for each in sorted(tests):
         by_file.setdefault(each.partition("::")[0], []).append(each)
-    chosen = by_file.pop(first, [])[: limit // 2]
+    by_file.pop(past, None)
+    by_file = {file: by_file[file] for file in sorted(by_file, key=first)}
+    chosen: list[str] = []
     while by_file and len(chosen) < limit:
         for file in list(by_file):
             chosen.append(by_file[file].pop(0))

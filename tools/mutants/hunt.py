@@ -6,17 +6,22 @@ The examples in a module's docstrings are run with its nearest test file.
 from __future__ import annotations
 
 import queue
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from tools.mutants.choosing import Lines, executors
 from tools.mutants.copies import NOTHING_RUN, PASSED, Copy
 from tools.mutants.executing import executing_tests, spread
 from tools.mutants.mutations import Mutation
-from tools.mutants.nearest import mirrored, nearest
+from tools.mutants.nearest import closeness, mirrored, nearest, words_in_common
 
 #: How many of the tests that execute a line are asked, and how long a run may take: a mutant that hangs is caught.
-TESTS, SECONDS = 60, 600.0
+TESTS, SECONDS = 200, 600.0
+#: In how many files such tests are looked for, where it is known which files execute the line.
+FILES = 12
 
 
 @dataclass
@@ -76,26 +81,45 @@ class Hunt:
 
     def _far(self, mutation: Mutation, outcome: Outcome, tests: list[str]) -> None:
         outcome.executed_by = len(tests)
-        outcome.by_executing = bool(tests) and self._is_noticed(
-            mutation, spread(tests, outcome.nearest, TESTS)
-        )
+        order = partial(_distance, Path(mutation.file))
+        chosen = spread(tests, outcome.nearest, TESTS, first=order)
+        outcome.by_executing = bool(chosen) and self._is_noticed(mutation, chosen)
         print(
             f"{'caught  ' if outcome.by_executing else 'SURVIVED'} {outcome.place}, executed by {len(tests)} tests",
             flush=True,
         )
 
-    def outcomes(self, tests: list[str], suite_seconds: float) -> list[Outcome]:
-        """What became of each mutant. The suite runs once, to find which tests execute the lines of survivors."""
+    def nearest(self) -> list[Outcome]:
+        """What the mirrored or nearest test file of each mutant says."""
         with ThreadPoolExecutor(self._jobs) as pool:
-            outcomes = list(pool.map(self._near, self._mutations))
-            left = [pair for pair in zip(self._mutations, outcomes, strict=True) if not pair[1].by_nearest]
-            if not left:
-                return outcomes
-            print(f"running the suite to find the tests that execute {len(left)} lines", flush=True)
-            copy = self._copies.get()
-            executing = executing_tests(
-                copy, [mutation for mutation, _ in left], tests, self._scratch / "hits", suite_seconds
-            )
-            self._copies.put(copy)
+            return list(pool.map(self._near, self._mutations))
+
+    def outcomes(
+        self, tests: list[str], suite_seconds: float, executed: Mapping[str, Lines] | None = None
+    ) -> list[Outcome]:
+        """What became of each mutant. Tests run once, to find which of them execute the lines of survivors.
+
+        They are the given ones, or those of files that are known to execute these lines, or the whole suite.
+        """
+        outcomes = self.nearest()
+        left = [pair for pair in zip(self._mutations, outcomes, strict=True) if not pair[1].by_nearest]
+        if executed is not None:
+            near = [executors(self._root, each.file, each.line, executed, FILES) for each, _ in left]
+            tests = sorted({*tests, *(test for found in near for test in found)})
+        if not left or (executed is not None and not tests):
+            return outcomes
+        print(f"running tests to find those that execute {len(left)} lines", flush=True)
+        copy = self._copies.get()
+        executing = executing_tests(
+            copy, [mutation for mutation, _ in left], tests, self._scratch / "hits", suite_seconds
+        )
+        self._copies.put(copy)
+        with ThreadPoolExecutor(self._jobs) as pool:
             list(pool.map(self._far, *zip(*left, strict=True), executing))
         return outcomes
+
+
+def _distance(file: Path, test: str) -> tuple[float, float, str]:
+    """Sorts test files by how far they are from a module."""
+    folders, similarity = closeness(file, Path(test))
+    return -words_in_common(file, Path(test)) - folders, -similarity, test

@@ -62,7 +62,13 @@ def _imported(path: Path) -> frozenset[str]:
     return frozenset(names)
 
 
-def _module(file: Path) -> str:
+def imports_of_tests(root: Path) -> dict[Path, frozenset[str]]:
+    """Every test file, with the modules that it imports."""
+    return _imports(root, "tests", "test_*.py")
+
+
+def module_name(file: Path) -> str:
+    """The name under which a file below `src` is imported."""
     return ".".join(file.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -98,8 +104,8 @@ def nearest(root: Path, file: str) -> Path:
     seen = {start}
     level = [start]
     while level:
-        modules = {_module(each) for each in level}
-        found = [test for test, names in _imports(root, "tests", "test_*.py").items() if names & modules]
+        modules = {module_name(each) for each in level}
+        found = [test for test, names in imports_of_tests(root).items() if names & modules]
         found += [test for each in level if (test := mirrored(root, each)) is not None]
         if found:
             return _closest(start, found)
@@ -109,7 +115,7 @@ def nearest(root: Path, file: str) -> Path:
             if each not in seen and names & modules
         ]
         seen.update(level)
-    return _closest(start, _imports(root, "tests", "test_*.py"))
+    return _closest(start, imports_of_tests(root))
 
 
 def closeness(file: Path, test: Path) -> tuple[int, float]:
@@ -121,6 +127,22 @@ def closeness(file: Path, test: Path) -> tuple[int, float]:
             break
         shared += 1
     return shared, SequenceMatcher(None, test.stem.removeprefix("test_"), file.stem).ratio()
+
+
+def words_in_common(file: Path, test: Path) -> float:
+    """The part of the words of a module's name that a test file's name has, too: `index_items` and `test_indexing`."""
+    name = file.parent.name if file.stem == "__init__" else file.stem
+    wanted = [each for each in name.split("_") if len(each) > 2]
+    there = test.stem.removeprefix("test_").split("_")
+    found = [each for each in wanted if any(_is_one_word(each, other) for other in there)]
+    return len(found) / max(1, len(wanted))
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    """True if two words are forms of one: they differ in at most three letters at the end, of four or more."""
+    differs = (k for k, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
+    shared = next(differs, min(len(one), len(other)))
+    return one == other or (shared >= 4 and max(len(one), len(other)) - shared <= 3)
 
 
 def _closest(file: Path, tests: Iterable[Path]) -> Path:

@@ -1,0 +1,89 @@
+"""Chooses the test file of a module that has no mirrored one: it executes most of the module and is about it.
+
+A maintainer looks for such a file by its name, its folder and its imports. Which lines tests execute is measured by
+`alone.py`; nothing here runs a test.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tools.check_sizes import is_generated, python_files
+from tools.mutants.mutations import mutations_of
+from tools.mutants.nearest import closeness, imports_of_tests, mirrored, module_name, words_in_common
+
+#: The lines that a test file executes, by module.
+Lines = Mapping[str, Iterable[int]]
+
+#: What it counts that a test file imports the module, has a word of its name, and stands in the same folder. A file
+#: that has all of them is taken before one that executes three times as much.
+IMPORTS, WORDS, FOLDERS = 1.0, 1.0, 0.6
+#: A file that executes less than this part of a module is not about it.
+LEAST_SHARE = 0.2
+
+
+def breakable_lines(file: str, source: str) -> set[int]:
+    """The lines that could be broken in the functions of a module: the others are executed by every import."""
+    functions = [
+        each
+        for each in ast.walk(ast.parse(source))
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    ]
+    inside = {line for each in functions for line in range(each.lineno, (each.end_lineno or 0) + 1)}
+    return inside & {each.line for each in mutations_of(file, source)}
+
+
+def chosen(root: Path, file: str, lines: set[int], executed: Mapping[str, Lines]) -> str | None:
+    """The test file that executes most lines of a module and is about it; None where none executes a fifth of them.
+
+    Of files that are equal in this, the one is taken that executes the fewest lines of other modules: a file that
+    executes everything asserts little about this module.
+    """
+    best, result = (0.0, 0), None
+    for test, found in executed.items():
+        share = len(lines.intersection(found.get(file, ()))) / max(1, len(lines))
+        if share < LEAST_SHARE:
+            continue
+        breadth = sum(len(set(each)) for each in found.values())
+        score = (round(share * _nearness(root, file, test), 2), -breadth)
+        if result is None or score > best:
+            best, result = score, test
+    return result
+
+
+def executors(root: Path, file: str, line: int, executed: Mapping[str, Lines], most: int) -> list[str]:
+    """The test files that execute a line, those that are about its module first.
+
+    Where the line stands in no function, they are those that execute anything of the module.
+    """
+    is_inside = line in breakable_lines(file, (root / file).read_text())
+    found = [
+        test
+        for test, lines in executed.items()
+        if (of_file := set(lines.get(file, ()))) and (line in of_file or not is_inside)
+    ]
+    return sorted(found, key=lambda test: (-_nearness(root, file, test), test))[:most]
+
+
+def _nearness(root: Path, file: str, test: str) -> float:
+    """From 1, for a test file that only happens to execute a module, to 3 or so, for one that is about it."""
+    module, path = Path(file), Path(test)
+    is_importer = module_name(module) in imports_of_tests(root).get(path, frozenset())
+    folders = len(module.parts) - 3
+    shared = min(closeness(module, path)[0] / folders, 1.0) if folders else 0.0
+    return 1 + IMPORTS * is_importer + WORDS * words_in_common(module, path) + FOLDERS * shared
+
+
+def table(root: Path, executed: Mapping[str, Lines]) -> dict[str, str]:
+    """The test file of each module that has no mirrored one, as far as tests execute it."""
+    found: dict[str, str] = {}
+    for path in python_files(root / "src"):
+        file = str(path.relative_to(root))
+        if path.suffix != ".py" or is_generated(path) or mirrored(root, file) is not None:
+            continue
+        test = chosen(root, file, breakable_lines(file, path.read_text()), executed)
+        if test is not None:
+            found[file] = test
+    return found
