@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnxsmith.graphs.function_bodies import named_apart
 from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain
@@ -158,7 +158,7 @@ def _of_an_iteration(site: Site, body: onnx.GraphProto, output: str, shape: str,
                 inner.op("Constant", value=numpy_helper.from_array(known), into=prefix + info.name)
         outer = {each: each for each in _captured(body)}
         outer.update(zip((each.name for each in body.input[2:]), site.node.input[2:], strict=True))
-        inner.nodes.extend(named_apart(nodes, outer, {}, prefix))
+        inner.nodes.extend(copied_nodes(nodes, outer, {}, prefix))
         element = outer.get(output, prefix + output)
         inner.op("Concat", inner.constant([0]), inner.op("Shape", element), axis=0, into=names[target])
 
