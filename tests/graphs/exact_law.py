@@ -105,7 +105,10 @@ def _prefixes(node: onnx.NodeProto) -> list[str]:
 
 
 def _graphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    own = [each.g for each in node.attribute if each.type == onnx.AttributeProto.GRAPH]
+    held = node.attribute
+    own = [
+        each for one in held for each in ((one.g,) if one.type == onnx.AttributeProto.GRAPH else one.graphs)
+    ]
     return [*own, *(inner for graph in own for each in graph.node for inner in _graphs(each))]
 
 

@@ -89,6 +89,11 @@ def _nodes(
         if draw.random() < 0.25 and depth < 2:
             branches = [_graph(draw, known, f"{name}{side}", depth + 1) for side in "te"]
             node = helper.make_node("If", ["c"], [name], then_branch=branches[0], else_branch=branches[1])
+        elif draw.random() < 0.1 and depth < 2:
+            several = [
+                _graph(draw, known, f"{name}{side}", depth + 1) for side in "abc"[: draw.randint(1, 3)]
+            ]
+            node = helper.make_node("Many", [draw.choice(known)], [name], bodies=several)
         elif draw.random() < 0.5:
             node = helper.make_node(draw.choice(_UNARY), [draw.choice(known)], [name])
         else:
@@ -117,9 +122,9 @@ def graphs(made: onnx.FunctionProto) -> Iterator[onnx.GraphProto]:
     waiting = list(made.node)
     while waiting:
         for each in waiting.pop().attribute:
-            if each.type == AttributeProto.GRAPH:
-                yield each.g
-                waiting.extend(each.g.node)
+            for graph in (each.g,) if each.type == AttributeProto.GRAPH else each.graphs:
+                yield graph
+                waiting.extend(graph.node)
 
 
 def nodes(made: onnx.FunctionProto) -> list[onnx.NodeProto]:
@@ -210,7 +215,7 @@ def _held(made: onnx.FunctionProto) -> list[tuple[onnx.NodeProto, int]]:
         (node, place)
         for node in nodes(made)
         for place, each in enumerate(node.attribute)
-        if each.type != AttributeProto.GRAPH
+        if each.type not in (AttributeProto.GRAPH, AttributeProto.GRAPHS)
     ]
 
 

@@ -23,18 +23,17 @@ from onnxsmith.graphs.identity import (
     value_key,
     value_number,
 )
-from tests.graphs import exact_law, fingerprint_law, isomorphic_law, value_number_law
+from tests.graphs import copying_law, exact_law, fingerprint_law, isomorphic_law, value_number_law
 from tests.laws.named import Law
 
 NAN, OTHER_NAN = np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32)
 
 
-@pytest.mark.parametrize(
-    "law",
-    [value_number_law.LAW, exact_law.LAW, fingerprint_law.LAW, isomorphic_law.LAW],
-    ids=lambda law: law.sentence,
-)
-def test_the_law_of_a_policy(law: Law) -> None:
+_LAWS = [value_number_law.LAW, exact_law.LAW, fingerprint_law.LAW, isomorphic_law.LAW, copying_law.LAW]
+
+
+@pytest.mark.parametrize("law", _LAWS, ids=lambda law: law.sentence)
+def test_laws(law: Law) -> None:
     assert not law.wrong(0, 500)
 
 

@@ -19,6 +19,7 @@ from typing import Literal
 MODULES: dict[str, str] = {
     "agreement": "tests.graphs.agreement_law",
     "aliases": "tests.scripting.alias_law",
+    "copying": "tests.graphs.copying_law",
     "custom-translations": "tests.torch.custom_translations",
     "training-gradients": "tests.torch.training_gradients",
     "diff": "tests.diffing.single_changes",

@@ -71,6 +71,26 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
             "what another variable holds is written to in a loop",
         ),
     ),
+    "copying": (
+        Fault(
+            "graphs/copying.py",
+            'return ir.RefAttr(attribute.name, actual.ref_attr_name or "", attribute.type)',
+            "return attribute",
+            "a reference that a call hands on keeps the name that it has inside",
+        ),
+        Fault(
+            "graphs/copying.py",
+            "return ir.AttrGraphs(actual.name, [self.graph(each, values) for each in actual.as_graphs()])",
+            "return actual",
+            "the graphs of an attribute with several are shared",
+        ),
+        Fault(
+            "graphs/rewriting/copies.py",
+            "for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer, *sparse):",
+            "for named in (*graph.input, *graph.output, *graph.value_info, *sparse):",
+            "weights of bodies keep their names, and what reads them does not",
+        ),
+    ),
     "custom-translations": (
         Fault(
             "torch/custom.py",
@@ -474,9 +494,9 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
     "value-number": (
         Fault(
             "graphs/identity.py",
-            'if node.domain not in ("", "ai.onnx"):\n        return False',
-            "if node.domain:\n        return False",
-            "random nodes are shared where the domain is spelled",
+            "or is_random(node) or not node.outputs:",
+            "or not node.outputs:",
+            "random nodes are shared",
         ),
         Fault(
             "graphs/identity.py",

@@ -17,6 +17,7 @@ from onnx import helper, numpy_helper
 
 from onnxsmith.comparing.flattening import Step
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.rewriting.copies import replace_nodes
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.runtime.function_body import inlined_model
 
@@ -111,9 +112,7 @@ def _split_sums(proto: onnx.ModelProto) -> None:
             ]
         else:
             nodes.append(node)
-    copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
-    del proto.graph.node[:]
-    proto.graph.node.extend(copies)
+    replace_nodes(proto.graph.node, nodes)
 
 
 def _gemm(node: onnx.NodeProto, proto: onnx.ModelProto) -> list[onnx.NodeProto]:

@@ -7,11 +7,12 @@ attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import onnx
 from onnx import defs
+
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 
 
 def schema_of(node: onnx.NodeProto, version: int) -> Any:
@@ -70,54 +71,5 @@ def body_of(
     for name, formal in () if schema is None else schema.attributes.items():
         if formal.default_value.type != onnx.AttributeProto.UNDEFINED:
             attributes.setdefault(name, formal.default_value)
-    copies = named_apart(function.node, names, attributes, prefix)
+    copies = copied_nodes(function.node, names, attributes, prefix)
     return copies + [onnx.helper.make_node("Identity", [name], [actual]) for name, actual in passed]
-
-
-def named_apart(
-    nodes: Iterable[onnx.NodeProto],
-    names: Mapping[str, str],
-    attributes: Mapping[str, onnx.AttributeProto],
-    prefix: str,
-) -> list[onnx.NodeProto]:
-    """Copies of nodes, bodies included, with these names of values, and with a prefix to all others."""
-    copies: list[onnx.NodeProto] = []
-
-    def name_of(name: str) -> str:
-        return names[name] if name in names else (prefix + name if name else "")
-
-    for node in nodes:
-        copy = onnx.NodeProto()
-        copy.CopyFrom(node)
-        copy.input[:] = [name_of(each) for each in node.input]
-        copy.output[:] = [name_of(each) for each in node.output]
-        del copy.attribute[:]
-        for attribute in node.attribute:
-            if attribute.ref_attr_name:
-                given = attributes.get(attribute.ref_attr_name)
-                if given is None:
-                    continue
-                fresh = copy.attribute.add()
-                fresh.CopyFrom(given)
-                fresh.name = attribute.name
-                continue
-            fresh = copy.attribute.add()
-            fresh.CopyFrom(attribute)
-            for graph in (fresh.g,) if attribute.type == onnx.AttributeProto.GRAPH else fresh.graphs:
-                _rename_graph(graph, names, attributes, prefix)
-        copies.append(copy)
-    return copies
-
-
-def _rename_graph(
-    graph: onnx.GraphProto,
-    names: Mapping[str, str],
-    attributes: Mapping[str, onnx.AttributeProto],
-    prefix: str,
-) -> None:
-    nodes = named_apart(graph.node, names, attributes, prefix)
-    del graph.node[:]
-    graph.node.extend(nodes)
-    sparse = (each.values for each in graph.sparse_initializer)
-    for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer, *sparse):
-        named.name = names[named.name] if named.name in names else prefix + named.name

@@ -10,6 +10,7 @@ from collections.abc import Set
 import onnx
 
 from onnxsmith.graphs.function_bodies import body_of, function_of, schema_of
+from onnxsmith.graphs.rewriting.copies import replace_nodes
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
 from onnxsmith.graphs.rewriting.scopes import all_nodes, plain_domain
 from onnxsmith.graphs.rewriting.site import Site
@@ -49,9 +50,7 @@ def inlined_model(model: onnx.ModelProto, names: Set[str] | None = None) -> onnx
                 nodes.extend(body)
         if len(nodes) == len(result.graph.node):
             break
-        copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
-        del result.graph.node[:]
-        result.graph.node.extend(copies)
+        replace_nodes(result.graph.node, nodes)
     return result
 
 

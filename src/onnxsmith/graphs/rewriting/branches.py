@@ -63,15 +63,3 @@ def _branch(emit: Emitter, outputs: Sequence[str], way: Way) -> onnx.GraphProto:
     graph = onnx.GraphProto(name="branch", node=inner.nodes)
     graph.output.extend(onnx.ValueInfoProto(name=name) for name in names.values())
     return graph
-
-
-def renamed(nodes: Sequence[onnx.NodeProto], names: Mapping[str, str]) -> list[onnx.NodeProto]:
-    """Copies of nodes with other names for some of the values that they make."""
-    copies: list[onnx.NodeProto] = []
-    for node in nodes:
-        copy = onnx.NodeProto()
-        copy.CopyFrom(node)
-        copy.input[:] = [names.get(each, each) for each in node.input]
-        copy.output[:] = [names.get(each, each) for each in node.output]
-        copies.append(copy)
-    return copies

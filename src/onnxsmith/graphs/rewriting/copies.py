@@ -1,8 +1,11 @@
-"""Copies of functions that take the place of what they were copied from, once nothing calls that any more."""
+"""Copies of nodes and functions of protos: nodes in another graph, and functions that take the place of others.
+
+For nodes of onnx-ir see `graphs.copying`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableSequence
 
 import onnx
 
@@ -11,8 +14,52 @@ from onnxsmith.graphs.rewriting.scopes import (
     all_nodes,
     function_key,
     functions_of,
+    inner_graphs,
     nodes_of_model,
 )
+
+
+def copied_nodes(
+    nodes: Iterable[onnx.NodeProto],
+    names: Mapping[str, str],
+    attributes: Mapping[str, onnx.AttributeProto] | None = None,
+    prefix: str = "",
+) -> list[onnx.NodeProto]:
+    """Copies of nodes, bodies included, with these names of values, and with a prefix to all others.
+
+    `attributes` are those of a call, for nodes of the function that is called; what the call does not give is left out.
+    Where there are none, references to the attributes of a function stay.
+    """
+    copies: list[onnx.NodeProto] = []
+    for node in nodes:
+        copy = onnx.NodeProto()
+        copy.CopyFrom(node)
+        for field in (copy.input, copy.output):
+            field[:] = [names[each] if each in names else (prefix + each if each else "") for each in field]
+        if attributes is not None and any(each.ref_attr_name for each in node.attribute):
+            del copy.attribute[:]
+            for each in node.attribute:
+                given = attributes.get(each.ref_attr_name) if each.ref_attr_name else each
+                if given is not None:
+                    copy.attribute.add().CopyFrom(given)
+                    copy.attribute[-1].name = each.name
+        for graph in inner_graphs(copy):
+            inside = copied_nodes(graph.node, names, attributes, prefix)
+            del graph.node[:]
+            graph.node.extend(inside)
+            sparse = (each.values for each in graph.sparse_initializer)
+            for named in (*graph.input, *graph.output, *graph.value_info, *graph.initializer, *sparse):
+                named.name = names[named.name] if named.name in names else prefix + named.name
+        copies.append(copy)
+    return copies
+
+
+def replace_nodes(field: MutableSequence[onnx.NodeProto], nodes: Iterable[onnx.NodeProto]) -> None:
+    """Let a graph or function have these nodes, some of which may be its own."""
+    # Copies first: emptying the field frees the protos that are still in it.
+    copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
+    del field[:]
+    field.extend(copies)
 
 
 def take_places(model: onnx.ModelProto, copies: Mapping[FunctionKey, str]) -> None:

@@ -11,6 +11,7 @@ import onnx
 from onnx import helper
 
 from onnxsmith.graphs.function_bodies import body_of
+from onnxsmith.graphs.rewriting.copies import replace_nodes
 from onnxsmith.graphs.rewriting.scopes import (
     FunctionKey,
     all_nodes,
@@ -113,7 +114,4 @@ class _Places:
                 self._count += 1
                 made += body_of(node, function, None, f"{self._prefix}{self._count}_")
         if is_changed:
-            # Copies first: emptying the field frees the protos that are still in it.
-            copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in made]
-            del nodes[:]
-            nodes.extend(copies)
+            replace_nodes(nodes, made)

@@ -16,7 +16,7 @@ from onnx import helper
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origin_keys import SOURCE_KEY
-from onnxsmith.graphs.rewriting.copies import take_places
+from onnxsmith.graphs.rewriting.copies import copied_nodes, replace_nodes, take_places
 from onnxsmith.graphs.rewriting.emitter import EMITTED_DOMAINS, Emitter, FreshNames
 from onnxsmith.graphs.rewriting.followed_sizes import can_follow_sizes
 from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
@@ -166,7 +166,7 @@ class _Run:
             scope.hold(name, functools.partial(self._weights, name) if is_elsewhere else tensor)
         nodes = self._nodes(graph.node, inferred, scope, versions, path, depth)
         if nodes is not None:
-            _replace_nodes(graph.node, nodes)
+            replace_nodes(graph.node, nodes)
 
     def _nodes(
         self,
@@ -274,7 +274,7 @@ class _Run:
         copy.CopyFrom(self._functions[key])
         given = {each.name: each for each in copy.attribute_proto}
         given.update((each.name, each) for each in call.attribute)
-        fill_in_attributes(copy.node, given)
+        replace_nodes(copy.node, copied_nodes(copy.node, {}, given))
         del copy.attribute[:]
         del copy.attribute_proto[:]
         graph = onnx.GraphProto(name=copy.name)
@@ -297,7 +297,7 @@ class _Run:
             scope.types[info.name] = info.type
         nodes = self._nodes(copy.node, inferred, scope, _with_standard(copy.opset_import), path, depth + 1)
         if nodes is not None:
-            _replace_nodes(copy.node, nodes)
+            replace_nodes(copy.node, nodes)
         if self._changes == before:
             return None
         # Named apart, and not told apart by an overload: IR versions before 10 have none.
@@ -383,25 +383,6 @@ def _without_claims(model: onnx.ModelProto) -> onnx.ModelProto:
     return copy
 
 
-def fill_in_attributes(nodes: Iterable[onnx.NodeProto], given: Mapping[str, onnx.AttributeProto]) -> None:
-    """Put a call's attributes where a function's nodes refer to them; what nobody gave is left out."""
-    for node in nodes:
-        if any(each.ref_attr_name for each in node.attribute):
-            kept: list[onnx.AttributeProto] = []
-            for each in node.attribute:
-                if not each.ref_attr_name:
-                    kept.append(onnx.AttributeProto.FromString(each.SerializeToString()))
-                elif each.ref_attr_name in given:
-                    actual = onnx.AttributeProto()
-                    actual.CopyFrom(given[each.ref_attr_name])
-                    actual.name = each.name
-                    kept.append(actual)
-            del node.attribute[:]
-            node.attribute.extend(kept)
-        for graph in inner_graphs(node):
-            fill_in_attributes(graph.node, given)
-
-
 def _with_standard(imports: MutableSequence[onnx.OperatorSetIdProto]) -> dict[str, int]:
     """The versions in force. What is emitted is of the standard domain, which a model of another may not import yet."""
     versions = opset_versions(imports)
@@ -409,13 +390,6 @@ def _with_standard(imports: MutableSequence[onnx.OperatorSetIdProto]) -> dict[st
         versions[""] = default_opset_version()
         imports.append(onnx.helper.make_opsetid("", versions[""]))
     return versions
-
-
-def _replace_nodes(field: MutableSequence[onnx.NodeProto], nodes: Sequence[onnx.NodeProto]) -> None:
-    # Copies first: emptying the field frees the protos that are still in it.
-    copies = [onnx.NodeProto.FromString(each.SerializeToString()) for each in nodes]
-    del field[:]
-    field.extend(copies)
 
 
 def noted_proto(node: onnx.NodeProto, path: Sequence[str]) -> NodeNote:

@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnxsmith.graphs.function_bodies import named_apart
 from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.dissolving import without_functions
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
@@ -183,7 +183,7 @@ def _of_an_iteration(site: Site, body: onnx.GraphProto, output: str, shape: str,
         for info, known in zip(body.input[:2], (np.array(0), np.array(True)), strict=True):
             if info.name in needed:
                 inner.op("Constant", value=numpy_helper.from_array(known), into=prefix + info.name)
-        apart = named_apart(nodes, outer, {}, prefix)
+        apart = copied_nodes(nodes, outer, {}, prefix)
         inner.nodes.extend(clamped(inner, apart) if inner.version >= SINCE else apart)
         element = outer.get(output, prefix + output)
         inner.op("Concat", inner.constant([0]), inner.op("Shape", element), axis=0, into=names[target])

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from onnxsmith.graphs.rewriting.branches import choose, renamed
+from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
@@ -85,7 +86,7 @@ def unique_of_nothing(site: Site) -> bool:
     emit, hidden = site.emit, hide_fixed(site)
 
     def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
-        inner.nodes.extend(renamed([site.node], {**names, **hidden}))
+        inner.nodes.extend(copied_nodes([site.node], {**names, **hidden}))
 
     def of_nothing(inner: Emitter, names: Mapping[str, str]) -> None:
         values, *positions = [names.get(each, "") for each in site.node.output]

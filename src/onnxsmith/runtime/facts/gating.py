@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import onnx
 
-from onnxsmith.graphs.rewriting.branches import Way, at_run_only, choose, renamed
+from onnxsmith.graphs.rewriting.branches import Way, at_run_only, choose
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site, element_type
 from onnxsmith.graphs.rewriting.terms import Terms
@@ -88,7 +89,7 @@ def gate(
     assert isinstance(holds, str), "what is certain was left out before"
 
     def run(inner: Emitter, names: Mapping[str, str]) -> None:
-        inner.nodes.extend(renamed(nodes, {**names, **hidden}))
+        inner.nodes.extend(copied_nodes(nodes, {**names, **hidden}))
 
     choose(emit, holds, list(types), run, _failing(site, title, requirements, types))
     return True

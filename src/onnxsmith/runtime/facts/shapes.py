@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from onnxsmith.graphs.rewriting.branches import choose, renamed
+from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Condition, Terms
@@ -47,7 +48,7 @@ def squeeze_nothing(site: Site) -> bool:
         return True
 
     def squeeze(inner: Emitter, names: Mapping[str, str]) -> None:
-        inner.nodes.extend(renamed([site.node], names))
+        inner.nodes.extend(copied_nodes([site.node], names))
 
     def leave(inner: Emitter, names: Mapping[str, str]) -> None:
         inner.op("Identity", site.input(0), into=names[site.output(0)])

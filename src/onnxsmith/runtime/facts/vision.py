@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from onnxsmith.graphs.rewriting.branches import choose, renamed
+from onnxsmith.graphs.rewriting.branches import choose
+from onnxsmith.graphs.rewriting.copies import copied_nodes
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.site import Site
 from onnxsmith.graphs.rewriting.terms import Terms
@@ -194,7 +195,7 @@ def many_dimensions(site: Site) -> bool:
         return False  # axes that only the model knows are no attribute
 
     def as_it_is(inner: Emitter, names: Mapping[str, str]) -> None:
-        inner.nodes.extend(renamed([site.node], names))
+        inner.nodes.extend(copied_nodes([site.node], names))
 
     def reduced(inner: Emitter, names: Mapping[str, str]) -> None:
         axes = inner.op("Range", inner.constant(2), inner.rank(site.input(0)), inner.constant(1))
