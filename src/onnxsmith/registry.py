@@ -51,6 +51,10 @@ class Registry(dict[K, V]):
         """The entry of a key, or the default."""
         return self[key] if key in self else default  # noqa: SIM401  # this is `get`
 
+    def loaded(self, key: K) -> V | None:
+        """The entry of a key if its module is imported, else None."""
+        return super().get(key)
+
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or key in self.index
 
