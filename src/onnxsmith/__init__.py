@@ -11,7 +11,7 @@ import importlib
 import re
 from typing import Any
 
-from onnxsmith.core.late_imports import register_module
+from onnxsmith.registry import exports, register_module
 
 __version__ = "0.1.0.dev0"
 
@@ -86,17 +86,18 @@ register_module("version converter", "onnxsmith.passes.versions.convert")
 register_module("body watch", "onnxsmith.scripting.staging.body_watch")
 
 
+_exported, _ = exports(__name__, _LAZY)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        value = getattr(importlib.import_module(_LAZY[name]), name)
-    elif name in _SUBMODULES:
+    if name in _SUBMODULES:
         value = importlib.import_module(f"onnxsmith.{name}")
     elif name == "ir":  # for code that comes from onnxscript, which has the same package under this name
         value = importlib.import_module("onnx_ir")
     elif _OPSET.fullmatch(name):
         value = _opset(name)
     else:
-        raise AttributeError(f"module 'onnxsmith' has no attribute {name!r}")
+        return _exported(name)
     globals()[name] = value
     return value
 

@@ -1,14 +1,16 @@
 """The lazy registry: a table that decorators fill, and whose modules are imported when an entry is first looked up.
 
 Which module registers which key stands in the package's `lazy_index`, which `dev.py indexes` generates of what the
-modules register. `dev.py check` fails where the two differ. Knows none of the entries.
+modules register. `dev.py check` fails where the two differ. Knows none of the entries. `exports` does the same for the
+public names of a package, and `load_module` for the few modules of a higher layer that a lower one needs.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Hashable, ItemsView, Iterator, KeysView, Mapping, ValuesView
-from typing import TypeVar
+import sys
+from collections.abc import Callable, Hashable, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Literal, TypeAlias, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -51,6 +53,10 @@ class Registry(dict[K, V]):
         """The entry of a key, or the default."""
         return self[key] if key in self else default  # noqa: SIM401  # this is `get`
 
+    def loaded(self, key: K) -> V | None:
+        """The entry of a key if its module is imported, else None."""
+        return super().get(key)
+
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or key in self.index
 
@@ -73,3 +79,39 @@ class Registry(dict[K, V]):
     def items(self) -> ItemsView[K, V]:  # pyright: ignore[reportIncompatibleMethodOverride]  # a view, as dict's
         """All keys with their entries."""
         return ItemsView(self)
+
+
+def exports(
+    package: str, modules: Mapping[str, str], check: Callable[[str], object] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package whose public names are imported on first use: name -> its module.
+
+    `check` is called with a name before it is imported, and may raise.
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if check is not None:
+            check(name)
+        value = getattr(importlib.import_module(modules[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: list(modules)
+
+
+#: What a layer needs of one above it.
+Role: TypeAlias = Literal["default target", "model runtime", "version converter", "body watch"]
+
+_MODULES: dict[Role, str] = {}
+
+
+def register_module(role: Role, module: str) -> None:
+    """Say which module plays a role; importing it must register what it brings."""
+    _MODULES[role] = module
+
+
+def load_module(role: Role) -> None:
+    """Import the module of a role."""
+    importlib.import_module(_MODULES[role])

@@ -1,6 +1,6 @@
 """Who looks after functions that become bodies of `Loop` and `If`: called once, however often the model runs them.
 
-Knows no Python objects: the module that `late_imports` names registers what watches them.
+Knows no Python objects: the module that `registry` names for it registers what watches them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
-from onnxsmith.core.late_imports import load_module
+from onnxsmith.registry import load_module
 
 #: Given a function, what is entered while it is called: refuses that the call changes something.
 BodyWatch: TypeAlias = Callable[[Callable[..., Any]], AbstractContextManager[object]]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from onnxsmith.core.late_imports import load_module
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.errors import LeakedValueError
+from onnxsmith.registry import load_module
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import Place

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from onnxsmith.core.value import Value
 from onnxsmith.errors import NotDifferentiableError
-from onnxsmith.grad.table import BITS, rule_of
+from onnxsmith.grad.table import BITS, RULES
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import made_value
 
@@ -36,7 +36,7 @@ class Bits:
     def handles(self, node: ir.Node, inputs: Sequence[Value | None]) -> bool:
         """True if a node is a call on bits, which has a rule as such."""
         is_given = any(each is not None and made_value(each).record in self.records for each in inputs)
-        return is_given and not node.domain and rule_of(BITS, node.op_type) is not None
+        return is_given and not node.domain and (BITS, node.op_type) in RULES
 
     def follow(self, name: str, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
         """Refuse bits that are read as numbers again after they were moved: their gradient would be lost."""

@@ -21,7 +21,6 @@ from onnxsmith.errors import (
     UnreachedError,
 )
 from onnxsmith.errors.telling import tell
-from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.checks import check_flags, check_model, read_names, refuse_twice
 from onnxsmith.grad.containers import zeros_like
@@ -45,7 +44,6 @@ from onnxsmith.types.value_types import TensorType
 
 #: The oldest opset that rules are written in; older models are converted.
 OLDEST_OPSET = 18
-_ = _rules  # imported so that the rules enter the table
 
 
 @model_boundary

@@ -17,7 +17,6 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import InputTypeError, NotDifferentiableError, UnknownNameError, boundary
-from onnxsmith.grad import rules as _rules
 from onnxsmith.grad.broadcasting import filled_like
 from onnxsmith.grad.frames import Frame, content_of_attribute
 from onnxsmith.grad.inner_graphs import captured
@@ -39,7 +38,6 @@ from onnxsmith.tracing.trace import PRODUCER
 
 #: The domain of the operators.
 TRAINING = "ai.onnx.preview.training"
-_ = _rules  # imported so that the rules enter the table
 
 
 @boundary

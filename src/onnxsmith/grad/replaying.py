@@ -28,7 +28,7 @@ from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_gr
 from onnxsmith.grad.inner_graphs import ControlFlow, Held, Holding, InnerGraph, Marked, captured
 from onnxsmith.grad.operators import values
 from onnxsmith.grad.steps import Step, is_real
-from onnxsmith.grad.table import rule_of
+from onnxsmith.grad.table import RULES
 from onnxsmith.grad.target import DOMAIN, GradientTarget
 from onnxsmith.graphs.function import BACKWARD_OF
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -159,7 +159,7 @@ class Replay:
         if has_graphs(node):
             self._control(node, operator, inputs, frame)
             return
-        rule = rule_of(node.domain, node.op_type)
+        rule = RULES.get((node.domain, node.op_type))
         attributes = {name: resolved(each, frame) for name, each in node.attributes.items()}
         if any(active):
             is_for_it = rule is not None and (
@@ -187,7 +187,7 @@ class Replay:
         spelled = self._operator(node)[1]
         keywords = {spelled.get(name, name): each for name, each in given.items()}
         if not definition.is_known or has_open_outputs(definition):
-            rule = rule_of(node.domain, node.op_type) if any(active) else None
+            rule = RULES.get((node.domain, node.op_type)) if any(active) else None
             keywords["outputs"] = max(len(node.outputs), 1 if rule is None else rule.outputs)
         before = len(self.target.nodes)
         try:
@@ -322,7 +322,7 @@ class Replay:
     def _named_algorithm(self, node: ir.Node, function: ir.Function, frame: Frame) -> bool:
         """Record a function that has a rule by its name: its nodes are no steps. Returns whether it has one."""
         name = algorithm_of(function.domain, function.name)
-        rule = None if name is None else rule_of(function.domain, name)
+        rule = None if name is None else RULES.get((function.domain, name))
         if name is None or rule is None:
             return False
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
@@ -385,7 +385,7 @@ class Replay:
         inner = {name: InnerGraph(self, frame, each, captures) for name, each in graphs.items()}
         read = (*inputs, *captures)
         active = tuple([each is not None and self.is_active(each) for each in read])
-        rule = rule_of(node.domain, node.op_type) if any(active) else None
+        rule = RULES.get((node.domain, node.op_type)) if any(active) else None
         call_of = ControlFlow(operator, inputs, captures, plain, inner, len(node.outputs))
         before = len(self.target.nodes)
         if rule is not None and rule.forward is not None:

@@ -14,7 +14,7 @@ from onnxsmith.grad.containers import added
 from onnxsmith.grad.operators import op
 from onnxsmith.grad.paths import described, told_at
 from onnxsmith.grad.steps import Step
-from onnxsmith.grad.table import BITS, GradientRule, rule_of
+from onnxsmith.grad.table import BITS, RULES, GradientRule
 from onnxsmith.grad.target import GradientTarget
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import made_value
@@ -57,7 +57,7 @@ class Reverse:
                 self._step(step, cotangents)
 
     def _step(self, step: Step, cotangents: Sequence[Value | None]) -> None:
-        rule = rule_of(BITS if step.is_on_bits else step.definition.domain, step.definition.name)
+        rule = RULES.get((BITS if step.is_on_bits else step.definition.domain, step.definition.name))
         if rule is None:
             raise told_at(self._missing(step), step, self._steps, self._loss)
         if self._masked and any(made_value(each).record in self._masked for each in step.outputs):

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from onnxsmith.core.value import Value
 from onnxsmith.grad.steps import Cotangents
+from onnxsmith.registry import Registry
 
 #: Given the step and a cotangent for each output (None where it is zero), the cotangents of its inputs.
 RuleFunction: TypeAlias = Callable[..., Cotangents]
@@ -38,7 +39,8 @@ class GradientRule:
 #: The domain of rules for calls on the bits of numbers.
 BITS = "onnxsmith.grad.bits"
 
-_RULES: dict[tuple[str, str], GradientRule] = {}
+#: By domain and name of the operator.
+RULES: Registry[tuple[str, str], GradientRule] = Registry("onnxsmith.grad.rules", "RULES")
 
 
 def rule(
@@ -54,18 +56,8 @@ def rule(
 
     def enter(function: F) -> F:
         for name in names:
-            assert (domain, name) not in _RULES, f"{name} has a rule already"
-            _RULES[domain, name] = GradientRule(function, broadcasts, masks, outputs, forward, only)
+            made = GradientRule(function, broadcasts, masks, outputs, forward, only)
+            RULES.register((domain, name), made)
         return function
 
     return enter
-
-
-def rule_of(domain: str, name: str) -> GradientRule | None:
-    """The rule of an operator; None where it has none."""
-    return _RULES.get((domain, name))
-
-
-def operators_with_rules() -> frozenset[tuple[str, str]]:
-    """Domain and name of all operators that have one."""
-    return frozenset(_RULES)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from onnxsmith.core.late_imports import load_module
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
+from onnxsmith.registry import load_module
 from onnxsmith.source import Span
 
 #: Where a node of the model was written, by its name; None when that is not known.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from onnxsmith.core.late_imports import load_module
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.registry import load_module
 
 #: A copy of a model in these versions, by domain, which shares the weights. Raises VersionConversionError.
 VersionConverter: TypeAlias = "Callable[[ir.Model, Mapping[str, int]], ir.Model]"

@@ -6,8 +6,9 @@ what. `Editor` is the model that is being changed, `Worklist` applies rules to i
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from onnxsmith.registry import exports
 
 if TYPE_CHECKING:
     from onnxsmith.graphs.edits import Edit as Edit
@@ -43,13 +44,4 @@ _LAZY = {
     "with_tried_shapes": "onnxsmith.passes.surgery.shaping",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(_LAZY)
+__getattr__, __dir__ = exports(__name__, _LAZY)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxsmith.errors import MissingDependencyError
+from onnxsmith.registry import exports
 
 if TYPE_CHECKING:
     from onnxsmith.sklearn.converting import ConvertedModel as ConvertedModel
@@ -49,18 +49,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'onnxsmith.sklearn' has no attribute {name!r}")
+def _check_installed(name: str) -> None:
     if name not in _WITHOUT and importlib.util.find_spec("sklearn") is None:
         raise MissingDependencyError(
             f"onnxsmith.sklearn.{name} needs scikit-learn, which is not installed",
             help="pip install onnxsmith[sklearn]",
         ).locate_at_caller()
-    value = getattr(importlib.import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = exports(__name__, _LAZY, _check_installed)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnxsmith.errors import MissingDependencyError
+from onnxsmith.registry import exports
 
 if TYPE_CHECKING:
     from onnxsmith.torch.exporting import export as export
@@ -26,18 +26,12 @@ _LAZY = {
 __all__ = ["ExportReport", "ExportedModel", "export", "for_torch_onnx", "translate"]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'onnxsmith.torch' has no attribute {name!r}")
+def _check_installed(name: str) -> None:
     if importlib.util.find_spec("torch") is None:
         raise MissingDependencyError(
             f"onnxsmith.torch.{name} needs PyTorch, which is not installed",
             help="pip install onnxsmith[torch]",
         ).locate_at_caller()
-    value = getattr(importlib.import_module(_LAZY[name]), name)
-    globals()[name] = value
-    return value
 
 
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = exports(__name__, _LAZY, _check_installed)

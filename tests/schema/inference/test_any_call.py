@@ -16,7 +16,7 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import AttributeType, OperatorDef, Parameter
 from onnxsmith.schema.inference import infer
-from onnxsmith.schema.inference.call import operators_with_rules
+from onnxsmith.schema.inference.call import RULES
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType, parse_onnx_type
@@ -52,7 +52,7 @@ DRAWN: dict[AttributeType, Callable[[random.Random], Any]] = {
 
 
 def operators() -> Iterator[OperatorDef]:
-    for domain, name in operators_with_rules():
+    for domain, name in sorted(RULES):
         for version in registry.versions(domain, name):
             op = registry.find(domain, name, version)
             if op is not None and not any("GRAPH" in each.type.name for each in op.attributes.values()):

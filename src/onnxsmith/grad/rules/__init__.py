@@ -1,6 +1,6 @@
 """The rules: for each operator a function that gives the cotangents of its inputs. A file for each family.
 
-To add one, write a function in the file of its family (or in a new file that is imported below):
+To add one, write a function in the file of its family (or in a new one), and run `dev.py indexes`:
 
     @rule("Sin")
     def sine(step: Step, g: Tensor) -> Cotangents:
@@ -24,27 +24,3 @@ To add one, write a function in the file of its family (or in a new file that is
   body iterates, approximates or has branches; others are differentiated through their body.
 - Whatever rules call should have a rule itself: `jvp` and second derivatives go through them again.
 """
-
-from onnxsmith.grad.rules import activations as activations
-from onnxsmith.grad.rules import arithmetic as arithmetic
-from onnxsmith.grad.rules import attention as attention
-from onnxsmith.grad.rules import bits as bits
-from onnxsmith.grad.rules import called as called
-from onnxsmith.grad.rules import control_flow as control_flow
-from onnxsmith.grad.rules import convolutions as convolutions
-from onnxsmith.grad.rules import elementwise as elementwise
-from onnxsmith.grad.rules import indexing as indexing
-from onnxsmith.grad.rules import linear_algebra as linear_algebra
-from onnxsmith.grad.rules import loops as loops
-from onnxsmith.grad.rules import losses as losses
-from onnxsmith.grad.rules import marks as marks
-from onnxsmith.grad.rules import normalisation as normalisation
-from onnxsmith.grad.rules import pooling as pooling
-from onnxsmith.grad.rules import products as products
-from onnxsmith.grad.rules import recurrent as recurrent
-from onnxsmith.grad.rules import reductions as reductions
-from onnxsmith.grad.rules import sampling as sampling
-from onnxsmith.grad.rules import sequences as sequences
-from onnxsmith.grad.rules import shapes as shapes
-from onnxsmith.grad.rules import special as special
-from onnxsmith.grad.rules import transforms as transforms

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.editor import Attempt, AttributeContent, Editor
 from onnxsmith.passes.values import Dimension, int_attribute, rank
+from onnxsmith.registry import Registry
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 
@@ -227,8 +228,9 @@ DECLARE_SHAPES = "fix the sizes of its inputs: model.with_shapes(…)"
 Adapter: TypeAlias = Callable[[Step], Answer]
 
 #: Adapters by domain, operator and the version that they lead into, or out of.
-INTO: dict[tuple[str, str, int], Adapter] = {}
-OUT_OF: dict[tuple[str, str, int], Adapter] = {}
+Adapters: TypeAlias = Registry[tuple[str, str, int], Adapter]
+INTO: Adapters = Registry("onnxsmith.passes.versions.up", "INTO")
+OUT_OF: Adapters = Registry("onnxsmith.passes.versions.down", "OUT_OF")
 
 
 def up(*op_types: str, since: int, domain: str = "") -> Callable[[Adapter], Adapter]:
@@ -242,13 +244,11 @@ def down(*op_types: str, since: int, domain: str = "") -> Callable[[Adapter], Ad
 
 
 def _registering(
-    table: dict[tuple[str, str, int], Adapter], op_types: Sequence[str], since: int, domain: str
+    table: Adapters, op_types: Sequence[str], since: int, domain: str
 ) -> Callable[[Adapter], Adapter]:
     def register(adapter: Adapter) -> Adapter:
         for each in op_types:
-            key = (domain, each, since)
-            assert key not in table, f"two adapters for {key}"
-            table[key] = adapter
+            table.register((domain, each, since), adapter)
         return adapter
 
     return register

@@ -20,8 +20,6 @@ from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import CONVERSION, EditLog, noted
 from onnxsmith.passes.values import Array, inner_graphs
-from onnxsmith.passes.versions import down as _down
-from onnxsmith.passes.versions import up as _up
 from onnxsmith.passes.versions.bodies import body_in_place
 from onnxsmith.passes.versions.found_types import content_of, infer_inside, infer_numbers, use_of
 from onnxsmith.passes.versions.refusals import Refused, type_beyond, why_not_older
@@ -30,8 +28,6 @@ from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.same_meaning import is_newer, is_older
-
-_ADAPTERS = (_up, _down)  # importing them has registered the adapters
 
 #: How many times a node may become others on its way: bodies use operators that have bodies.
 _DEEPEST = 40

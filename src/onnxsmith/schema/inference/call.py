@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.errors import AttributeValueError, Culprit, OnnxsmithError, ShapeError, TensorIndexError
+from onnxsmith.registry import Registry
 from onnxsmith.schema.definition import AttributeReference, OperatorDef
 from onnxsmith.schema.inference.known import BodyOutputs, Known
 from onnxsmith.schema.inference.signature import parameter_at
@@ -219,8 +220,10 @@ _UNKNOWN = TensorType(None, None)
 Result: TypeAlias = tuple[Known, ...] | None
 Rule: TypeAlias = Callable[[Call], Result]
 
-# (domain, name) -> (first version, first version it no longer holds for, rule); filled while rule modules are imported.
-_rules: dict[tuple[str, str], list[tuple[int, int, Rule]]] = {}
+#: (domain, name) -> (first version, first version it no longer holds for, rule)
+RULES: Registry[tuple[str, str], tuple[tuple[int, int, Rule], ...]] = Registry(
+    "onnxsmith.schema.inference.rules", "RULES"
+)
 
 _NEVER = 1 << 30
 
@@ -230,7 +233,8 @@ def rule(*names: str, since: int = 1, before: int = _NEVER, domain: str = "") ->
 
     def enter(function: Rule) -> Rule:
         for name in names:
-            _rules.setdefault((domain, name), []).append((since, before, function))
+            others = RULES.loaded((domain, name)) or ()
+            RULES[domain, name] = (*others, (since, before, function))
         return function
 
     return enter
@@ -238,15 +242,10 @@ def rule(*names: str, since: int = 1, before: int = _NEVER, domain: str = "") ->
 
 def find_rule(op: OperatorDef) -> Rule | None:
     """The rule of an operator, if it has one."""
-    for since, before, function in _rules.get((op.domain, op.name), ()):
+    for since, before, function in RULES.get((op.domain, op.name)) or ():
         if since <= op.since_version < before:
             return function
     return None
-
-
-def operators_with_rules() -> tuple[tuple[str, str], ...]:
-    """(domain, name) of every operator that some version of has a rule."""
-    return tuple(sorted(_rules))
 
 
 def counted(count: int, noun: str) -> str:

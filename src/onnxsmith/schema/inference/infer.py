@@ -5,7 +5,6 @@ Holds no rule itself; `rules/` does, one file per family of operators.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,9 +17,6 @@ from onnxsmith.schema.inference.signature import outputs_by_signature, parameter
 from onnxsmith.types.value_types import TensorType, describe_shape
 
 _NO_BODIES: Mapping[str, BodyOutputs] = MappingProxyType({})
-
-# Importing it enters the rules.
-_RULES = "onnxsmith.schema.inference.rules"
 
 _LARGEST_SIZE = 2**63 - 1
 _CACHE_LIMIT = 8192
@@ -73,7 +69,6 @@ def _check_sizes(call: Call, result: Sequence[Known]) -> None:
 
 
 def _find(op: OperatorDef) -> Rule:
-    importlib.import_module(_RULES)  # heavy: 6 ms, on first use
     found = (find_rule(op) or infer_by_onnx) if op.is_known else _know_nothing
     if len(_rule_cache) >= _CACHE_LIMIT:
         _rule_cache.clear()
