@@ -27,10 +27,10 @@ def same(found: Any, wanted: Any) -> None:
         for one, other in zip(found, wanted, strict=True):
             same(one, other)
     elif isinstance(wanted, np.ndarray | np.generic):
-        got = np.asarray(found)
-        np.testing.assert_allclose(got, wanted, rtol=1e-12)
-        assert got.dtype == wanted.dtype
-        assert got.shape == wanted.shape
+        got, expected = np.asarray(found), np.asarray(wanted)
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+        assert got.dtype == expected.dtype
+        assert got.shape == expected.shape
     else:
         assert found == wanted
         assert type(found) is type(wanted)

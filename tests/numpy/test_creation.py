@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import onnxsmith
+import onnxsmith as smith
 from onnxsmith import errors
 from onnxsmith import numpy as xp
 from onnxsmith.onnx_types import FLOAT
 
+#: With any types: tensors of the checkers are no arrays.
+onnxsmith: Any = smith
 A = np.array([[1.5, 2.0], [-3.0, 4.0]], np.float32)
 MADE: list[tuple[Any, dict[str, Any]]] = [
     (3, {}),
@@ -98,7 +100,7 @@ def test_tensors() -> None:
 
 
 def test_tensors_of_a_graph() -> None:
-    def doubled(x):
+    def doubled(x: Any) -> Any:
         return (xp.asarray(x) * 2).tensor
 
     model = onnxsmith.trace(doubled, FLOAT["N", 2])

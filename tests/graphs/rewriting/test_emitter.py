@@ -58,7 +58,8 @@ def computed(version: int, emit: Callable[[Emitter], str]) -> Any:
     inputs = [helper.make_tensor_value_info(name, types[name], each.shape) for name, each in SOME.items()]
     graph = helper.make_graph(emitter.nodes, "g", inputs, [onnx.ValueInfoProto(name=result)])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
-    return ReferenceEvaluator(model).run(None, dict(SOME))[0]
+    found: Any = ReferenceEvaluator(model).run(None, dict(SOME))
+    return found[0]
 
 
 @pytest.mark.parametrize("version", [9, 11, 13, 18, 21])
