@@ -27,7 +27,8 @@ def same(found: Any, wanted: Any) -> None:
         for one, other in zip(found, wanted, strict=True):
             same(one, other)
     elif isinstance(wanted, np.ndarray | np.generic):
-        got, expected = np.asarray(found), np.asarray(wanted)
+        expected: Any = np.asarray(wanted)
+        got = np.asarray(found)
         np.testing.assert_allclose(got, expected, rtol=1e-12)
         assert got.dtype == expected.dtype
         assert got.shape == expected.shape
