@@ -78,11 +78,14 @@ def executors(root: Path, file: str, line: int, executed: Mapping[str, Lines], m
 def _nearness(root: Path, file: str, test: str) -> float:
     """From 1, for a test file that only happens to execute a module, to 3 or so, for one that is about it."""
     module, path = Path(file), Path(test)
-    is_importer = module_name(module) in imports_of_tests(root).get(path, frozenset())
-    is_meant = is_importer or shelf_of(root, module) == path
-    folders = len(module.parts) - 3
-    shared = min(closeness(module, path)[0] / folders, 1.0) if folders else 0.0
-    return 1 + IMPORTS * is_meant + WORDS * words_in_common(module, path) + FOLDERS * shared
+    imported = imports_of_tests(root).get(path, frozenset())
+    if any(each.rpartition(".")[2].startswith("test_") for each in imported):
+        return 1  # it borrows the cases of another test file, and those are about what that file is about
+    is_meant = module_name(module) in imported or shelf_of(root, module) == path
+    folders, shared = len(module.parts) - 3, closeness(module, path)[0]
+    # A word of another package's often means something else there.
+    words = words_in_common(module, path) * (1 if shared else 0.5)
+    return 1 + IMPORTS * is_meant + WORDS * words + FOLDERS * min(shared / max(1, folders), 1)
 
 
 def table(root: Path, executed: Mapping[str, Lines]) -> dict[str, str]:
