@@ -448,13 +448,13 @@ def laws(arguments: list[str]) -> int:
 
 
 def mutants(arguments: list[str]) -> int:
-    """Break random lines of the package and see which tests notice: [--seed N] [--count N] [--only PATH]."""
+    """Break random lines of the package and see which tests notice: [--seed N] [--count N] [--nearest]."""
     ensure({"dev"})
     return run(PYTHON, "-m", "tools.mutants", *arguments)
 
 
 def alone(arguments: list[str]) -> int:
-    """Run every test file in a process of its own: [PATH ...] [--order SEED] [--seconds N] [--write]."""
+    """Run every test file in a process of its own: [PATH ...] [--order SEED] [--write] [--lines FILE]."""
     ensure({"dev"})
     return run(PYTHON, "-m", "tools.mutants.alone", *arguments)
 

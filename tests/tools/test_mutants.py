@@ -166,6 +166,14 @@ def test_lines_outside_of_functions_say_nothing_about_tests() -> None:
             {"tests/cli/test_all.py": [4, 5, 6, 7, 11], "tests/a/test_imports.py": [4, 5, 6, 7, 11]},
             "tests/a/test_imports.py",
         ),
+        (
+            {"tests/cli/test_borrows.py": [4, 5, 6, 7], "tests/cli/test_owns.py": [4, 5, 6]},
+            "tests/cli/test_owns.py",
+        ),
+        (
+            {"tests/a/test_items.py": [4, 5, 6], "tests/cli/test_items.py": [4, 5, 6]},
+            "tests/cli/test_items.py",
+        ),
         ({"tests/a/test_wide.py": [4, 5], "tests/a/test_narrow.py": [4, 5]}, "tests/a/test_narrow.py"),
         ({"tests/cli/test_other.py": [1, 2, 3]}, None),
     ],
@@ -175,9 +183,11 @@ def test_the_test_file_that_is_about_a_module(
 ) -> None:
     file = "src/onnxsmith/cli/index_items.py"
     texts = {
-        each: "from onnxsmith.cli.index_items import f" if "imports" in each else "" for each in executed
+        "imports": "from onnxsmith.cli.index_items import f",
+        "borrows": "from tests.cli.test_owns import CASES",
     }
-    written(tmp_path, {file: FUNCTIONS, **texts})
+    imports = {each: next((text for word, text in texts.items() if word in each), "") for each in executed}
+    written(tmp_path, {file: FUNCTIONS, **imports})
     measured = {
         each: {file: lines, "src/onnxsmith/other.py": range(5 if "wide" in each else 2)}
         for each, lines in executed.items()

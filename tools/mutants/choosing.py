@@ -12,13 +12,21 @@ from pathlib import Path
 
 from tools.check_sizes import is_generated, python_files
 from tools.mutants.mutations import mutations_of
-from tools.mutants.nearest import closeness, imports_of_tests, mirrored, module_name, words_in_common
+from tools.mutants.nearest import (
+    closeness,
+    imports_of_tests,
+    mirrored,
+    module_name,
+    shelf_of,
+    words_in_common,
+)
 
 #: The lines that a test file executes, by module.
 Lines = Mapping[str, Iterable[int]]
 
-#: What it counts that a test file imports the module, has a word of its name, and stands in the same folder. A file
-#: that has all of them is taken before one that executes three times as much.
+#: What it counts that a test file imports the module or is declared as the table of cases of its folder, has a word of
+#: its name, and stands in the same folder. A file that has all of them is taken before one that executes three times as
+#: much.
 IMPORTS, WORDS, FOLDERS = 1.0, 1.0, 0.6
 #: A file that executes less than this part of a module is not about it.
 LEAST_SHARE = 0.2
@@ -70,10 +78,14 @@ def executors(root: Path, file: str, line: int, executed: Mapping[str, Lines], m
 def _nearness(root: Path, file: str, test: str) -> float:
     """From 1, for a test file that only happens to execute a module, to 3 or so, for one that is about it."""
     module, path = Path(file), Path(test)
-    is_importer = module_name(module) in imports_of_tests(root).get(path, frozenset())
-    folders = len(module.parts) - 3
-    shared = min(closeness(module, path)[0] / folders, 1.0) if folders else 0.0
-    return 1 + IMPORTS * is_importer + WORDS * words_in_common(module, path) + FOLDERS * shared
+    imported = imports_of_tests(root).get(path, frozenset())
+    if any(each.rpartition(".")[2].startswith("test_") for each in imported):
+        return 1  # it borrows the cases of another test file, and those are about what that file is about
+    is_meant = module_name(module) in imported or shelf_of(root, module) == path
+    folders, shared = len(module.parts) - 3, closeness(module, path)[0]
+    # A word of another package's often means something else there.
+    words = words_in_common(module, path) * (1 if shared else 0.5)
+    return 1 + IMPORTS * is_meant + WORDS * words + FOLDERS * min(shared / max(1, folders), 1)
 
 
 def table(root: Path, executed: Mapping[str, Lines]) -> dict[str, str]:

@@ -97,10 +97,9 @@ def nearest(root: Path, file: str) -> Path:
         above = Path("tests", *(_RENAMED.get(part, part) for part in folder.parts), f"test_{start.stem}.py")
         if (root / above).exists():
             return above
-    for folder in start.relative_to("src/onnxsmith").parents:
-        shelf = _SHELVES.get(folder.as_posix())
-        if shelf is not None and (root / shelf).exists():
-            return Path(shelf)
+    shelf = shelf_of(root, start)
+    if shelf is not None:
+        return shelf
     seen = {start}
     level = [start]
     while level:
@@ -116,6 +115,12 @@ def nearest(root: Path, file: str) -> Path:
         ]
         seen.update(level)
     return _closest(start, imports_of_tests(root))
+
+
+def shelf_of(root: Path, file: Path) -> Path | None:
+    """The table of cases that takes the modules of a folder around a file; None where there is none."""
+    found = (_SHELVES.get(each.as_posix()) for each in file.relative_to("src/onnxsmith").parents)
+    return next((Path(each) for each in found if each is not None and (root / each).exists()), None)
 
 
 def closeness(file: Path, test: Path) -> tuple[int, float]:

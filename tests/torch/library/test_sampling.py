@@ -35,7 +35,7 @@ OTHERS: dict[str, Any] = {
     "pixel_shuffle": lambda x, g: F.pixel_shuffle(x.reshape(1, 4, 4, 4), 2),
     "pixel_unshuffle": lambda x, g: F.pixel_unshuffle(x, 2),
     "channel_shuffle": lambda x, g: F.channel_shuffle(x.reshape(2, 4, 2, 4), 2),
-    "affine_grid": lambda x, g: F.affine_grid(g[:, 0].mT, (2, 2, 3, 4), align_corners=True),
+    "affine_grid": lambda x, g: F.affine_grid(g[:, 0].mT, [2, 2, 3, 4], align_corners=True),
 }
 
 
