@@ -9,13 +9,15 @@ from pathlib import Path
 
 from tests.cli.bombs.catalogue import BOMBS
 from tests.cli.bombs.making import Bomb
-from tests.cli.file_commands import COMMANDS, RUNNING, prepare
+from tests.cli.file_commands import COMMANDS, RUNNING, prepare, refuses_sound
 from tests.laws.named import Law, Verdict
 from tests.laws.outcome import Outcome
 from tests.laws.pool import Worker
 
-#: So many seconds one command may take, on a busy machine.
+#: So many seconds one command may compute.
 SECONDS = 120.0
+#: After so many bombs the sound model is tried.
+_OFTEN = 100
 
 
 def judged(bomb: Bomb, command: str, outcome: Outcome) -> Verdict:
@@ -34,13 +36,15 @@ def verdicts_on(bombs: Iterable[tuple[Bomb, Sequence[str]]]) -> Iterator[Verdict
     with tempfile.TemporaryDirectory() as name:
         folder = prepare(Path(name))
         try:
-            for bomb, commands in bombs:
+            for number, (bomb, commands) in enumerate(bombs):
                 path = folder / f"{bomb.name}.onnx"
                 path.write_bytes(bomb.make())
                 chosen = [each for each in commands if not (bomb.runs_for_ever and each in RUNNING)]
                 for command, outcome in worker.outcomes(path, chosen).items():
                     yield judged(bomb, command, outcome)
                 path.unlink()
+                if number % _OFTEN == 0 and refuses_sound(worker, folder):
+                    yield Verdict("wrong", f"after {bomb.name} {', '.join(chosen)} a sound model is refused")
         finally:
             worker.stop()
 

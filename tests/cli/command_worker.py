@@ -9,9 +9,11 @@ import contextlib
 import io
 import os
 import resource
+import sys
 import traceback
 import warnings
 from pathlib import Path
+from typing import IO
 
 import onnxruntime as ort
 
@@ -22,6 +24,10 @@ from tests.laws.outcome import Outcome
 
 #: More than any command needs for a file of a few megabytes; what wants more gets an error.
 MEMORY = 4 << 30
+#: What is left of it for the next command, or the process begins anew: one that has none refuses every file.
+LEFT = 2 << 30
+#: The argument of a process that goes on in the place of another.
+_AGAIN = "--again"
 
 
 def outcome(path: Path, command: str) -> Outcome:
@@ -41,6 +47,17 @@ def outcome(path: Path, command: str) -> Outcome:
     return Outcome("values", (status,), text=text[-300:])
 
 
+def _begin_anew(answers: IO[bytes]) -> None:
+    """Run the program again in this process, which gives back all memory: pieces of it that are in use keep the rest."""
+    os.dup2(answers.fileno(), 1)
+    os.execv(sys.executable, [*sys.orig_argv, *([] if _AGAIN in sys.argv else [_AGAIN])])
+
+
+def _memory() -> int:
+    pages = Path("/proc/self/statm").read_text().split()[0]
+    return int(pages) * resource.getpagesize()
+
+
 def answer() -> None:
     """Answer until there is nothing more to read."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -49,12 +66,15 @@ def answer() -> None:
     ort.set_default_logger_severity(4)
     os.environ["ONNXSMITH_TRACEBACK"] = "full"
     answers = answer_stream()
-    send(answers, "ready")
+    if _AGAIN not in sys.argv:
+        send(answers, "ready")
     for question in questions():
         assert isinstance(question, tuple)
         path, commands = question
         for command in commands:
             send(answers, outcome(path, command))
+        if _memory() > MEMORY - LEFT:
+            _begin_anew(answers)
 
 
 if __name__ == "__main__":

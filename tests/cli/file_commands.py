@@ -7,6 +7,7 @@ from pathlib import Path
 
 from onnxsmith import FLOAT, trace
 from onnxsmith import opset21 as op
+from tests.laws.pool import Worker
 
 #: In the folder of the files: a sound model, and rules for `rewrite`.
 SOUND = "sound.onnx"
@@ -83,3 +84,9 @@ def prepare(folder: Path) -> Path:
     (folder / RULES).write_text(RULES_TEXT)
     (folder / "data.bin").write_bytes(bytes(64))
     return folder
+
+
+def refuses_sound(worker: Worker, folder: Path) -> bool:
+    """True if a worker refuses the sound model, too: what it refused before says nothing about the files."""
+    (outcome,) = worker.outcomes(folder / SOUND, ["check --runtime"]).values()
+    return outcome.kind != "values" or outcome.values[0] != 0

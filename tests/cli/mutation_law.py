@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.cli.file_commands import COMMANDS, RUNNING, prepare
+from tests.cli.file_commands import COMMANDS, RUNNING, prepare, refuses_sound
 from tests.cli.mutations import mutated
 from tests.laws.named import Law, Verdict
 from tests.laws.pool import Worker
@@ -19,6 +19,8 @@ SECONDS = 120.0
 DRAWN = 3
 #: So many processes share the work.
 JOBS = 2
+#: After so many files the sound model is tried.
+_OFTEN = 100
 #: `run --isolated` starts a process each time; one in so many of its draws does.
 _RARELY = 8
 
@@ -71,6 +73,8 @@ def verdicts(seed: int) -> Iterator[Verdict]:
                 folder = prepare(Path(name))
                 while not is_over.is_set():
                     found.put(verdict(worker, folder, seed, number))
+                    if (number // JOBS) % _OFTEN == 0 and refuses_sound(worker, folder):
+                        found.put(Verdict("wrong", f"after case({seed}, {number}) a sound model is refused"))
                     number += JOBS
         except BaseException as error:  # a mistake of the law's own, for whoever reads the verdicts
             found.put(error)

@@ -44,10 +44,9 @@ class _Writer:
     def program(self) -> str:
         """The text."""
         lines = [self._line(1) for _ in range(self._draw.randrange(1, 4))]
-        lines.append(self._flow(1))
-        lines += [self._line(1) for _ in range(self._draw.randrange(0, 3))]
-        if self._draw.random() < 0.3:
+        for _ in range(self._draw.choice([1, 1, 2, 3])):
             lines.append(self._flow(1))
+            lines += [self._line(1) for _ in range(self._draw.randrange(0, 4))]
         results = " + ".join(f"{each}.sum() * {k + 1}" for k, each in enumerate(self.arrays))
         return f"{_HEAD}{''.join(lines)}    return x + {results}\n"
 
@@ -70,12 +69,16 @@ class _Writer:
         return f"{pad}{head}\n{''.join(lines)}"
 
     def _line(self, depth: int) -> str:
-        makes = [self._alias, self._write, self._rebind, self._give]
-        make = self._draw.choices(makes, [4, 5, 1, 1])[0]
-        return f"{'    ' * depth}{make()}\n"
+        makes = [self._alias, self._write, self._rebind, self._give, self._reshape]
+        make = self._draw.choices(makes, [8, 10, 2, 4, 1])[0]
+        return "".join(f"{'    ' * depth}{each}\n" for each in make().splitlines())
+
+    def _recent(self) -> str:
+        """An array: every other time the one that was made last, so that there are views of views and writes to them."""
+        return self._draw.choice([*self.arrays, *[list(self.arrays)[-1]] * len(self.arrays)])
 
     def _alias(self) -> str:
-        source = self._draw.choice(list(self.arrays))
+        source = self._recent()
         rank = self.arrays[source]
         self._holders += 1
         new = f"v{self._holders}"
@@ -89,9 +92,12 @@ class _Writer:
             "{0}.T",
             "{0}.copy()",
             "{0} + 1",
+            "{0}.T + 1",
+            "{0}.reshape(-1)",
+            "{0}[::-1]",
         ]
         if not self._is_script:
-            kinds += ["Box({0})", "{0}.reshape(-1)", "{0}[::-1]"]
+            kinds += ["Box({0})"]
         kind = self._draw.choice(kinds if rank == 2 else [each for each in kinds if each != "{0}[0]"])
         name, ranks = new, {"{0}[0]": rank - 1, "{0}.reshape(-1)": 1}
         if kind.startswith(("[", "(")):
@@ -104,7 +110,7 @@ class _Writer:
         return f"{new} = {kind.format(source)}"
 
     def _write(self) -> str:
-        target = self._draw.choice(list(self.arrays))
+        target = self._recent()
         operator, value = self._draw.choice(["+=", "-=", "*="]), self._draw.randrange(1, 4)
         if self._draw.random() < (0.2 if self._is_script else 0.5):
             place = self._draw.choice(["[0]", "[-1]", "[1:]", "[...]"])
@@ -120,10 +126,24 @@ class _Writer:
         """An array for a variable that has one, perhaps on one path only."""
         target = self._draw.choice([each for each in self.arrays if each.isidentifier()])
         sources = [each for each, rank in self.arrays.items() if rank == self.arrays[target]]
-        first, second = self._draw.choice(sources), self._draw.choice(sources)
-        if self._draw.random() < 0.5:
-            return f"{target} = {first}"
-        return f"{target} = {first} if n > 1 else {second}"
+        first, second, third = self._draw.choices(sources, k=3)
+        self.arrays[target] = self.arrays.pop(target)  # as the last
+        forms = [
+            *[f"{first}"] * 3,
+            *[f"{first} if n > 1 else {second}"] * 2,
+            f"{first} if n > 1 else {second} if n > 0 else {third}",
+            f"{first} + 1 if n > 1 else {second} if n > 0 else {third}",
+        ]
+        given = f"{target} = {self._draw.choice(forms)}"
+        return given if self._draw.random() < 0.5 else f"{given}\n{target} += 1"
+
+    def _reshape(self) -> str:
+        """An array whose elements numpy may have in the order of columns: reshaped, it is a view or a copy."""
+        source, (made, flat) = self._recent(), (f"v{self._holders + 1}", f"v{self._holders + 2}")
+        self._holders += 2
+        self.arrays |= {made: self.arrays[source], flat: 1}
+        expression = self._draw.choice(["{0}.T + 1", "{0}.T * 2", "{0} + {0}", "{0}.T"]).format(source)
+        return f"{made} = {expression}\n{flat} = {made}.reshape(-1)\n{self._draw.choice([made, flat])} *= 2"
 
 
 def _model_of_script(function: Any) -> Callable[..., Any]:

@@ -399,9 +399,42 @@ def _seen_by_a_view_of_a_rebound_one(x: FLOAT[3], n: INT64) -> Any:
     return x + w[0] + v
 
 
+def _chosen_beside_a_followed_one(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.ones(3, np.float32), np.full(3, 5, np.float32)
+    for _ in range(n):
+        w -= 2
+    held = [u]
+    v = u if n > 1 else w
+    held[0] *= 3
+    return x + v + held[0]
+
+
+def _held_beside_a_followed_one(x: FLOAT[3], n: INT64) -> Any:
+    w, u = np.ones(3, np.float32), np.full(3, 5, np.float32)
+    for _ in range(n):
+        w -= 2
+    held = [w]
+    if n > 1:
+        held = [u]
+    u *= 3
+    return x + held[0] + u
+
+
+def _chosen_before_a_loop(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones((3, 3), np.float32)
+    v = w.T
+    v = v if n > 1 else w
+    for _ in range(3):
+        w *= 3
+    return x + v[0] + w[0]
+
+
 @pytest.mark.parametrize(
     ("program", "why"),
     [
+        (_chosen_before_a_loop, "whether another variable holds the same elements"),
+        (_chosen_beside_a_followed_one, "changed after it was used"),
+        (_held_beside_a_followed_one, "changed after it was used"),
         (_chosen_by_a_branch, "whether another variable holds the same elements"),
         (_chosen_by_an_expression, "whether another variable holds the same elements"),
         (_chosen_by_a_helper, "whether another variable holds the same elements"),
@@ -425,6 +458,7 @@ def test_what_only_the_model_knows_is_refused_at_the_change(program: Any, why: s
         script(program)
     assert caught.value.span is not None
     assert caught.value.span.file == __file__
+    assert caught.value.span.function in (program.__name__, _add_ones.__name__)  # not where it is staged
     assert not _SHARED.any()
 
 

@@ -23,6 +23,7 @@ from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import flatten
 from onnxsmith.scripting.staging.tracked_array import VIEWS
+from onnxsmith.scripting.staging.watch import is_kept_unchanged
 
 if TYPE_CHECKING:
     from onnxsmith.scripting.staging.frame import Frame
@@ -68,6 +69,7 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
             and aliases == {name}
             and all(isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name) for each in changes)
             and not _changes_derived(name, later)
+            and not any(map(is_kept_unchanged, arrays))  # a variable that a branch chose may hold it
             and _holder(stager, statement, name, arrays) is None
         )
         if not is_alone:

@@ -269,6 +269,8 @@ def assign_augmented(stager: Stager, statement: ast.AugAssign) -> None:
                 current = elements[key]
                 if not isinstance(current, Carrier):
                     refuse_change(owner)
+                if isinstance(current, CHANGED_IN_PLACE):
+                    refuse_change(current)
             right = frame.evaluate(statement.value)
             result = _at(stager, statement, compute, current, right)
             if result is current and isinstance(current, Carrier) and _is_seen_by(owner, current):
