@@ -28,11 +28,11 @@ from onnxsmith.errors import (
 from onnxsmith.graphs import agreement
 from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
 from onnxsmith.graphs.isolation import memory_amount
-from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.graphs.trial_inputs import trials
 from onnxsmith.inspection import ModelInputs, inputs_by_name
 from onnxsmith.runtime.settings import Provider
 from onnxsmith.scripting.functions.function import ScriptFunction
@@ -219,7 +219,7 @@ def _sides(
     tried: Iterable[Mapping[str, RunValue]]
     known: Mapping[str, RunValue] = {} if inputs is None else _checked(model, inputs)
     is_made_up = any(port.name not in known for port in model.inputs)
-    tried = made_up_inputs(model.inputs, known) if is_made_up else [known]
+    tried = (each.inputs for each in trials(model.inputs, known)) if is_made_up else [known]
     reason: OnnxsmithError | None = None
     for given in tried:
         renamed = _taken(second[0], _for_second(model, second[0], given), "the second model")

@@ -19,10 +19,10 @@ from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.graphs.trial_inputs import trials
 from onnxsmith.passes.edits import CONVERSION, noted
 from onnxsmith.passes.surgery.adding_outputs import with_outputs
 from onnxsmith.passes.surgery.holding import read, values_by_name
@@ -231,7 +231,7 @@ def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, Run
         names = [port.name for port in model.inputs]
         yield dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
         return
-    yield from made_up_inputs(model.inputs)
+    yield from (each.inputs for each in trials(model.inputs))
 
 
 def _results(
