@@ -20,8 +20,6 @@ class Isolation:
 
     timeout: float | None = None
     memory: int | None = None
-    #: True for a process that serves several runs, one after the other: starting one takes longer than most runs.
-    is_shared: bool = False
 
 
 def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None) -> Isolation | None:

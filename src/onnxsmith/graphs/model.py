@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -58,7 +59,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = ("handed_over", "is_proto_only", "place", "run_within")
+_FOR_OURSELVES = ("handed_over", "is_proto_only", "place")
 
 
 @with_capabilities
@@ -338,25 +339,8 @@ class Model:
                 help="leave isolated out",
                 culprit=("attribute", "isolated"),
             )
-        return self.run_within(limits, *inputs, **named)
-
-    def run_within(self, limits: Isolation, /, *inputs: Any, **named: Any) -> Any:
-        """Run it in another process, within limits.
-
-        >>> import numpy as np
-        >>> from onnxsmith import FLOAT, trace
-        >>> from onnxsmith.graphs.isolation import Isolation
-        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
-        >>> model.run_within(Isolation(timeout=60), np.float32([1, 2]))
-        array([2., 3.], dtype=float32)
-        """
-        model, feeds = self._bind(inputs, named)
-        names = [port.name for port in model.inputs]
-        runtime, find_node = model_runtime(), model._find_node()
-        try:
-            outputs = runtime.run_isolated(model.handed_over(), names, feeds, limits, find_node)
-        except (OperatorFailedError, NotRunnableError) as error:
-            raise model._diagnosed(error, feeds) from error.__cause__
+        with isolated_runs(self, limits) as run:
+            outputs = run(*inputs, **named)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:
@@ -583,6 +567,28 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
     result = RawModel(onnx.ModelProto.FromString(content))
     result.place = place
     return result
+
+
+@contextlib.contextmanager
+def isolated_runs(model: Model, limits: Isolation) -> Generator[Callable[..., list[RunValue]]]:
+    """Runs of a model in a child process, within limits and in one session; inputs are given as in a call."""
+    runtime = model_runtime()
+    opened: dict[Model, Run] = {}
+    with contextlib.ExitStack() as stack:
+
+        def run(*inputs: Any, **named: Any) -> list[RunValue]:
+            asked, feeds = model._bind(inputs, named)  # pyright: ignore[reportPrivateUsage]  # as below
+            if asked not in opened:  # given optional inputs, it is another model
+                names = [port.name for port in asked.inputs]
+                find_node = asked._find_node()  # pyright: ignore[reportPrivateUsage]
+                entered = runtime.isolated(asked.handed_over(), names, limits, find_node)
+                opened[asked] = stack.enter_context(entered)
+            try:
+                return opened[asked](feeds)
+            except (OperatorFailedError, NotRunnableError) as error:
+                raise asked._diagnosed(error, feeds) from error.__cause__  # pyright: ignore[reportPrivateUsage]
+
+        yield run
 
 
 def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Model, list[RunValue]]:

@@ -1,8 +1,8 @@
-"""Runs a model in a process of its own, so that a model that crashes, hangs or eats memory does so there.
+"""Runs models in a child process with limits, so that a model that crashes, hangs or eats memory does so there.
 
-One process for each run, gone when the run is over, whatever happens; runs that share a process leave it for the next
-one, unless it died. What it answers is data, and read as such. It keeps mistakes away, not attackers: the process may
-read and write what its user may.
+The process is kept warm: whoever needs one next takes it, unless it died, or what it ran failed in a way that is no
+answer. What it answers is data, and read as such. It keeps mistakes away, not attackers: the process may read and write
+what its user may.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import IO, BinaryIO, NoReturn, cast
 
 from onnxsmith import errors
@@ -29,7 +29,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs.isolation import Isolation, told_amount
 from onnxsmith.graphs.model_runtime import FindNode
-from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import frames
 from onnxsmith.runtime.failure import FailedNode
@@ -37,6 +37,8 @@ from onnxsmith.runtime.frames import FrameError, Json, Message
 from onnxsmith.runtime.model_session import failed, refused
 from onnxsmith.runtime.settings import Settings, current
 
+#: So many bytes fit into a pipe, whoever reads it.
+_PIPE_BYTES = 1 << 14
 #: How much of what the process printed last is kept.
 _LAST_LINES = 20
 #: What a runtime says, or prints before it ends, when it gets no more memory.
@@ -67,16 +69,14 @@ _WINDOWS_CODES = {
 }
 
 
-def run_isolated(
-    model: SessionModel,
-    names: Sequence[str],
-    inputs: Sequence[RunValue],
-    limits: Isolation,
-    find_node: FindNode | None,
-) -> list[RunValue]:
-    """The outputs of one run in a process of its own.
+@contextlib.contextmanager
+def isolated_session(
+    model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
+) -> Generator[Run]:
+    """Runs of a model in a child process, on inputs of these names, all in one session.
 
-    Raises what the run would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError.
+    The limit of time is that of each run; the first includes what it takes to make the session. A run raises what it
+    would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError: the next run has another process.
     """
     if limits.memory is not None and sys.platform != "linux":
         raise AttributeValueError(
@@ -84,71 +84,88 @@ def run_isolated(
             help="leave memory out; timeout works everywhere",
             culprit=("attribute", "memory"),
         )
-    header, buffers = _told(model, inputs, limits, current())
-    answer, child = _answered(header, buffers, limits)
-    if answer is None:
-        raise _ended(child, limits)
+    child: _Child | None = None
+
+    def run(inputs: Sequence[RunValue]) -> list[RunValue]:
+        nonlocal child
+        header, buffers = _told(model, limits, current()) if child is None else ({}, [])
+        header["inputs"] = frames.encode(list(inputs), buffers)
+        is_sound = False
+        try:
+            if child is None:
+                child, answer = _first_answer(header, buffers, limits)
+            else:
+                answer = child.answer(header, buffers, limits.timeout)
+            if answer is None:
+                raise _ended(child, limits)
+            outputs = _outputs(answer, len(model.proto.graph.output))
+            is_sound = outputs is not None or not _is_out_of_memory(answer.header, limits)
+            return outputs if outputs is not None else _raise(answer.header, names, inputs, limits, find_node)
+        except (FrameError, RecursionError) as error:
+            is_sound = False
+            raise _nonsense(error) from None
+        finally:
+            if child is not None and not is_sound:
+                child.close()
+                child = None
+
     try:
-        if "outputs" in answer.header:
-            outputs: object = frames.decode(answer.header["outputs"], answer.buffers)
-            if not isinstance(outputs, list) or len(cast("list[RunValue]", outputs)) != len(
-                model.proto.graph.output
-            ):
-                raise FrameError("these are not the outputs of the model")
-            return cast("list[RunValue]", outputs)
-        _raise(answer.header, names, inputs, limits, find_node)
-    except (FrameError, RecursionError) as error:
-        raise _nonsense(error) from None
+        yield run
+    finally:
+        if child is not None:
+            _leave(child)
 
 
-#: The process that waits for the next run that shares it, of this process alone: a fork has none.
+#: The process that waits for the next who needs one, of this process alone: a fork has none.
 _waiting: list[tuple[int, _Child]] = []
 _waiting_lock = threading.Lock()
 
 
-def _answered(
+def _first_answer(
     header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
-) -> tuple[Message | None, _Child]:
-    """The answer of a process, and the process: one that waits, if the run may share it, or a new one."""
-    # Linux ends a process that is left alone; elsewhere a thread in it does, and reads the input where messages come.
-    is_shared = limits.is_shared and limits.memory is None and sys.platform == "linux"
-    header = {**header, "is_last": not is_shared}
+) -> tuple[_Child, Message | None]:
+    """A process, the one that waits or a new one, and its answer."""
     with _waiting_lock:
-        owner, child = _waiting.pop() if is_shared and _waiting else (0, None)
+        owner, child = _waiting.pop() if _waiting else (0, None)
     if child is not None and owner == os.getpid():
-        answer = child.answer(header, buffers, limits.timeout)
-        if answer is not None:
-            _leave(child)
-            return answer, child
-        child.close()
-        if child.has_started:
-            return None, child
-        # It was gone before it got the message: the system ends it with the thread that started it.
+        answer = _answer_of(child, header, buffers, limits)
+        if answer is not None or child.has_started:
+            return child, answer
+        child.close()  # gone before it got the message: the system ends it with the thread that started it
     child = _Child()
     child.start()
+    return child, _answer_of(child, header, buffers, limits)
+
+
+def _answer_of(
+    child: _Child, header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
+) -> Message | None:
+    """The answer of a process, which an interrupt ends."""
     try:
-        answer = child.answer(header, buffers, limits.timeout)
+        return child.answer(header, buffers, limits.timeout)
     except BaseException:
         child.close()
         raise
-    if is_shared and answer is not None:
-        _leave(child)
-    else:
-        child.close()
-    return answer, child
 
 
 def _leave(child: _Child) -> None:
-    """Let a process wait for the next run; one is enough."""
+    """Let a process wait for whoever needs one next, without the model that it has; one is enough."""
     with _waiting_lock:
-        if not _waiting:
+        if not _waiting and child.forget():
             _waiting.append((os.getpid(), child))
             return
     child.close()
 
 
+def end_waiting() -> None:
+    """End the process that waits."""
+    with _waiting_lock:
+        while _waiting:
+            _waiting.pop()[1].close()
+
+
 def _told(
-    model: SessionModel, inputs: Sequence[RunValue], limits: Isolation, settings: Settings
+    model: SessionModel, limits: Isolation, settings: Settings
 ) -> tuple[dict[str, Json], list[memoryview]]:
     buffers = [memoryview(model.proto.SerializeToString())]
     weights: dict[str, Json] = {}
@@ -165,9 +182,7 @@ def _told(
             [name, [[key, value] for key, value in options]] for name, options in settings.providers
         ],
     }
-    header: dict[str, Json] = {"settings": told, "memory": limits.memory, "weights": weights}
-    header["inputs"] = frames.encode(list(inputs), buffers)
-    return header, buffers
+    return {"settings": told, "memory": limits.memory, "weights": weights}, buffers
 
 
 class _Child:
@@ -179,6 +194,9 @@ class _Child:
         #: True once it has the message, and runs the model.
         self.has_started = False
         self.nonsense: FrameError | None = None
+        #: When an answer is too late, and what ends the thread that watches for it.
+        self._deadline: float | None = None
+        self._watching: threading.Event | None = None
 
     def start(self) -> None:
         """Start it."""
@@ -201,6 +219,7 @@ class _Child:
 
     def close(self) -> None:
         """End it."""
+        self._no_watch()
         process = self.process
         process.kill()  # it has answered, or will not
         process.wait()
@@ -213,43 +232,54 @@ class _Child:
     def answer(
         self, header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
     ) -> Message | None:
-        """The answer of the process; None if it ends without one, or does not end in time.
-
-        A process that answered, and waits for another message, goes on.
-        """
+        """The answer of the process, which goes on; None if it ended without one, or did not end in time."""
         self.has_started = False
+        self.last_lines.clear()
         answers = cast(BinaryIO, self.process.stdout)
+        # Inputs that fit into a pipe do not block; a thread for each run would cost more than most runs.
+        is_first = "settings" in header
+        is_small = not is_first and sum(each.nbytes for each in buffers) < _PIPE_BYTES
         writer = threading.Thread(target=self._tell, args=[header, buffers], daemon=True)
-        timer = None if timeout is None else threading.Timer(timeout, self._time_is_up)
         found: Message | None = None
         try:
-            for expected in ("ready", "started"):
+            for expected in ("ready", "started") if is_first else ():
                 message = frames.read(answers)
                 if message is None:
                     return self._no_answer()
                 if message.header.get(expected) is not True:
-                    return message  # it failed before the model's turn
+                    found = message  # it failed before the model's turn
+                    return found
                 if expected == "ready":
                     writer.start()
-                    continue
-                self.has_started = True
-                if timer is not None:
-                    timer.start()  # the model's time: what it takes to start a process is not its fault
-            begun = time.monotonic()
+            self.has_started = True
+            if is_small:
+                self._tell(header, buffers)
+            elif not is_first:
+                writer.start()
+            # The model's time begins now: what it takes to start a process is not its fault.
+            self._watch(timeout)
             found = frames.read(answers)
-            if timeout is not None and time.monotonic() - begun > timeout:
-                self._time_is_up()  # the timer is a thread, which may come late
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                self._time_is_up()  # the watching thread may come late
             return self._no_answer() if found is None or self.timed_out else found
         except FrameError as error:
             self.nonsense = error
             return self._no_answer()
         finally:
-            if timer is not None:
-                timer.cancel()
-            if header["is_last"] or found is None:
+            self._deadline = None
+            if found is None:
                 self.process.kill()  # the writer may still wait for it
             if writer.is_alive():
                 writer.join()
+
+    def forget(self) -> bool:
+        """Let it close the session that it has; False if it is gone."""
+        self._no_watch()
+        try:
+            self._write({}, [])
+        except (OSError, ValueError):
+            return False
+        return True
 
     def _no_answer(self) -> None:
         """Let it come to its end, for the exit code that says why."""
@@ -257,16 +287,42 @@ class _Child:
             self.process.wait(_PATIENCE)
 
     def _tell(self, header: Mapping[str, Json], buffers: Sequence[memoryview]) -> None:
-        file = cast("IO[bytes]", self.process.stdin)
         with contextlib.suppress(OSError, ValueError):  # it ended before it had read all
-            for each in frames.pieces(header, buffers):
-                file.write(each)
-            file.flush()  # and left open: that it closes tells the process that we are gone
+            self._write(header, buffers)
+
+    def _write(self, header: Mapping[str, Json], buffers: Sequence[memoryview]) -> None:
+        file = cast("IO[bytes]", self.process.stdin)
+        for each in frames.pieces(header, buffers):
+            file.write(each)
+        file.flush()  # and left open: that it closes tells the process that we are gone
 
     def _listen(self, file: IO[bytes]) -> None:
         with contextlib.suppress(ValueError):  # closed before this thread began
             for line in file:
                 self.last_lines.append(line[:1000])
+
+    def _watch(self, timeout: float | None) -> None:
+        """End the process if its answer does not come in time; one thread does so for all runs of a session."""
+        if timeout is None:
+            return
+        self._deadline = time.monotonic() + timeout
+        if self._watching is None:
+            self._watching = threading.Event()
+            threading.Thread(target=self._end_in_time, args=[self._watching, timeout], daemon=True).start()
+
+    def _end_in_time(self, is_over: threading.Event, timeout: float) -> None:
+        left = timeout
+        while not is_over.wait(left):
+            deadline = self._deadline
+            left = timeout if deadline is None else deadline - time.monotonic()
+            if left <= 0:
+                self._time_is_up()
+                return
+
+    def _no_watch(self) -> None:
+        if self._watching is not None:
+            self._watching.set()
+            self._watching = None
 
     def _time_is_up(self) -> None:
         self.timed_out = True
@@ -289,6 +345,21 @@ def _command() -> list[str]:
     return [sys.executable, "-I", "-c", start]
 
 
+def _outputs(answer: Message, count: int) -> list[RunValue] | None:
+    """The outputs that an answer has; None if it says how the run failed."""
+    if "outputs" not in answer.header:
+        return None
+    outputs: object = frames.decode(answer.header["outputs"], answer.buffers)
+    if not isinstance(outputs, list) or len(cast("list[RunValue]", outputs)) != count:
+        raise FrameError("these are not the outputs of the model")
+    return cast("list[RunValue]", outputs)
+
+
+def _is_out_of_memory(header: Mapping[str, Json], limits: Isolation) -> bool:
+    told = header.get("reason", header.get("refused"))
+    return limits.memory is not None and any(each in str(told) for each in _NO_MEMORY)
+
+
 def _raise(
     header: Mapping[str, Json],
     names: Sequence[str],
@@ -297,10 +368,10 @@ def _raise(
     find_node: FindNode | None,
 ) -> NoReturn:
     """The error that the process ran into, as if it had happened here."""
+    if limits.memory is not None and _is_out_of_memory(header, limits):
+        raise _too_much_memory(limits.memory)
     match header:
         case {"reason": str(reason)}:
-            if limits.memory is not None and any(each in reason for each in _NO_MEMORY):
-                raise _too_much_memory(limits.memory)
             match header.get("node"):
                 case [str(operator), str(name)]:
                     node = FailedNode(operator=operator, name=name)
@@ -308,8 +379,6 @@ def _raise(
                     node = None
             raise failed(names, inputs, node, reason, find_node)
         case {"refused": str(told)}:
-            if limits.memory is not None and any(each in told for each in _NO_MEMORY):
-                raise _too_much_memory(limits.memory)
             raise refused(told, find_node)
         case {"raised": str(name), "message": str(message), "help": None | str() as help}:
             kind = getattr(errors, name, None)
