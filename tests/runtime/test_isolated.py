@@ -27,7 +27,7 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.model import isolated_runs
-from onnxsmith.runtime import isolated, using
+from onnxsmith.runtime import child_process, isolated, using
 
 X = np.float32([1, 2])
 linux = pytest.mark.skipif(
@@ -51,10 +51,10 @@ def children() -> set[int]:
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     """No process outlives its run but the one that waits for the next."""
-    isolated.end_waiting()
+    child_process.end_waiting()
     before = children() if sys.platform == "linux" else set()
     yield
-    isolated.end_waiting()
+    child_process.end_waiting()
     if sys.platform == "linux":
         assert children() <= before
 
@@ -69,7 +69,7 @@ def total(n: INT64):
 
 def child_is(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Another program in the place of the one that runs models."""
-    monkeypatch.setattr(isolated, "_command", lambda: [sys.executable, "-I", "-c", code])
+    monkeypatch.setattr(child_process, "_command", lambda: [sys.executable, "-I", "-c", code])
 
 
 #: Says what the child says before it loads a model.
@@ -240,9 +240,9 @@ def test_a_child_that_reads_nothing_does_not_block(monkeypatch) -> None:
 
 
 def test_what_the_model_prints_is_no_answer(monkeypatch, capfd) -> None:
-    real = isolated._command()
+    real = child_process._command()
     noisy = real[-1].replace("; from ", "; import os; os.write(2, b'x' * 1_000_000); from ")
-    monkeypatch.setattr(isolated, "_command", lambda: [*real[:-1], noisy])
+    monkeypatch.setattr(child_process, "_command", lambda: [*real[:-1], noisy])
     assert trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True).tolist() == [2, 4]
     assert capfd.readouterr() == ("", "")
 
@@ -372,14 +372,27 @@ def test_the_process_is_kept_for_the_next_run() -> None:
 
 
 @linux
+def test_another_environment_has_another_process(monkeypatch) -> None:
+    model = trace(lambda x: x + 1.0, FLOAT["N"])
+    before = children()
+    run(model, X)
+    first = children() - before
+    monkeypatch.setenv("LC_ALL", "C")
+    run(model, X)
+    second = children() - before
+    assert len(second) == 1
+    assert first.isdisjoint(second)
+
+
+@linux
 def test_limits_of_memory_end_with_the_run() -> None:
     model = trace(lambda x: op.Expand(x, [64, 1 << 18]), FLOAT[1])  # 64 MB
     one = np.float32([1])
     with pytest.raises(MemoryLimitError):
         run(model, one, memory="20 MB")
-    assert not isolated._waiting  # it may be short of memory for ever
+    assert not child_process._waiting  # it may be short of memory for ever
     assert run(model, one, memory="500 MB").shape == (64, 1 << 18)
-    assert isolated._waiting
+    assert child_process._waiting
     assert run(model, one).shape == (64, 1 << 18)
     with pytest.raises(MemoryLimitError):
         run(model, one, memory="20 MB")

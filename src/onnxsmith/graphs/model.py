@@ -13,7 +13,6 @@ import onnx
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.diagnostics import described_type, printable
 from onnxsmith.errors import (
-    AttributeValueError,
     InputTypeError,
     InvalidModelError,
     LiteralError,
@@ -44,7 +43,7 @@ from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.isolation import Isolation, check_options, isolation
+from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
@@ -332,13 +331,7 @@ class Model:
         check_options(named, [port.name for port in (*self.inputs, *self.optional_inputs)])
         if limits is None:
             return self(*inputs, **named)
-        active = ACTIVE.get()
-        if active is not None and active.recording is not None:
-            raise AttributeValueError(
-                "a model that is called where a graph is made becomes part of it, and has no process of its own",
-                help="leave isolated out",
-                culprit=("attribute", "isolated"),
-            )
+        check_outside_graphs()
         with isolated_runs(self, limits) as run:
             outputs = run(*inputs, **named)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -572,16 +565,14 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
 @contextlib.contextmanager
 def isolated_runs(model: Model, limits: Isolation) -> Generator[Callable[..., list[RunValue]]]:
     """Runs of a model in a child process, within limits and in one session; inputs are given as in a call."""
-    runtime = model_runtime()
     opened: dict[Model, Run] = {}
     with contextlib.ExitStack() as stack:
 
         def run(*inputs: Any, **named: Any) -> list[RunValue]:
             asked, feeds = model._bind(inputs, named)  # pyright: ignore[reportPrivateUsage]  # as below
             if asked not in opened:  # given optional inputs, it is another model
-                names = [port.name for port in asked.inputs]
-                find_node = asked._find_node()  # pyright: ignore[reportPrivateUsage]
-                entered = runtime.isolated(asked.handed_over(), names, limits, find_node)
+                names, find_node = [port.name for port in asked.inputs], asked._find_node()  # pyright: ignore[reportPrivateUsage]
+                entered = model_runtime().isolated(asked.handed_over(), names, limits, find_node)
                 opened[asked] = stack.enter_context(entered)
             try:
                 return opened[asked](feeds)
@@ -710,8 +701,3 @@ class RawModel(Model):
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         return None  # onnx-ir has no place for it, and so have no origins
-
-
-def fed_arrays(model: Model, args: Sequence[Any]) -> list[Any]:
-    """The arrays that a call with these arguments runs on; refused as a call refuses them."""
-    return model._bind(tuple(args), {})[1]  # pyright: ignore[reportPrivateUsage]  # the module's own class

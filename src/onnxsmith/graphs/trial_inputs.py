@@ -45,7 +45,7 @@ SIDES = 4
 
 
 class Values(Enum):
-    """Which floating-point numbers an array has; other elements are the same for all."""
+    """The floating-point numbers that an array has; other elements are the same for all."""
 
     ORDINARY = "ordinary numbers"
     SMALL = "small numbers"

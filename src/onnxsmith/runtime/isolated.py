@@ -8,16 +8,11 @@ what its user may.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
-import subprocess
 import sys
-import threading
-import time
-from collections import deque
 from collections.abc import Generator, Mapping, Sequence
-from typing import IO, BinaryIO, NoReturn, cast
+from typing import NoReturn, cast
 
 from onnxsmith import errors
 from onnxsmith.errors import (
@@ -32,15 +27,12 @@ from onnxsmith.graphs.model_runtime import FindNode
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import frames
+from onnxsmith.runtime.child_process import Child, first_answer, leave
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
 from onnxsmith.runtime.model_session import failed, refused
 from onnxsmith.runtime.settings import Settings, current
 
-#: So many bytes fit into a pipe, whoever reads it.
-_PIPE_BYTES = 1 << 14
-#: How much of what the process printed last is kept.
-_LAST_LINES = 20
 #: What a runtime says, or prints before it ends, when it gets no more memory.
 _NO_MEMORY = (
     "not enough memory",
@@ -84,7 +76,7 @@ def isolated_session(
             help="leave memory out; timeout works everywhere",
             culprit=("attribute", "memory"),
         )
-    child: _Child | None = None
+    child: Child | None = None
 
     def run(inputs: Sequence[RunValue]) -> list[RunValue]:
         nonlocal child
@@ -93,7 +85,7 @@ def isolated_session(
         is_sound = False
         try:
             if child is None:
-                child, answer = _first_answer(header, buffers, limits)
+                child, answer = first_answer(header, buffers, limits)
             else:
                 answer = child.answer(header, buffers, limits.timeout)
             if answer is None:
@@ -113,55 +105,7 @@ def isolated_session(
         yield run
     finally:
         if child is not None:
-            _leave(child)
-
-
-#: The process that waits for the next who needs one, of this process alone: a fork has none.
-_waiting: list[tuple[int, _Child]] = []
-_waiting_lock = threading.Lock()
-
-
-def _first_answer(
-    header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
-) -> tuple[_Child, Message | None]:
-    """A process, the one that waits or a new one, and its answer."""
-    with _waiting_lock:
-        owner, child = _waiting.pop() if _waiting else (0, None)
-    if child is not None and owner == os.getpid():
-        answer = _answer_of(child, header, buffers, limits)
-        if answer is not None or child.has_started:
-            return child, answer
-        child.close()  # gone before it got the message: the system ends it with the thread that started it
-    child = _Child()
-    child.start()
-    return child, _answer_of(child, header, buffers, limits)
-
-
-def _answer_of(
-    child: _Child, header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
-) -> Message | None:
-    """The answer of a process, which an interrupt ends."""
-    try:
-        return child.answer(header, buffers, limits.timeout)
-    except BaseException:
-        child.close()
-        raise
-
-
-def _leave(child: _Child) -> None:
-    """Let a process wait for whoever needs one next, without the model that it has; one is enough."""
-    with _waiting_lock:
-        if not _waiting and child.forget():
-            _waiting.append((os.getpid(), child))
-            return
-    child.close()
-
-
-def end_waiting() -> None:
-    """End the process that waits."""
-    with _waiting_lock:
-        while _waiting:
-            _waiting.pop()[1].close()
+            leave(child)
 
 
 def _told(
@@ -183,166 +127,6 @@ def _told(
         ],
     }
     return {"settings": told, "memory": limits.memory, "weights": weights}, buffers
-
-
-class _Child:
-    """The process, from its start to its end."""
-
-    def __init__(self) -> None:
-        self.last_lines: deque[bytes] = deque(maxlen=_LAST_LINES)
-        self.timed_out = False
-        #: True once it has the message, and runs the model.
-        self.has_started = False
-        self.nonsense: FrameError | None = None
-        #: When an answer is too late, and what ends the thread that watches for it.
-        self._deadline: float | None = None
-        self._watching: threading.Event | None = None
-
-    def start(self) -> None:
-        """Start it."""
-        # Not the session of a terminal: an interrupt there comes to us, and we end the process.
-        self.process = subprocess.Popen(
-            _command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self.errors = threading.Thread(
-            target=self._listen, args=[cast("IO[bytes]", self.process.stderr)], daemon=True
-        )
-        try:
-            self.errors.start()
-        except BaseException:  # an interrupt that comes now may leave no process behind, either
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """End it."""
-        self._no_watch()
-        process = self.process
-        process.kill()  # it has answered, or will not
-        process.wait()
-        if self.errors.is_alive():  # an interrupt may have come while it was being started
-            self.errors.join()
-        for file in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(OSError):  # a pipe whose other end is gone cannot be flushed
-                cast("IO[bytes]", file).close()
-
-    def answer(
-        self, header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
-    ) -> Message | None:
-        """The answer of the process, which goes on; None if it ended without one, or did not end in time."""
-        self.has_started = False
-        self.last_lines.clear()
-        answers = cast(BinaryIO, self.process.stdout)
-        # Inputs that fit into a pipe do not block; a thread for each run would cost more than most runs.
-        is_first = "settings" in header
-        is_small = not is_first and sum(each.nbytes for each in buffers) < _PIPE_BYTES
-        writer = threading.Thread(target=self._tell, args=[header, buffers], daemon=True)
-        found: Message | None = None
-        try:
-            for expected in ("ready", "started") if is_first else ():
-                message = frames.read(answers)
-                if message is None:
-                    return self._no_answer()
-                if message.header.get(expected) is not True:
-                    found = message  # it failed before the model's turn
-                    return found
-                if expected == "ready":
-                    writer.start()
-            self.has_started = True
-            if is_small:
-                self._tell(header, buffers)
-            elif not is_first:
-                writer.start()
-            # The model's time begins now: what it takes to start a process is not its fault.
-            self._watch(timeout)
-            found = frames.read(answers)
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                self._time_is_up()  # the watching thread may come late
-            return self._no_answer() if found is None or self.timed_out else found
-        except FrameError as error:
-            self.nonsense = error
-            return self._no_answer()
-        finally:
-            self._deadline = None
-            if found is None:
-                self.process.kill()  # the writer may still wait for it
-            if writer.is_alive():
-                writer.join()
-
-    def forget(self) -> bool:
-        """Let it close the session that it has; False if it is gone."""
-        self._no_watch()
-        try:
-            self._write({}, [])
-        except (OSError, ValueError):
-            return False
-        return True
-
-    def _no_answer(self) -> None:
-        """Let it come to its end, for the exit code that says why."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(_PATIENCE)
-
-    def _tell(self, header: Mapping[str, Json], buffers: Sequence[memoryview]) -> None:
-        with contextlib.suppress(OSError, ValueError):  # it ended before it had read all
-            self._write(header, buffers)
-
-    def _write(self, header: Mapping[str, Json], buffers: Sequence[memoryview]) -> None:
-        file = cast("IO[bytes]", self.process.stdin)
-        for each in frames.pieces(header, buffers):
-            file.write(each)
-        file.flush()  # and left open: that it closes tells the process that we are gone
-
-    def _listen(self, file: IO[bytes]) -> None:
-        with contextlib.suppress(ValueError):  # closed before this thread began
-            for line in file:
-                self.last_lines.append(line[:1000])
-
-    def _watch(self, timeout: float | None) -> None:
-        """End the process if its answer does not come in time; one thread does so for all runs of a session."""
-        if timeout is None:
-            return
-        self._deadline = time.monotonic() + timeout
-        if self._watching is None:
-            self._watching = threading.Event()
-            threading.Thread(target=self._end_in_time, args=[self._watching, timeout], daemon=True).start()
-
-    def _end_in_time(self, is_over: threading.Event, timeout: float) -> None:
-        left = timeout
-        while not is_over.wait(left):
-            deadline = self._deadline
-            left = timeout if deadline is None else deadline - time.monotonic()
-            if left <= 0:
-                self._time_is_up()
-                return
-
-    def _no_watch(self) -> None:
-        if self._watching is not None:
-            self._watching.set()
-            self._watching = None
-
-    def _time_is_up(self) -> None:
-        self.timed_out = True
-        self.process.kill()
-
-    @property
-    def printed(self) -> str:
-        """The last lines that it printed."""
-        return b"".join(self.last_lines).decode(errors="replace").strip()
-
-
-#: Seconds for a process that has closed its output to come to its end.
-_PATIENCE = 5.0
-
-
-def _command() -> list[str]:
-    """Python, with our own modules, whatever the current folder holds."""
-    path = json.dumps([each for each in sys.path if each])
-    start = f"import sys; sys.path[:] = {path}; from onnxsmith.runtime.isolated_child import main; main()"
-    return [sys.executable, "-I", "-c", start]
 
 
 def _outputs(answer: Message, count: int) -> list[RunValue] | None:
@@ -389,7 +173,7 @@ def _raise(
             raise FrameError("this is no answer")
 
 
-def _ended(child: _Child, limits: Isolation) -> OnnxsmithError:
+def _ended(child: Child, limits: Isolation) -> OnnxsmithError:
     if child.timed_out and limits.timeout is not None:
         return RunTimeoutError(
             f"the model ran longer than {limits.timeout:g} seconds, and was ended",
