@@ -16,12 +16,12 @@ from typing import TypeAlias
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.flow import HANDING_ON, Flow
 from onnxsmith.comparing.outputs import paired_outputs
 from onnxsmith.comparing.sides import Side
 from onnxsmith.graphs.ir_types import dimensions_of
 from onnxsmith.inspection import exact_attribute, read_only
+from onnxsmith.observing import Step
 
 #: Of larger weights, so many bytes are looked at.
 _SAMPLED_BYTES = 1 << 16

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
 from onnxsmith.comparing.outputs import apart, in_narrower, paired_outputs, value_difference
 from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
@@ -34,6 +33,7 @@ from onnxsmith.graphs.agreement import (
 )
 from onnxsmith.graphs.run_values import Array, RunValue
 from onnxsmith.graphs.trial_inputs import Draw
+from onnxsmith.observing import Step
 
 #: Runs on slightly other inputs, to see how much a computation makes of rounding.
 _NOISE_RUNS = 2

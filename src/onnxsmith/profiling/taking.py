@@ -22,7 +22,7 @@ from onnxsmith.graphs.model import Model, bound
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import trials
-from onnxsmith.inspection import ModelInputs
+from onnxsmith.observing import ModelInputs
 from onnxsmith.profiling.attributing import Attribution, Attributor
 from onnxsmith.profiling.events import KernelEvent, RunEvents, read_runs
 from onnxsmith.profiling.kernel import Kernel, ProfiledNode, described_nodes

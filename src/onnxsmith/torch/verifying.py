@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-import onnx_ir as ir
 import torch
 from torch.export.graph_signature import InputKind
 from torch.fx.node import Argument as FxArgument
@@ -33,6 +32,7 @@ from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.size_conditions import read
 from onnxsmith.graphs.trial_inputs import OTHER_SIZES, ChooseSize
+from onnxsmith.observing import intermediate
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
@@ -256,22 +256,14 @@ class Verification:
         theirs = self._torch_values(inputs)
         graph = self.model.ir.graph
         # By name: what was changed for a runtime has values of its own.
-        made = {each.name: each for node in graph for each in node.outputs}
-        wanted: dict[str, ir.Value] = {}
-        for node in theirs:
-            for value in _recorded(self.translated.get(node)):
-                if value.name in made:
-                    wanted.setdefault(value.name, made[value.name])
-        before = list(graph.outputs)
-        known = {id(each) for each in before}
-        graph.outputs.extend(each for each in wanted.values() if id(each) not in known)
-        try:
-            probe = Model(self.model.ir)
-            names = [each.name for each in graph.outputs]
-            results: Array | tuple[Array, ...] = probe(*self._feeds(inputs))
-        finally:
-            del graph.outputs[len(before) :]
-        mine = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+        made = {each.name for node in graph for each in node.outputs}
+        wanted = dict.fromkeys(
+            value.name
+            for node in theirs
+            for value in _recorded(self.translated.get(node))
+            if value.name in made
+        )
+        mine: dict[str, Any] = dict(intermediate(Model(self.model.ir), self._feeds(inputs), list(wanted)))
         # A translation may give an input or a weight back as it is; those are made by no node.
         mine |= {port.name: feed for port, feed in zip(self.model.inputs, self._feeds(inputs), strict=True)}
         mine |= {
