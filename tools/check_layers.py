@@ -33,7 +33,7 @@ ROWS: tuple[tuple[str, ...], ...] = (
     ("algorithms",),
     (
         *("comparing", "costs", "decompiling", "diffing", "grad", "inspection", "migration", "numpy"),
-        *("passes", "profiling", "sklearn", "testing", "torch", "view"),
+        *("observing", "passes", "profiling", "sklearn", "testing", "torch", "view"),
     ),
     ("cli", "mypy_plugin"),
 )

@@ -58,3 +58,44 @@ def test_an_infinity_of_another_sign_is_a_difference() -> None:
     model = trace(lambda x: op.Log(x), FLOAT["N"])
     with pytest.raises(VerificationError, match=r"1 of 3 elements differ: -inf and inf at \[0\]"):
         rewrite(model, [wrong], verify=[np.float32([0, 1, 2])])
+    with pytest.raises(VerificationError, match="-inf and inf"):
+        rewrite(model, [wrong], verify=True)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda x: op.Equal(op.Size(x), np.int64(1)),
+        lambda x: op.Greater(op.Size(x), np.int64(2)),
+        lambda x: op.Equal(x, np.float32(0)),
+        lambda x: op.Equal(op.Reciprocal(x), np.float32(-np.inf)),
+        lambda x: op.Equal(x, np.float32(0.75)),
+        lambda x: op.And(op.Greater(x, np.float32(0.75)), op.Less(x, np.float32(0.7500001))),
+        lambda x: op.Less(op.Abs(x), np.float32(1e-5)),
+        lambda x: op.Greater(x, np.float32(1e4)),
+        lambda x: op.IsNaN(x),
+    ],
+    ids=["one element", "seven", "zero", "-0", "a threshold", "next to it", "small", "huge", "NaN"],
+)
+def test_what_ordinary_inputs_do_not_show(condition) -> None:
+    def right(x):
+        return op.Where(x > 0.75, op.Cos(x), op.Sin(x))
+
+    model = trace(right, FLOAT["N"])
+    wrong = trace(lambda x: op.Where(condition(x), np.float32(3), right(x)), FLOAT["N"])
+    assert verdict_on(model, wrong, [np.float32([0.3, 0.6])]).is_equal
+    assert verdict_on(model, wrong).is_equal is False
+
+
+def test_a_kernel_that_takes_no_elements_no_more() -> None:
+    model = trace(lambda x: x + 1.0, FLOAT["N", 4])
+
+    def refusing(x):
+        first = op.Gather(x, np.int64(0))
+        return op.Where(op.Equal(first, first), x, x) + 1.0
+
+    verdict = verdict_on(model, trace(refusing, FLOAT["N", 4]))
+    assert verdict.is_equal
+    assert verdict.text.startswith(
+        "verified: equal results for x [2, 4]; without elements it cannot run any more"
+    )

@@ -26,7 +26,8 @@ from onnxsmith.errors import (
     TensorIndexError,
 )
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.runtime import isolated, using
+from onnxsmith.graphs.model import isolated_runs
+from onnxsmith.runtime import child_process, isolated, using
 
 X = np.float32([1, 2])
 linux = pytest.mark.skipif(
@@ -49,9 +50,11 @@ def children() -> set[int]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    """No process outlives its run, and none is left for somebody else to wait for."""
+    """No process outlives its run but the one that waits for the next."""
+    child_process.end_waiting()
     before = children() if sys.platform == "linux" else set()
     yield
+    child_process.end_waiting()
     if sys.platform == "linux":
         assert children() <= before
 
@@ -66,7 +69,7 @@ def total(n: INT64):
 
 def child_is(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Another program in the place of the one that runs models."""
-    monkeypatch.setattr(isolated, "_command", lambda: [sys.executable, "-I", "-c", code])
+    monkeypatch.setattr(child_process, "_command", lambda: [sys.executable, "-I", "-c", code])
 
 
 #: Says what the child says before it loads a model.
@@ -237,9 +240,9 @@ def test_a_child_that_reads_nothing_does_not_block(monkeypatch) -> None:
 
 
 def test_what_the_model_prints_is_no_answer(monkeypatch, capfd) -> None:
-    real = isolated._command()
+    real = child_process._command()
     noisy = real[-1].replace("; from ", "; import os; os.write(2, b'x' * 1_000_000); from ")
-    monkeypatch.setattr(isolated, "_command", lambda: [*real[:-1], noisy])
+    monkeypatch.setattr(child_process, "_command", lambda: [*real[:-1], noisy])
     assert trace(lambda x: x + x, FLOAT["N"]).run(X, isolated=True).tolist() == [2, 4]
     assert capfd.readouterr() == ("", "")
 
@@ -345,27 +348,76 @@ def test_an_interrupt_while_a_thread_is_started_ends_the_child(number, has_begun
     assert len(started) == number + 1  # and the fixture looks for what is left
 
 
+def run(model: Model, *inputs, timeout: float | None = 60, **options):
+    return model.run(*inputs, isolated=True, timeout=timeout, **options)
+
+
 @linux
-def test_runs_that_share_a_process() -> None:
+def test_the_process_is_kept_for_the_next_run() -> None:
     model = trace(lambda x: x + 1.0, FLOAT["N"])
-    limits = Isolation(timeout=60, is_shared=True)
-    while isolated._waiting:  # of a test before this one
-        isolated._waiting.pop()[1].close()
     before = children()
-    try:
-        np.testing.assert_array_equal(model.run_within(limits, X), X + 1)
-        (first,) = children() - before
-        np.testing.assert_array_equal(model.run_within(limits, x=X), X + 1)
+    np.testing.assert_array_equal(run(model, X), X + 1)
+    (first,) = children() - before
+    np.testing.assert_array_equal(run(model, {"x": X}, memory="200 MB"), X + 1)
+    with pytest.raises(OnnxsmithError):
+        run(trace(lambda x, y: x + y, FLOAT["N"], FLOAT["M"]), X, np.float32([1, 2, 3]))
+    assert children() - before == {first}  # an error is an answer, too
+    os.kill(first, signal.SIGKILL)
+    np.testing.assert_array_equal(run(model, X), X + 1)
+    (second,) = children() - before
+    assert second != first
+    with pytest.raises(RunTimeoutError):
+        run(total.to_model(), np.int64(2**40), timeout=0.5)
+    assert children() == before
+
+
+@linux
+def test_another_environment_has_another_process(monkeypatch) -> None:
+    model = trace(lambda x: x + 1.0, FLOAT["N"])
+    before = children()
+    run(model, X)
+    first = children() - before
+    monkeypatch.setenv("LC_ALL", "C")
+    run(model, X)
+    second = children() - before
+    assert len(second) == 1
+    assert first.isdisjoint(second)
+
+
+@linux
+def test_limits_of_memory_end_with_the_run() -> None:
+    model = trace(lambda x: op.Expand(x, [64, 1 << 18]), FLOAT[1])  # 64 MB
+    one = np.float32([1])
+    with pytest.raises(MemoryLimitError):
+        run(model, one, memory="20 MB")
+    assert not child_process._waiting  # it may be short of memory for ever
+    assert run(model, one, memory="500 MB").shape == (64, 1 << 18)
+    assert child_process._waiting
+    assert run(model, one).shape == (64, 1 << 18)
+    with pytest.raises(MemoryLimitError):
+        run(model, one, memory="20 MB")
+
+
+@linux
+def test_several_runs_have_one_session() -> None:
+    model = trace(lambda x, y: x + y, FLOAT["N"], FLOAT["M"])
+    before = children()
+    with isolated_runs(model, Isolation(timeout=60)) as ran:
+        assert ran(X, X)[0].tolist() == [2, 4]
         with pytest.raises(OnnxsmithError):
-            trace(lambda x, y: x + y, FLOAT["N"], FLOAT["M"]).run_within(limits, X, np.float32([1, 2, 3]))
-        assert children() - before == {first}  # an error is an answer, too
-        os.kill(first, signal.SIGKILL)
-        np.testing.assert_array_equal(model.run_within(limits, X), X + 1)
-        (second,) = children() - before
-        assert second != first
-        with pytest.raises(RunTimeoutError):
-            total.to_model().run_within(Isolation(timeout=0.5, is_shared=True), np.int64(2**40))
-        assert children() == before
-    finally:
-        while isolated._waiting:
-            isolated._waiting.pop()[1].close()
+            ran(X, np.float32([1, 2, 3]))
+        assert ran(x=X, y=np.float32([1]))[0].tolist() == [2, 3]
+        (child,) = children() - before
+        os.kill(child, signal.SIGKILL)
+        with pytest.raises(ProcessEndedError):
+            ran(X, X)
+        assert ran(X, X)[0].tolist() == [2, 4]  # in another process
+
+
+def test_each_run_of_several_has_the_whole_time() -> None:
+    with isolated_runs(total.to_model(), Isolation(timeout=2)) as ran:
+        for count in (10, 2**40, 20):
+            try:
+                assert ran(np.int64(count))[0] == count * (count - 1) // 2
+            except RunTimeoutError:
+                assert count == 2**40

@@ -74,7 +74,7 @@ class _Writer:
         return "".join(f"{'    ' * depth}{each}\n" for each in make().splitlines())
 
     def _recent(self) -> str:
-        """An array: every other time the one that was made last, so that there are views of views and writes to them."""
+        """An array: every other time the last one that was made, so that there are views of views."""
         return self._draw.choice([*self.arrays, *[list(self.arrays)[-1]] * len(self.arrays)])
 
     def _alias(self) -> str:

@@ -18,8 +18,8 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import ModelWriteError
 from onnxsmith.graphs.existing_files import refuse
 from onnxsmith.graphs.files import save_bytes
-from onnxsmith.graphs.made_up_inputs import can_be_made_up
 from onnxsmith.graphs.model import Port
+from onnxsmith.graphs.trial_inputs import Draw, can_be_made
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
@@ -29,10 +29,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _MOST_ELEMENTS = 1000
 
 
-def make_input(port: Port, text: str, sizes: Mapping[str, int], generator: np.random.Generator) -> Any:
+def make_input(port: Port, text: str, sizes: Mapping[str, int], draw: Draw) -> Any:
     """The value of an input: made up, a literal, or from a file."""
     if text in ("random", "zeros", "ones"):
-        return _made_up(port, text, sizes, generator)
+        return _made_up(port, text, sizes, draw)
     if text == STREAM:
         return _from_file(port, io.BytesIO(read_input()), STANDARD_INPUT, "")
     value = read_value(text)
@@ -72,28 +72,23 @@ def _from_file(port: Port, content: str | io.BytesIO, path: str, key: str) -> Ar
     return loaded[key]
 
 
-def _made_up(port: Port, how: str, sizes: Mapping[str, int], generator: np.random.Generator) -> Array:
+def _made_up(port: Port, how: str, sizes: Mapping[str, int], draw: Draw) -> Array:
     kind = port.type
     if not isinstance(kind, TensorType) or kind.dtype is None:
         raise Usage(f"--input {port.name}: a {kind.described} cannot be made up; give a file")
     if kind.shape is None:
         raise Usage(f"--input {port.name}: its shape is open, so it cannot be made up; give a file")
     shape = tuple(each if isinstance(each, int) else _named_size(port, each, sizes) for each in kind.shape)
-    if not can_be_made_up(shape):
+    if not can_be_made(shape):
         raise Usage(f"--input {port.name}: {kind!r} is too large to be made up; give a file")
-    dtype = kind.dtype
-    if dtype is DType.STRING:
-        letters = generator.integers(0, 26, shape) if how == "random" else np.zeros(shape, int)
-        return np.array([chr(ord("a") + each) for each in letters.reshape(-1)], object).reshape(shape)
-    if how != "random":
-        return np.full(shape, how == "ones").astype(dtype.numpy)
-    if dtype is DType.BOOL:
-        return generator.integers(0, 2, shape).astype(bool)
-    if dtype.is_integer:
-        highest = 10 if dtype.bits >= 8 else 2 ** (dtype.bits - 1)
+    if how == "random":
         lowest = int(math.prod(shape) == 1)  # it may be how often a loop runs
-        return generator.integers(lowest, highest, shape).astype(dtype.numpy)
-    return generator.standard_normal(shape).astype(dtype.numpy)
+        return draw.elements(kind.dtype, shape, integers=(lowest, 10))
+    return (
+        np.full(shape, "a", object)
+        if kind.dtype is DType.STRING
+        else np.full(shape, how == "ones").astype(kind.dtype.numpy)
+    )
 
 
 def _named_size(port: Port, name: str | None, sizes: Mapping[str, int]) -> int:

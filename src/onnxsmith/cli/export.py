@@ -9,8 +9,6 @@ import inspect
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
-import numpy as np
-
 from onnxsmith.cli.arrays import make_input
 from onnxsmith.cli.declared.making import EXAMPLE_NAME
 from onnxsmith.cli.inputs import read_sizes
@@ -21,6 +19,7 @@ from onnxsmith.cli.terminal import progress
 from onnxsmith.cli.type_text import read_type, split_assignment
 from onnxsmith.errors import ExportError, MissingDependencyError
 from onnxsmith.graphs.model import Port
+from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.types.value_types import TensorType
 
 #: Open dimensions of made-up inputs begin here, each with a size of its own: torch takes 0 and 1, and equal sizes, for
@@ -134,8 +133,8 @@ def _made_up(options: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, An
             name, text = split_assignment(word, "--input-types", "all types, or all name=type")
         ports.append(Port(name, read_type(text)))
     sizes = _sizes(ports, options.dim)
-    generator = np.random.default_rng(0)
-    arrays = [make_input(each, "random", sizes, generator) for each in ports]
+    draw = Draw()
+    arrays = [make_input(each, "random", sizes, draw) for each in ports]
     tensors = [torch.as_tensor(each) for each in arrays]
     opened = [_open_dimensions(each) for each in ports]
     if is_named:

@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from onnxsmith.cli.arrays import make_input
 from onnxsmith.cli.report import Usage
 from onnxsmith.cli.type_text import split_assignment
@@ -15,6 +13,7 @@ from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import ModelInputError
 from onnxsmith.graphs.model import Port
 from onnxsmith.graphs.model_inputs import described
+from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.types.value_types import TensorType
 
 
@@ -36,13 +35,13 @@ def read_inputs(
             raise Usage(f"the model has no input {name!r}; {hint}")
         given[name] = text
     sizes = read_sizes(ports, options.dim)
-    generator = np.random.default_rng(options.seed)
+    draw = Draw(options.seed)
     inputs: dict[str, Any] = {}
     for port in ports:
         is_drawn = is_made_up and port in required  # a default is what the model was made with
         text = given.get(port.name, "random" if is_drawn else None)
         if text is not None:
-            inputs[port.name] = make_input(port, text, sizes, generator)
+            inputs[port.name] = make_input(port, text, sizes, draw)
     missing = [port.name for port in required if port.name not in inputs]
     if missing:
         form = ", ".join(described(required, optional))

@@ -12,11 +12,10 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.reproducing import write_reproduction
 from onnxsmith.comparing.result import Comparison, compared
 from onnxsmith.comparing.search import MOVERS, Parting, Search, Searching
-from onnxsmith.comparing.sides import Engine, Side
+from onnxsmith.comparing.sides import Side
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.diagnostics import clipped, described_type
 from onnxsmith.errors import (
@@ -28,12 +27,12 @@ from onnxsmith.errors import (
 from onnxsmith.graphs import agreement
 from onnxsmith.graphs.agreement import EXACT, Difference, Tolerance
 from onnxsmith.graphs.isolation import memory_amount
-from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.model_inputs import check_names, described_inputs, feed
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.inspection import ModelInputs, inputs_by_name
+from onnxsmith.graphs.trial_inputs import trials
+from onnxsmith.observing import DEFAULT_MEMORY, Engine, ModelInputs, Step, inputs_by_name
 from onnxsmith.runtime.settings import Provider
 from onnxsmith.scripting.functions.function import ScriptFunction
 
@@ -41,7 +40,6 @@ from onnxsmith.scripting.functions.function import ScriptFunction
 Way: TypeAlias = Literal["reference", "unoptimized"]
 
 _WAYS: dict[str, Engine] = {"reference": "reference", "unoptimized": "unoptimized"}
-_DEFAULT_MEMORY = 1 << 30
 _LONGEST_REASON = 300
 #: So often turns of a loop that part are cut into smaller parts.
 _MOST_LOOKS = 5
@@ -58,7 +56,7 @@ def compare(
     rtol: float | None = None,
     atol: float | None = None,
     providers: Sequence[Provider] | None = None,
-    memory: int | str = _DEFAULT_MEMORY,
+    memory: int | str = DEFAULT_MEMORY,
     reproduce: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Comparison:
@@ -219,7 +217,7 @@ def _sides(
     tried: Iterable[Mapping[str, RunValue]]
     known: Mapping[str, RunValue] = {} if inputs is None else _checked(model, inputs)
     is_made_up = any(port.name not in known for port in model.inputs)
-    tried = made_up_inputs(model.inputs, known) if is_made_up else [known]
+    tried = (each.inputs for each in trials(model.inputs, known)) if is_made_up else [known]
     reason: OnnxsmithError | None = None
     for given in tried:
         renamed = _taken(second[0], _for_second(model, second[0], given), "the second model")

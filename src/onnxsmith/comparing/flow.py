@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.sides import Side
+from onnxsmith.observing import Step
 
 #: Operators that give what they take, in another form.
 HANDING_ON = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})

@@ -13,12 +13,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.flow import HANDING_ON, Flow
 from onnxsmith.comparing.outputs import paired_outputs
 from onnxsmith.comparing.sides import Side
 from onnxsmith.graphs.identity import FINGERPRINT
 from onnxsmith.graphs.ir_types import dimensions_of
+from onnxsmith.observing import Step
 
 _COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Max", "Min", "Sum", "Mean", "Equal"})
 #: Values with fewer elements are equal by chance.

@@ -15,10 +15,10 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.copies import replace_nodes
 from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.observing import Step
 from onnxsmith.runtime.function_body import inlined_model
 
 _NAME = "step_"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.diagnostics import clipped, printable
 from onnxsmith.graphs.agreement import Difference
 from onnxsmith.inspection import Node
+from onnxsmith.observing import Step
 from onnxsmith.source import Span
 
 _SHOWN_NODES = 10

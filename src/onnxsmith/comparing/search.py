@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.matching import Matching, step_key
 from onnxsmith.comparing.outputs import apart, in_narrower, paired_outputs, value_difference
 from onnxsmith.comparing.refining import Part, renamed_inputs, taken_apart
@@ -31,9 +30,10 @@ from onnxsmith.graphs.agreement import (
     distances,
     is_text,
     kinds_differ,
-    unit_of,
 )
 from onnxsmith.graphs.run_values import Array, RunValue
+from onnxsmith.graphs.trial_inputs import Draw
+from onnxsmith.observing import Step
 
 #: Runs on slightly other inputs, to see how much a computation makes of rounding.
 _NOISE_RUNS = 2
@@ -228,10 +228,10 @@ class Searching:
 
     def _noise(self, value: ir.Value, given: dict[ir.Value, RunValue], result: Array) -> Array | None:
         """How far a result moves when what it is made of moves by rounding."""
-        generator = np.random.default_rng(3)
+        draw = Draw()
         noise = np.zeros(result.shape)
         for _ in range(_NOISE_RUNS):
-            moved = {each: _moved(held, generator) for each, held in given.items()}
+            moved = {each: draw.rounded(held) for each, held in given.items()}
             try:
                 other = self._right.computed([value], moved)[0]
             except OnnxsmithError:
@@ -502,12 +502,3 @@ def _like(array: Array, dtype: str, shape: tuple[int, ...]) -> Array:
     shaped = array.reshape(shape)
     with np.errstate(all="ignore"):  # what a narrower type cannot hold becomes infinite there, too
         return shaped if str(shaped.dtype) == dtype else shaped.astype(dtype)
-
-
-def _moved(value: RunValue, generator: np.random.Generator) -> RunValue:
-    if not isinstance(value, np.ndarray) or not unit_of(value):
-        return value
-    unit = unit_of(value)
-    signs = generator.choice([-0.5, 0.5], value.shape)
-    with np.errstate(all="ignore"):  # the largest numbers may become infinite
-        return (as_wide(value) * (1 + unit * signs)).astype(value.dtype)

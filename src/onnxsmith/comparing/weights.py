@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import onnx_ir as ir
 
-from onnxsmith.comparing.flattening import Step
 from onnxsmith.comparing.sides import Side
 from onnxsmith.comparing.signatures import Signature
+from onnxsmith.observing import Step
 
 
 class TakenWeight(NamedTuple):

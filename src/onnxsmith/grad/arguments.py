@@ -29,7 +29,7 @@ from onnxsmith.diagnostics import described_type
 from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError, OutOfBoundsError
 from onnxsmith.grad.binding import Bound
 from onnxsmith.grad.results import taken_apart
-from onnxsmith.graphs.model import Model, fed_arrays
+from onnxsmith.graphs.model import Model, bound
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
@@ -254,7 +254,7 @@ def input_arrays(function: Callable[..., Any], arguments: Sequence[Argument]) ->
     Models and scripts refuse what they refuse in a call.
     """
     if isinstance(function, Model):
-        return [np.asarray(each) for each in fed_arrays(function, [each.value for each in arguments])]
+        return [np.asarray(each) for each in bound(function, [each.value for each in arguments])[1]]
     if isinstance(function, ScriptDefinition):
         return _of_script(function, arguments)
     return [_array(each) for each in arguments if each.role != "option"]

@@ -47,7 +47,8 @@ from onnxsmith.grad.models import differentiated, in_new_opset
 from onnxsmith.grad.results import check_form, cotangents_of, put_together
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
-from onnxsmith.graphs.model import Model, fed_arrays
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import bound as bound_inputs
 from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
@@ -226,7 +227,7 @@ class Gradient(HoldsFunction):
         args, kwargs = bound.handed(bound.values)
         try:
             self._function(*args, **kwargs)
-            fed_arrays(model, arrays)
+            bound_inputs(model, arrays)
         except Exception as own:
             return own
         return error

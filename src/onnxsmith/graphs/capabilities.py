@@ -26,7 +26,7 @@ METHODS: dict[str, str] = {
     "extract": "onnxsmith.passes.surgery:extract",
     "for_runtime": "onnxsmith.runtime.for_runtime:for_runtime",
     "gradient": "onnxsmith.grad:gradient",
-    "intermediate": "onnxsmith.inspection:intermediate",
+    "intermediate": "onnxsmith.observing:intermediate",
     "optimize": "onnxsmith.passes:optimize",
     "outline": "onnxsmith.passes.outlining.outlining:outline",
     "predict": "onnxsmith.sklearn.frames.predicting:predict",

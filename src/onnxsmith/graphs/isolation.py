@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from onnxsmith.core.target import ACTIVE
 from onnxsmith.diagnostics import did_you_mean
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, ModelInputError
 
@@ -20,8 +21,6 @@ class Isolation:
 
     timeout: float | None = None
     memory: int | None = None
-    #: True for a process that serves several runs, one after the other: starting one takes longer than most runs.
-    is_shared: bool = False
 
 
 def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None) -> Isolation | None:
@@ -36,6 +35,17 @@ def isolation(*, isolated: bool, timeout: float | None, memory: int | str | None
                 )
         return None
     return Isolation(_seconds(timeout), _bytes(memory))
+
+
+def check_outside_graphs() -> None:
+    """Refuse an isolated run where a graph is being made."""
+    active = ACTIVE.get()
+    if active is not None and active.recording is not None:
+        raise AttributeValueError(
+            "a model that is called where a graph is made becomes part of it, and has no process of its own",
+            help="leave isolated out",
+            culprit=("attribute", "isolated"),
+        )
 
 
 def check_options(named: Iterable[str], inputs: Sequence[str]) -> None:

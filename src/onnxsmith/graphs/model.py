@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -13,7 +14,6 @@ from onnxsmith.core.call_cache import CHOICE
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.diagnostics import described_type, printable
 from onnxsmith.errors import (
-    AttributeValueError,
     InputTypeError,
     InvalidModelError,
     LiteralError,
@@ -44,7 +44,7 @@ from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.handover import recorded_session_model, session_model
 from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
-from onnxsmith.graphs.isolation import Isolation, check_options, isolation
+from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_calls import ModelCalls, form_of, of_arrays
 from onnxsmith.graphs.model_inputs import Port as Port
@@ -60,7 +60,7 @@ from onnxsmith.source import Span
 from onnxsmith.types.value_types import UNKNOWN_TENSOR, SequenceType, TensorType
 
 #: Attributes of models that other modules of ours use, and completion does not show.
-_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "place", "run_within")
+_FOR_OURSELVES = ("handed_over", "is_proto_only", "native_runner", "place")
 
 
 @with_capabilities
@@ -362,32 +362,9 @@ class Model:
         check_options(named, self._calls.all_names)
         if limits is None:
             return self(*inputs, **named)
-        active = ACTIVE.get()
-        if active is not None and active.recording is not None:
-            raise AttributeValueError(
-                "a model that is called where a graph is made becomes part of it, and has no process of its own",
-                help="leave isolated out",
-                culprit=("attribute", "isolated"),
-            )
-        return self.run_within(limits, *inputs, **named)
-
-    def run_within(self, limits: Isolation, /, *inputs: Any, **named: Any) -> Any:
-        """Run it in another process, within limits.
-
-        >>> import numpy as np
-        >>> from onnxsmith import FLOAT, trace
-        >>> from onnxsmith.graphs.isolation import Isolation
-        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
-        >>> model.run_within(Isolation(timeout=60), np.float32([1, 2]))
-        array([2., 3.], dtype=float32)
-        """
-        model, feeds = self._bind(inputs, named)
-        names = [port.name for port in model.inputs]
-        runtime, find_node = model_runtime(), model._find_node()
-        try:
-            outputs = runtime.run_isolated(model.handed_over(), names, feeds, limits, find_node)
-        except (OperatorFailedError, NotRunnableError) as error:
-            raise model._diagnosed(error, feeds) from error.__cause__
+        check_outside_graphs()
+        with isolated_runs(self, limits) as run:
+            outputs = run(*inputs, **named)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:
@@ -626,6 +603,26 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
     return result
 
 
+@contextlib.contextmanager
+def isolated_runs(model: Model, limits: Isolation) -> Generator[Callable[..., list[RunValue]]]:
+    """Runs of a model in a child process, within limits and in one session; inputs are given as in a call."""
+    opened: dict[Model, Run] = {}
+    with contextlib.ExitStack() as stack:
+
+        def run(*inputs: Any, **named: Any) -> list[RunValue]:
+            asked, feeds = model._bind(inputs, named)  # pyright: ignore[reportPrivateUsage]  # as below
+            if asked not in opened:  # given optional inputs, it is another model
+                names, find_node = [port.name for port in asked.inputs], asked._find_node()  # pyright: ignore[reportPrivateUsage]
+                entered = model_runtime().isolated(asked.handed_over(), names, limits, find_node)
+                opened[asked] = stack.enter_context(entered)
+            try:
+                return opened[asked](feeds)
+            except (OperatorFailedError, NotRunnableError) as error:
+                raise asked._diagnosed(error, feeds) from error.__cause__  # pyright: ignore[reportPrivateUsage]
+
+        yield run
+
+
 def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Model, list[RunValue]]:
     """The model to run on inputs, by name or in order, and the arrays for it; refuses what a call would refuse.
 
@@ -744,8 +741,3 @@ class RawModel(Model):
 
     def _find_node(self) -> Callable[[str], Span | None] | None:
         return None  # onnx-ir has no place for it, and so have no origins
-
-
-def fed_arrays(model: Model, args: Sequence[Any]) -> list[Any]:
-    """The arrays that a call with these arguments runs on; refused as a call refuses them."""
-    return model._bind(tuple(args), {})[1]  # pyright: ignore[reportPrivateUsage]  # the module's own class

@@ -6,6 +6,7 @@ Calling operators is another matter (`core.target`): a model goes to the runtime
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
 from onnxsmith.errors import OnnxsmithError
@@ -33,15 +34,10 @@ class ModelRuntime(Protocol):
         """A function that runs the model, in this process; `objection` is asked before another engine is."""
         ...
 
-    def run_isolated(
-        self,
-        model: SessionModel,
-        names: Sequence[str],
-        inputs: Sequence[RunValue],
-        limits: Isolation,
-        find_node: FindNode | None,
-    ) -> list[RunValue]:
-        """One run in a process of its own, on inputs of these names."""
+    def isolated(
+        self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
+    ) -> AbstractContextManager[Run]:
+        """Runs in a child process, on inputs of these names."""
         ...
 
     def faults(self, model: SessionModel) -> list[str]:

@@ -1,4 +1,4 @@
-"""Inside a model: its nodes, weights and metadata, what it computes on the way, what it costs, whether two are equal.
+"""Inside a model: its nodes, weights and metadata, what it costs, whether two are equal.
 
 All of it only reads: a model is never changed by looking at it, and no weight is read before it is asked for.
 """
@@ -10,9 +10,6 @@ from onnxsmith.inspection.equality import Equality as Equality
 from onnxsmith.inspection.equality import are_same_floats as are_same_floats
 from onnxsmith.inspection.equality import equals as equals
 from onnxsmith.inspection.equality import is_same_graph as is_same_graph
-from onnxsmith.inspection.intermediate import ModelInputs as ModelInputs
-from onnxsmith.inspection.intermediate import inputs_by_name as inputs_by_name
-from onnxsmith.inspection.intermediate import intermediate as intermediate
 from onnxsmith.inspection.metadata import metadata as metadata
 from onnxsmith.inspection.node import Graph as Graph
 from onnxsmith.inspection.node import Node as Node

@@ -1,14 +1,16 @@
 """Runs a model as it was and as passes made it, on the same inputs, and compares what comes out.
 
-Inputs are given, or made up. Another process runs both, so that no model ends this one. Where the model cannot run as
-it was, nothing is verified, and the verdict says why.
+Inputs are given, or those to try. Another process runs both, so that no model ends this one. Where the model cannot
+run as it was, nothing is verified, and the verdict says why.
 """
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import onnx_ir as ir
@@ -20,10 +22,10 @@ from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.made_up_inputs import made_up_inputs
-from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import Model, isolated_runs
 from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.graphs.trial_inputs import Trial, Values, compared_constants, further_trials, trials
 from onnxsmith.passes.edits import CONVERSION, noted
 from onnxsmith.passes.surgery.adding_outputs import with_outputs
 from onnxsmith.passes.surgery.holding import read, values_by_name
@@ -38,6 +40,13 @@ _LONGEST_REASON = 300
 _MOST_SECONDS = 300.0
 #: The time for the model that was made of one that ended in time; ten times slower is a difference, too.
 _MOST_SECONDS_AFTER = 10 * _MOST_SECONDS
+#: A model that takes longer, with what it takes to load it, is run on the first inputs alone.
+_MOST_SECONDS_FOR_MORE = 1.0
+#: The numbers that models are compared on, besides ordinary ones.
+_ALLOWED = (Values.SMALL, Values.EDGES, Values.HUGE, Values.NOT_FINITE)
+
+#: Inputs by name, and the outputs of a model for them.
+_Run: TypeAlias = tuple[Mapping[str, RunValue], list[RunValue]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +94,52 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
     drawn = next((node for node in _nodes(before) if is_random(node)), None)
     if drawn is not None:
         return Verdict(None, f"not verified: {drawn.op_type} '{drawn.name}' gives other numbers in every run")
+    runs = _runs(before, given)
+    if isinstance(runs, str):
+        return Verdict(None, f"not verified: the model cannot run as it was: {runs}")
+    note = ""
+    with isolated_runs(after, Isolation(timeout=_MOST_SECONDS_AFTER)) as run:
+        for inputs, wanted in runs:
+            try:
+                found = run(**inputs)
+            except OnnxsmithError as error:
+                reason = clipped(error.message, _LONGEST_REASON)
+                if inputs is runs[0][0] or not _has_no_elements(inputs):
+                    return Verdict(False, f"it cannot run any more: {reason}")
+                note = f"; without elements it cannot run any more: {reason}"  # some kernels refuse that
+                continue
+            difference = _difference(before, wanted, found)
+            if difference is not None:
+                return Verdict(False, difference)
+    arrays = {name: each for name, each in runs[0][0].items() if isinstance(each, np.ndarray)}
+    shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
+    told = f"equal results for {shapes}" if shapes else "equal results"
+    return Verdict(True, _verified(after, told) + note)
+
+
+def _has_no_elements(inputs: Mapping[str, RunValue]) -> bool:
+    return any(isinstance(each, np.ndarray) and not each.size for each in inputs.values())
+
+
+def _runs(model: Model, given: GivenInputs | None) -> list[_Run] | str:
+    """Inputs, those that are given or else some to try, with the results of the model; in words why there are none."""
     reason = "there are no inputs to try it with"
-    for inputs in _tried(before, given):
-        try:
-            wanted = _results(before, inputs)
-        except OnnxsmithError as error:
-            reason = clipped(error.message, _LONGEST_REASON)
-            continue
-        try:
-            found = _results(after, inputs, _MOST_SECONDS_AFTER)
-        except OnnxsmithError as error:
-            return Verdict(False, f"it cannot run any more: {clipped(error.message, _LONGEST_REASON)}")
-        difference = _difference(before, wanted, found)
-        if difference is not None:
-            return Verdict(False, difference)
-        arrays = {name: each for name, each in inputs.items() if isinstance(each, np.ndarray)}
-        shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
-        told = f"equal results for {shapes}" if shapes else "equal results"
-        return Verdict(True, _verified(after, told))
-    return Verdict(None, f"not verified: the model cannot run as it was: {reason}")
+    with isolated_runs(model, Isolation(timeout=_MOST_SECONDS)) as run:
+        for trial in _tried(model, given):
+            begun = time.perf_counter()
+            try:
+                found: list[_Run] = [(trial.inputs, run(**trial.inputs))]
+            except OnnxsmithError as error:
+                reason = clipped(error.message, _LONGEST_REASON)
+                continue
+            if given is None and time.perf_counter() - begun <= _MOST_SECONDS_FOR_MORE:
+                for inputs in further_trials(
+                    model.inputs, trial, _ALLOWED, compared_constants(_nodes(model))
+                ):
+                    with contextlib.suppress(OnnxsmithError):  # it does not run on all that can be tried
+                        found.append((inputs, run(**inputs)))
+            return found
+    return reason
 
 
 def _verified(after: Model, told: str) -> str:
@@ -204,8 +240,9 @@ def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.N
     names = [name for name in made if name and name not in own]
     try:
         one, other = (with_outputs(each, names) if names else each for each in (before, after))
-        for inputs in _tried(before, given):
-            apart = _names_apart(one, other, inputs)
+        runs = _runs(one, given)
+        for inputs, wanted in [] if isinstance(runs, str) else runs:
+            apart = _names_apart(one, other, inputs, wanted)
             if apart:
                 return next(
                     (node for node in nodes if any(each.name in apart for each in node.outputs)), None
@@ -215,8 +252,11 @@ def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.N
     return None
 
 
-def _names_apart(one: Model, other: Model, inputs: Mapping[str, RunValue]) -> set[str]:
-    results = zip(one.outputs, _results(one, inputs), _results(other, inputs), strict=True)
+def _names_apart(
+    one: Model, other: Model, inputs: Mapping[str, RunValue], wanted: Sequence[RunValue]
+) -> set[str]:
+    with isolated_runs(other, Isolation(timeout=_MOST_SECONDS_AFTER)) as run:
+        results = zip(one.outputs, wanted, run(**inputs), strict=True)
     return {port.name for port, left, right in results if compare(left, right, CONVERTED) is not None}
 
 
@@ -226,20 +266,12 @@ def _nodes(model: Model) -> Iterator[ir.Node]:
         yield from graph.all_nodes()
 
 
-def _tried(model: Model, given: GivenInputs | None) -> Iterator[Mapping[str, RunValue]]:
-    if given is not None:
-        names = [port.name for port in model.inputs]
-        yield dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
-        return
-    yield from made_up_inputs(model.inputs)
-
-
-def _results(
-    model: Model, inputs: Mapping[str, RunValue], seconds: float = _MOST_SECONDS
-) -> Sequence[RunValue]:
-    """The outputs, of a run in another process: a runtime that dies of a model dies there."""
-    result: Any = model.run_within(Isolation(timeout=seconds, is_shared=True), **inputs)
-    return cast("tuple[RunValue, ...]", result) if isinstance(result, tuple) else (result,)
+def _tried(model: Model, given: GivenInputs | None) -> Iterator[Trial]:
+    if given is None:
+        return trials(model.inputs)
+    names = [port.name for port in model.inputs]
+    by_name = dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
+    return iter([Trial(by_name)])
 
 
 def _difference(model: Model, wanted: Sequence[RunValue], found: Sequence[RunValue]) -> str | None:

@@ -18,11 +18,11 @@ from onnxsmith.errors import (
     OnnxsmithError,
 )
 from onnxsmith.graphs.held_model import read
-from onnxsmith.graphs.made_up_inputs import made_up_inputs
 from onnxsmith.graphs.model import Model, bound
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.inspection import ModelInputs
+from onnxsmith.graphs.trial_inputs import trials
+from onnxsmith.observing import ModelInputs
 from onnxsmith.profiling.attributing import Attribution, Attributor
 from onnxsmith.profiling.events import KernelEvent, RunEvents, read_runs
 from onnxsmith.profiling.kernel import Kernel, ProfiledNode, described_nodes
@@ -191,10 +191,10 @@ def _kernel(
 def _made_up(model: Model) -> Mapping[str, RunValue]:
     """Inputs that the model runs on; raises what it says of the last that were tried."""
     failed: OnnxsmithError | None = None
-    for inputs in made_up_inputs(model.inputs):
+    for trial in trials(model.inputs):
         try:
-            model.run(dict(inputs))
-            return inputs
+            model.run(dict(trial.inputs))
+            return trial.inputs
         except OnnxsmithError as error:
             failed = error
     said = "" if failed is None else f": {clipped(failed.message, 300)}"

@@ -1,23 +1,18 @@
-"""Runs a model in a process of its own, so that a model that crashes, hangs or eats memory does so there.
+"""Runs models in a child process with limits, so that a model that crashes, hangs or eats memory does so there.
 
-One process for each run, gone when the run is over, whatever happens; runs that share a process leave it for the next
-one, unless it died. What it answers is data, and read as such. It keeps mistakes away, not attackers: the process may
-read and write what its user may.
+The process is kept warm: whoever needs one next takes it, unless it died, or what it ran failed in a way that is no
+answer. What it answers is data, and read as such. It keeps mistakes away, not attackers: the process may read and write
+what its user may.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
-import subprocess
 import sys
-import threading
-import time
-from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import IO, BinaryIO, NoReturn, cast
+from collections.abc import Generator, Mapping, Sequence
+from typing import NoReturn, cast
 
 from onnxsmith import errors
 from onnxsmith.errors import (
@@ -29,16 +24,15 @@ from onnxsmith.errors import (
 )
 from onnxsmith.graphs.isolation import Isolation, told_amount
 from onnxsmith.graphs.model_runtime import FindNode
-from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import frames
+from onnxsmith.runtime.child_process import Child, first_answer, leave
 from onnxsmith.runtime.failure import FailedNode
 from onnxsmith.runtime.frames import FrameError, Json, Message
 from onnxsmith.runtime.model_session import failed, refused
 from onnxsmith.runtime.settings import Settings, current
 
-#: How much of what the process printed last is kept.
-_LAST_LINES = 20
 #: What a runtime says, or prints before it ends, when it gets no more memory.
 _NO_MEMORY = (
     "not enough memory",
@@ -67,16 +61,14 @@ _WINDOWS_CODES = {
 }
 
 
-def run_isolated(
-    model: SessionModel,
-    names: Sequence[str],
-    inputs: Sequence[RunValue],
-    limits: Isolation,
-    find_node: FindNode | None,
-) -> list[RunValue]:
-    """The outputs of one run in a process of its own.
+@contextlib.contextmanager
+def isolated_session(
+    model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
+) -> Generator[Run]:
+    """Runs of a model in a child process, on inputs of these names, all in one session.
 
-    Raises what the run would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError.
+    The limit of time is that of each run; the first includes what it takes to make the session. A run raises what it
+    would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError: the next run has another process.
     """
     if limits.memory is not None and sys.platform != "linux":
         raise AttributeValueError(
@@ -84,71 +76,40 @@ def run_isolated(
             help="leave memory out; timeout works everywhere",
             culprit=("attribute", "memory"),
         )
-    header, buffers = _told(model, inputs, limits, current())
-    answer, child = _answered(header, buffers, limits)
-    if answer is None:
-        raise _ended(child, limits)
+    child: Child | None = None
+
+    def run(inputs: Sequence[RunValue]) -> list[RunValue]:
+        nonlocal child
+        header, buffers = _told(model, limits, current()) if child is None else ({}, [])
+        header["inputs"] = frames.encode(list(inputs), buffers)
+        is_sound = False
+        try:
+            if child is None:
+                child, answer = first_answer(header, buffers, limits)
+            else:
+                answer = child.answer(header, buffers, limits.timeout)
+            if answer is None:
+                raise _ended(child, limits)
+            outputs = _outputs(answer, len(model.proto.graph.output))
+            is_sound = outputs is not None or not _is_out_of_memory(answer.header, limits)
+            return outputs if outputs is not None else _raise(answer.header, names, inputs, limits, find_node)
+        except (FrameError, RecursionError) as error:
+            is_sound = False
+            raise _nonsense(error) from None
+        finally:
+            if child is not None and not is_sound:
+                child.close()
+                child = None
+
     try:
-        if "outputs" in answer.header:
-            outputs: object = frames.decode(answer.header["outputs"], answer.buffers)
-            if not isinstance(outputs, list) or len(cast("list[RunValue]", outputs)) != len(
-                model.proto.graph.output
-            ):
-                raise FrameError("these are not the outputs of the model")
-            return cast("list[RunValue]", outputs)
-        _raise(answer.header, names, inputs, limits, find_node)
-    except (FrameError, RecursionError) as error:
-        raise _nonsense(error) from None
-
-
-#: The process that waits for the next run that shares it, of this process alone: a fork has none.
-_waiting: list[tuple[int, _Child]] = []
-_waiting_lock = threading.Lock()
-
-
-def _answered(
-    header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
-) -> tuple[Message | None, _Child]:
-    """The answer of a process, and the process: one that waits, if the run may share it, or a new one."""
-    # Linux ends a process that is left alone; elsewhere a thread in it does, and reads the input where messages come.
-    is_shared = limits.is_shared and limits.memory is None and sys.platform == "linux"
-    header = {**header, "is_last": not is_shared}
-    with _waiting_lock:
-        owner, child = _waiting.pop() if is_shared and _waiting else (0, None)
-    if child is not None and owner == os.getpid():
-        answer = child.answer(header, buffers, limits.timeout)
-        if answer is not None:
-            _leave(child)
-            return answer, child
-        child.close()
-        if child.has_started:
-            return None, child
-        # It was gone before it got the message: the system ends it with the thread that started it.
-    child = _Child()
-    child.start()
-    try:
-        answer = child.answer(header, buffers, limits.timeout)
-    except BaseException:
-        child.close()
-        raise
-    if is_shared and answer is not None:
-        _leave(child)
-    else:
-        child.close()
-    return answer, child
-
-
-def _leave(child: _Child) -> None:
-    """Let a process wait for the next run; one is enough."""
-    with _waiting_lock:
-        if not _waiting:
-            _waiting.append((os.getpid(), child))
-            return
-    child.close()
+        yield run
+    finally:
+        if child is not None:
+            leave(child)
 
 
 def _told(
-    model: SessionModel, inputs: Sequence[RunValue], limits: Isolation, settings: Settings
+    model: SessionModel, limits: Isolation, settings: Settings
 ) -> tuple[dict[str, Json], list[memoryview]]:
     buffers = [memoryview(model.proto.SerializeToString())]
     weights: dict[str, Json] = {}
@@ -165,128 +126,22 @@ def _told(
             [name, [[key, value] for key, value in options]] for name, options in settings.providers
         ],
     }
-    header: dict[str, Json] = {"settings": told, "memory": limits.memory, "weights": weights}
-    header["inputs"] = frames.encode(list(inputs), buffers)
-    return header, buffers
+    return {"settings": told, "memory": limits.memory, "weights": weights}, buffers
 
 
-class _Child:
-    """The process, from its start to its end."""
-
-    def __init__(self) -> None:
-        self.last_lines: deque[bytes] = deque(maxlen=_LAST_LINES)
-        self.timed_out = False
-        #: True once it has the message, and runs the model.
-        self.has_started = False
-        self.nonsense: FrameError | None = None
-
-    def start(self) -> None:
-        """Start it."""
-        # Not the session of a terminal: an interrupt there comes to us, and we end the process.
-        self.process = subprocess.Popen(
-            _command(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self.errors = threading.Thread(
-            target=self._listen, args=[cast("IO[bytes]", self.process.stderr)], daemon=True
-        )
-        try:
-            self.errors.start()
-        except BaseException:  # an interrupt that comes now may leave no process behind, either
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """End it."""
-        process = self.process
-        process.kill()  # it has answered, or will not
-        process.wait()
-        if self.errors.is_alive():  # an interrupt may have come while it was being started
-            self.errors.join()
-        for file in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(OSError):  # a pipe whose other end is gone cannot be flushed
-                cast("IO[bytes]", file).close()
-
-    def answer(
-        self, header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
-    ) -> Message | None:
-        """The answer of the process; None if it ends without one, or does not end in time.
-
-        A process that answered, and waits for another message, goes on.
-        """
-        self.has_started = False
-        answers = cast(BinaryIO, self.process.stdout)
-        writer = threading.Thread(target=self._tell, args=[header, buffers], daemon=True)
-        timer = None if timeout is None else threading.Timer(timeout, self._time_is_up)
-        found: Message | None = None
-        try:
-            for expected in ("ready", "started"):
-                message = frames.read(answers)
-                if message is None:
-                    return self._no_answer()
-                if message.header.get(expected) is not True:
-                    return message  # it failed before the model's turn
-                if expected == "ready":
-                    writer.start()
-                    continue
-                self.has_started = True
-                if timer is not None:
-                    timer.start()  # the model's time: what it takes to start a process is not its fault
-            begun = time.monotonic()
-            found = frames.read(answers)
-            if timeout is not None and time.monotonic() - begun > timeout:
-                self._time_is_up()  # the timer is a thread, which may come late
-            return self._no_answer() if found is None or self.timed_out else found
-        except FrameError as error:
-            self.nonsense = error
-            return self._no_answer()
-        finally:
-            if timer is not None:
-                timer.cancel()
-            if header["is_last"] or found is None:
-                self.process.kill()  # the writer may still wait for it
-            if writer.is_alive():
-                writer.join()
-
-    def _no_answer(self) -> None:
-        """Let it come to its end, for the exit code that says why."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(_PATIENCE)
-
-    def _tell(self, header: Mapping[str, Json], buffers: Sequence[memoryview]) -> None:
-        file = cast("IO[bytes]", self.process.stdin)
-        with contextlib.suppress(OSError, ValueError):  # it ended before it had read all
-            for each in frames.pieces(header, buffers):
-                file.write(each)
-            file.flush()  # and left open: that it closes tells the process that we are gone
-
-    def _listen(self, file: IO[bytes]) -> None:
-        with contextlib.suppress(ValueError):  # closed before this thread began
-            for line in file:
-                self.last_lines.append(line[:1000])
-
-    def _time_is_up(self) -> None:
-        self.timed_out = True
-        self.process.kill()
-
-    @property
-    def printed(self) -> str:
-        """The last lines that it printed."""
-        return b"".join(self.last_lines).decode(errors="replace").strip()
+def _outputs(answer: Message, count: int) -> list[RunValue] | None:
+    """The outputs that an answer has; None if it says how the run failed."""
+    if "outputs" not in answer.header:
+        return None
+    outputs: object = frames.decode(answer.header["outputs"], answer.buffers)
+    if not isinstance(outputs, list) or len(cast("list[RunValue]", outputs)) != count:
+        raise FrameError("these are not the outputs of the model")
+    return cast("list[RunValue]", outputs)
 
 
-#: Seconds for a process that has closed its output to come to its end.
-_PATIENCE = 5.0
-
-
-def _command() -> list[str]:
-    """Python, with our own modules, whatever the current folder holds."""
-    path = json.dumps([each for each in sys.path if each])
-    start = f"import sys; sys.path[:] = {path}; from onnxsmith.runtime.isolated_child import main; main()"
-    return [sys.executable, "-I", "-c", start]
+def _is_out_of_memory(header: Mapping[str, Json], limits: Isolation) -> bool:
+    told = header.get("reason", header.get("refused"))
+    return limits.memory is not None and any(each in str(told) for each in _NO_MEMORY)
 
 
 def _raise(
@@ -297,10 +152,10 @@ def _raise(
     find_node: FindNode | None,
 ) -> NoReturn:
     """The error that the process ran into, as if it had happened here."""
+    if limits.memory is not None and _is_out_of_memory(header, limits):
+        raise _too_much_memory(limits.memory)
     match header:
         case {"reason": str(reason)}:
-            if limits.memory is not None and any(each in reason for each in _NO_MEMORY):
-                raise _too_much_memory(limits.memory)
             match header.get("node"):
                 case [str(operator), str(name)]:
                     node = FailedNode(operator=operator, name=name)
@@ -308,8 +163,6 @@ def _raise(
                     node = None
             raise failed(names, inputs, node, reason, find_node)
         case {"refused": str(told)}:
-            if limits.memory is not None and any(each in told for each in _NO_MEMORY):
-                raise _too_much_memory(limits.memory)
             raise refused(told, find_node)
         case {"raised": str(name), "message": str(message), "help": None | str() as help}:
             kind = getattr(errors, name, None)
@@ -320,7 +173,7 @@ def _raise(
             raise FrameError("this is no answer")
 
 
-def _ended(child: _Child, limits: Isolation) -> OnnxsmithError:
+def _ended(child: Child, limits: Isolation) -> OnnxsmithError:
     if child.timed_out and limits.timeout is not None:
         return RunTimeoutError(
             f"the model ran longer than {limits.timeout:g} seconds, and was ended",

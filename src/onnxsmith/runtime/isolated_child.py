@@ -1,24 +1,26 @@
-"""The process that an isolated run is made in: reads a message, runs the model, writes what came of it.
+"""The process in which isolated models are opened and run: reads messages, runs the model, writes what came of it.
 
-Started by `runtime.isolated`; a message says whether it is the last one. It writes messages to what was its standard
-output, and lets nobody else write there.
+Started by `runtime.isolated`, and ended by it. It writes messages to what was its standard output, and lets nobody else
+write there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import queue
 import signal
 import sys
 import threading
 from collections.abc import Mapping
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeAlias, cast
 
 import numpy as np
 import onnx
 
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
-from onnxsmith.graphs.run_values import RunValue
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import Content, FilePart, SessionModel, SessionWeight
 from onnxsmith.runtime import frames, onnxruntime_api
 from onnxsmith.runtime.failure import failed_node, plain_reason
@@ -32,49 +34,66 @@ _THREAD_BYTES = 10 << 20
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
+#: What the starter of this process wrote, in order.
+Messages: TypeAlias = "queue.SimpleQueue[frames.Message]"
+
+
 def main() -> None:
-    """Run what is read from the standard input, until a message says that it is the last."""
+    """Answer what is read from the standard input, until whoever started this has ended."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     _no_core_dumps()
     _end_with_starters_thread()
-    is_last = False
-    while not is_last:
+    messages: Messages = queue.SimpleQueue()
+    threading.Thread(target=_read, args=[messages], daemon=True).start()
+    session: Run | None = None
+    _write(answers, {"ready": True})
+    while True:
+        session = _session_after(messages.get(), session, answers)
+
+
+def _session_after(given: frames.Message, session: Run | None, answers: BinaryIO) -> Run | None:
+    """Answer a message; the session that is open then. Nothing else of the message is kept."""
+    if "inputs" not in given.header:  # whoever comes next brings another model
+        _limit_memory(None)
         _write(answers, {"ready": True})
-        given = frames.read(sys.stdin.buffer)
-        if given is None:
-            return  # whoever started this has changed their mind, or has ended
-        is_last = bool(given.header["is_last"])
-        if is_last:
-            threading.Thread(target=_end_with_starter, daemon=True).start()
-        _write(answers, *_answer(given, answers))
-    # Nothing that the model left behind, threads or destructors, has a say after the answer.
-    os._exit(0)
-
-
-def _answer(given: frames.Message, answers: BinaryIO) -> tuple[dict[str, Json], list[memoryview]]:
-    """The answer to a message: the outputs of the run, or how it failed."""
-    header = given.header
+        return None
+    buffers: list[memoryview] = []
     try:
-        settings = _settings(cast("dict[str, Json]", header["settings"]))
-        chosen.set(settings)
-        if settings.runtime == "onnxruntime":
-            onnxruntime_api.quiet_run_options()  # loads the runtime, which is not the model's to pay for
-        _limit_memory(cast("int | None", header["memory"]))
-        _write(answers, {"started": True})
-        model = _model(header, given.buffers)
-        inputs = cast("list[RunValue]", frames.decode(header["inputs"], given.buffers))
-        outputs = load_session(model)(inputs)
-        buffers: list[memoryview] = []
-        return {"outputs": frames.encode(outputs, buffers)}, buffers
-    except OperatorFailedError as error:
-        return _failure(error), []
-    except NotRunnableError as error:
-        return {"refused": error.help or ""}, []
-    except OnnxsmithError as error:
-        return {"raised": type(error).__name__, "message": error.message, "help": error.help}, []
-    except MemoryError:
-        return {"reason": "std::bad_alloc"}, []
+        if "settings" in given.header:
+            session = _opened(given, answers)
+        assert session is not None  # a message without a model comes after one that has it
+        inputs = cast("list[RunValue]", frames.decode(given.header["inputs"], given.buffers))
+        answer: dict[str, Json] = {"outputs": frames.encode(session(inputs), buffers)}
+    except (OnnxsmithError, MemoryError) as error:
+        answer, buffers = _failed(error), []
+    _write(answers, answer, buffers)
+    return session
+
+
+def _opened(given: frames.Message, answers: BinaryIO) -> Run:
+    """The session of the model that a message has, within the limits that it has."""
+    header = given.header
+    settings = _settings(cast("dict[str, Json]", header["settings"]))
+    chosen.set(settings)
+    if settings.runtime == "onnxruntime":
+        onnxruntime_api.quiet_run_options()  # loads the runtime, which is not the model's to pay for
+    _limit_memory(cast("int | None", header["memory"]))
+    _write(answers, {"started": True})
+    return load_session(_model(header, given.buffers)).run
+
+
+def _failed(error: OnnxsmithError | MemoryError) -> dict[str, Json]:
+    """How a run failed, as an answer."""
+    if isinstance(error, MemoryError):
+        return {"reason": "std::bad_alloc"}
+    if isinstance(error, NotRunnableError):
+        return {"refused": error.help or ""}
+    cause = error.__cause__ if isinstance(error, OperatorFailedError) else None
+    if cause is None:
+        return {"raised": type(error).__name__, "message": error.message, "help": error.help}
+    node = failed_node(cast(Exception, cause))
+    return {"reason": plain_reason(cause), "node": None if node is None else [node.operator, node.name]}
 
 
 def _end_with_starters_thread() -> None:
@@ -87,10 +106,15 @@ def _end_with_starters_thread() -> None:
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
-def _end_with_starter() -> None:
-    """End when whoever started this has ended, also when it was killed: nobody else would end a run without end."""
-    while os.read(sys.stdin.fileno(), 1):
-        pass
+def _read(messages: Messages) -> None:
+    """Read messages, and end when whoever started this has ended: nobody else would end a run without end.
+
+    Nothing that a model left behind, threads or destructors, has a say then.
+    """
+    with contextlib.suppress(frames.FrameError, MemoryError):
+        while (message := frames.read(sys.stdin.buffer)) is not None:
+            messages.put(message)
+            del message  # it is not kept until the next one comes
     os._exit(1)
 
 
@@ -98,14 +122,6 @@ def _write(file: BinaryIO, header: Mapping[str, Json], buffers: list[memoryview]
     for each in frames.pieces(header, buffers or []):
         file.write(each)
     file.flush()
-
-
-def _failure(error: OperatorFailedError) -> dict[str, Json]:
-    cause = error.__cause__
-    if cause is None:
-        return {"raised": type(error).__name__, "message": error.message, "help": error.help}
-    node = failed_node(cast(Exception, cause))
-    return {"reason": plain_reason(cause), "node": None if node is None else [node.operator, node.name]}
 
 
 def _settings(told: dict[str, Json]) -> Settings:
@@ -144,17 +160,21 @@ def _no_core_dumps() -> None:
 
 
 def _limit_memory(most: int | None) -> None:
-    """From now on no more than `most` bytes can be had."""
-    if most is None:
+    """From now on no more than `most` bytes can be had; any number again without a limit."""
+    if sys.platform != "linux":  # who asks for a limit elsewhere is told so before
         return
-    import resource  # not on every platform; who asks for a limit elsewhere is told so before
+    import resource  # not on every platform
 
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if most is None:
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+        return
     with open("/proc/self/statm", encoding="ascii") as file:
         taken = (
             int(file.read().split()[5]) * resource.getpagesize()
         )  # data and stack, as the limit counts them
     limit = taken + most + usable_cores() * _THREAD_BYTES
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""The runtime that models find when they run: sessions in this process, or a process for one run. Registers itself."""
+"""The runtime that models find when they run: sessions in this process, or in a child with limits. Registers itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.model_runtime import FindNode, Objection, register_model_runtime
-from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.run_values import Run
 from onnxsmith.graphs.session_model import SessionModel
-from onnxsmith.runtime.isolated import run_isolated
+from onnxsmith.runtime.isolated import isolated_session
 from onnxsmith.runtime.model_session import load_session
 from onnxsmith.runtime.plain_files import faults
 
@@ -19,15 +20,10 @@ class Sessions:
     def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
         return load_session(model, find_node=find_node, objection=objection).run
 
-    def run_isolated(
-        self,
-        model: SessionModel,
-        names: Sequence[str],
-        inputs: Sequence[RunValue],
-        limits: Isolation,
-        find_node: FindNode | None,
-    ) -> list[RunValue]:
-        return run_isolated(model, names, inputs, limits, find_node)
+    def isolated(
+        self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
+    ) -> AbstractContextManager[Run]:
+        return isolated_session(model, names, limits, find_node)
 
     def faults(self, model: SessionModel) -> list[str]:
         return faults(model)

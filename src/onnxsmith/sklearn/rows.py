@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.graphs.trial_inputs import SIDES, UNSEEN, beyond_float32, outside
 
 #: An array of numpy's, of any element type.
 Elements: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -37,7 +38,6 @@ class PandasFrame(Rows, Protocol):
 
 #: As many rows are compared at the most.
 MOST = 1000
-_UNSEEN = "a category that nobody has seen"
 
 
 def array_in(data: UserValue | Rows) -> Elements | None:
@@ -124,13 +124,13 @@ def _with_unseen(data: Rows) -> Iterator[tuple[str, Rows]]:
     if array is not None and array.dtype.kind in "OU":
         array = array.astype(object)
         if all(isinstance(each, str) for each in array.ravel().tolist()):
-            array[::2] = _UNSEEN
+            array[::2] = UNSEEN
             yield "unseen categories", array
     elif (frame := _pandas_in(data)) is not None:
         made = _writable(frame)
         names = [name for name in made.columns if str(made[name].dtype) in ("object", "str", "string")]
         for name in names:
-            made.iloc[::2, made.columns.get_loc(name)] = _UNSEEN
+            made.iloc[::2, made.columns.get_loc(name)] = UNSEEN
         if names:
             yield "unseen categories", made
 
@@ -139,7 +139,7 @@ def _with_large(data: Rows) -> Iterator[tuple[str, Rows]]:
     """Whole numbers that float32 does not tell apart."""
     array = array_in(data)
     if array is not None and array.dtype.kind in "iu" and array.dtype.itemsize >= 4:
-        yield "integers beyond 2**24", array + np.asarray(2**24 + 1, array.dtype)
+        yield "integers beyond 2**24", beyond_float32(array)
 
 
 def _outside(data: Rows) -> Iterator[tuple[str, Rows]]:
@@ -147,7 +147,7 @@ def _outside(data: Rows) -> Iterator[tuple[str, Rows]]:
     array = array_in(data)
     if array is not None and array.dtype.kind == "f" and array.ndim == 2 and array.size:
         columns: list[Elements] = list(array.T)
-        made = [_beyond(column) for column in columns]
+        made = [outside(column) for column in columns]
         base = array[0]
         rows: list[Elements] = []
         for k, values in enumerate(made[:_MOST_COLUMNS]):
@@ -159,9 +159,9 @@ def _outside(data: Rows) -> Iterator[tuple[str, Rows]]:
         yield "numbers outside the range of X", np.stack(rows)
     elif (frame := _pandas_in(data)) is not None and len(frame):
         names = [name for name in frame.columns if frame[name].dtype.kind == "f"]
-        few = _writable(cast(PandasFrame, frame.iloc[[k % len(frame) for k in range(_SIDES)]]))
+        few = _writable(cast(PandasFrame, frame.iloc[[k % len(frame) for k in range(SIDES)]]))
         for name in names:
-            values = _beyond(np.asarray(frame[name], dtype=np.float64))
+            values = outside(np.asarray(frame[name], dtype=np.float64))
             few[name] = np.asarray(values, dtype=few[name].dtype)
         if names:
             yield "numbers outside the range of X", few
@@ -169,15 +169,3 @@ def _outside(data: Rows) -> Iterator[tuple[str, Rows]]:
 
 #: As many columns are tried one at a time, at the most.
 _MOST_COLUMNS = 32
-#: How many numbers there are outside a column's range.
-_SIDES = 4
-
-
-def _beyond(column: Elements) -> list[float]:
-    """Numbers a little and far below a column's least, and above its greatest; of a column without any, its zeros."""
-    finite = column[np.isfinite(column)].astype(np.float64)
-    if not finite.size:
-        return [0.0] * _SIDES
-    low, high = float(finite.min()), float(finite.max())
-    width = (high - low) or max(abs(low), 1.0)
-    return [low - width / 8, low - 2 * width, high + width / 8, high + 2 * width]

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.trial_inputs import around
 from onnxsmith.sklearn.rows import Elements, Rows, array_in
 from onnxsmith.sklearn.values import Fitted, Inner
 
@@ -34,22 +35,11 @@ def rows_at_thresholds(estimator: Fitted, model: Model, data: Rows) -> Elements 
         *itertools.islice(_compared_with(model, matrix.shape[1]), _MOST),
     ]
     for column, threshold in dict.fromkeys(found):
-        for value in _around(threshold, matrix.dtype):
+        for value in around(threshold, matrix.dtype):
             row = matrix[0].copy()
             row[column] = value
             made.append(row)
     return np.stack(made) if made else None
-
-
-def _around(threshold: float, dtype: np.dtype[Any]) -> list[float]:
-    """A number and those next to it, in an element type and in single precision, which some trees compare in."""
-    with np.errstate(over="ignore"):
-        values = [
-            float(np.nextafter(kind(threshold), kind(side)))
-            for kind in dict.fromkeys([dtype.type, np.float32])
-            for side in (-np.inf, threshold, np.inf)
-        ]
-    return [each for each in dict.fromkeys(values) if np.isfinite(each)]
 
 
 def _compared_with(model: Model, width: int) -> Iterator[tuple[int, float]]:

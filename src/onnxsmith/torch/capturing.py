@@ -17,6 +17,7 @@ from torch.utils import _pytree as pytree
 from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.errors import ExportError, TracedValueError
 from onnxsmith.graphs.agreement import CONVERTED, compare
+from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
@@ -196,7 +197,7 @@ def _is_right(program: torch.export.ExportedProgram, module: torch.nn.Module, ex
     if excludes(program, example, but_for_tried=True):
         return False
     for seed in (0, 1):
-        draw = torch.Generator().manual_seed(seed)
+        draw = Draw(seed)
         args, kwargs = pytree.tree_map_only(torch.Tensor, lambda x, draw=draw: perturbed(x, draw), example)
         try:
             with torch.no_grad():

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 
 from onnxsmith.errors import OnnxsmithError, VerificationError
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.passes import with_tried_shapes
 from onnxsmith.torch.library.kinds import Example
 from onnxsmith.torch.reporting import ExportedModel
@@ -69,7 +70,7 @@ def _is_right(verification: Verification, fixed: Sequence[FixedDimension], examp
     others = 0
     for sizes in _sizes(fixed, example):
         for seed in (0, 1):
-            inputs = _resized(example, sizes, torch.Generator().manual_seed(seed))
+            inputs = _resized(example, sizes, Draw(seed))
             try:
                 verification.wanted(inputs)
             except Exception:  # torch's code, or the module's, refuses the sizes in whatever way
@@ -96,7 +97,7 @@ def _sizes(fixed: Sequence[FixedDimension], example: Example) -> Iterator[dict[F
             yield dict.fromkeys(fixed, size)
 
 
-def _resized(example: Example, sizes: Mapping[FixedDimension, int], draw: torch.Generator) -> Inputs:
+def _resized(example: Example, sizes: Mapping[FixedDimension, int], draw: Draw) -> Inputs:
     flat, spec = pytree.tree_flatten(example)
     new: list[Any] = list(flat)
     for each, size in sizes.items():

@@ -10,6 +10,7 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
 from torch.utils import _pytree as pytree
 
+from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.torch.library.kinds import (
     Example,
     Fake,
@@ -21,6 +22,7 @@ from onnxsmith.torch.library.kinds import (
 )
 from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.symbols import Symbol, expression_of, integer, is_symbol
+from onnxsmith.torch.weights import as_array, as_tensor
 
 #: An example is enlarged up to so many elements in all inputs.
 _MOST_ELEMENTS = 1 << 22
@@ -83,7 +85,7 @@ class Resizing:
             **{symbol: by_name[name] for symbol, name in names.items() if name in by_name},
         }
 
-    def to(self, chosen: Mapping[Symbol, int], draw: torch.Generator | None = None) -> Inputs | None:
+    def to(self, chosen: Mapping[Symbol, int], draw: Draw | None = None) -> Inputs | None:
         """The example in sizes; None where a size does not follow from them, or there would be too many elements.
 
         Its elements are those of the example, cut off or repeated; others near them where there is a generator.
@@ -106,7 +108,7 @@ class Resizing:
         return Inputs(label, *pytree.tree_unflatten(new, spec))
 
 
-def resized(tensor: torch.Tensor, shape: Sequence[int], draw: torch.Generator | None) -> torch.Tensor:
+def resized(tensor: torch.Tensor, shape: Sequence[int], draw: Draw | None) -> torch.Tensor:
     """A tensor in another shape, with other elements where there is a generator."""
     fitted = _fitted(tensor, shape)
     return fitted if draw is None else perturbed(fitted, draw)
@@ -133,20 +135,8 @@ def _fitted(tensor: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
     return tensor
 
 
-def perturbed(tensor: torch.Tensor, draw: torch.Generator) -> torch.Tensor:
-    """A tensor of other elements that are as plausible: near the given ones, in their range, no two alike if possible.
-
-    An example is often all ones or zeros, for which much is equal that is not.
-    """
+def perturbed(tensor: torch.Tensor, draw: Draw) -> torch.Tensor:
+    """A tensor of other elements that are as plausible."""
     if not tensor.numel() or tensor.layout is not torch.strided:
         return tensor
-    picked = torch.randint(tensor.numel(), (tensor.numel(),), generator=draw)
-    drawn = tensor.reshape(-1)[picked].reshape(tensor.shape)
-    if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
-        scale = torch.where(drawn.abs() > 0, drawn.abs(), torch.ones_like(drawn.abs())).clamp(max=1e3)
-        noise = torch.randn(tensor.shape, generator=draw).to(scale.dtype)
-        return drawn + (0.25 * scale * noise).to(tensor.dtype)
-    if tensor.dtype == torch.bool:
-        return torch.rand(tensor.shape, generator=draw) < 0.5
-    low, high = int(tensor.min()), int(tensor.max())
-    return torch.randint(low, max(high, low + 1) + 1, tensor.shape, generator=draw).to(tensor.dtype)
+    return as_tensor(draw.near(as_array(tensor)))

@@ -21,6 +21,7 @@ from onnxsmith.graphs import files
 from onnxsmith.graphs.agreement import FLOAT16
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.size_conditions import SizeCondition, spelled
+from onnxsmith.graphs.trial_inputs import Draw
 from onnxsmith.torch.conditions import MOST_TRIED, Narrowing
 from onnxsmith.torch.guards import line_of
 from onnxsmith.torch.library.kinds import schema_of
@@ -202,8 +203,7 @@ class Trial:
         """
         found = Outcome.REFUSED
         for seed in (None, 0, 1):
-            generator = None if seed is None else torch.Generator().manual_seed(seed)
-            inputs = resizing.to(sizes, generator)
+            inputs = resizing.to(sizes, None if seed is None else Draw(seed))
             if inputs is None:
                 return found
             try:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-import onnx_ir as ir
 import torch
 from torch.export.graph_signature import InputKind
 from torch.fx.node import Argument as FxArgument
@@ -32,6 +31,8 @@ from onnxsmith.graphs.agreement import (
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.size_conditions import read
+from onnxsmith.graphs.trial_inputs import OTHER_SIZES, ChooseSize
+from onnxsmith.observing import intermediate
 from onnxsmith.runtime.failure import plain_reason
 from onnxsmith.runtime.model_session import load_on_onnxruntime
 from onnxsmith.runtime.settings import current
@@ -50,31 +51,7 @@ from onnxsmith.torch.sizes import Sizes
 from onnxsmith.torch.symbols import Range, Symbol, ranges_of
 from onnxsmith.torch.weights import as_array
 
-#: What is added to the sizes of dynamic dimensions; of what torch refuses, the next is tried.
-_STEPS = (1, 2, 8)
 _RANGE_HELP = 'torch.export.Dim("name", min=2, max=64) says which sizes a dimension has'
-
-
-#: From a size in the example, the least and the most that it can be, to another.
-_Way = Callable[[int, int, "int | None"], int]
-
-
-def _stepped(step: int) -> _Way:
-    def way(size: int, low: int, high: int | None) -> int:
-        return size + step if high is None or size + step <= high else max(low, size - step)
-
-    return way
-
-
-#: Sizes to try besides the example, a little larger, the least, the most; of each the first that is allowed.
-_OTHER_SIZES: tuple[tuple[_Way, ...], ...] = (
-    tuple(_stepped(each) for each in _STEPS),
-    (lambda size, low, high: low, lambda size, low, high: low if low > 1 else 2),
-    (
-        lambda size, low, high: 4 * size + 3 if high is None else high,
-        lambda size, low, high: 4 * size if high is None else high,
-    ),
-)
 
 
 #: What torch computes: a tensor, a number, several of these.
@@ -155,9 +132,7 @@ class Verification:
         if not symbols:
             return [found]
         others = [
-            each
-            for ways in _OTHER_SIZES
-            if (each := self._accepted(self.resizing, symbols, ways)) is not None
+            each for ways in OTHER_SIZES if (each := self._accepted(self.resizing, symbols, ways)) is not None
         ]
         if not others:
             names = ", ".join(str(self.sizes.text(each)) for each in symbols)
@@ -167,7 +142,7 @@ class Verification:
         return [found, *{each.label: each for each in others}.values()]
 
     def _accepted(
-        self, resizing: Resizing, symbols: Mapping[Symbol, int], ways: Sequence[_Way]
+        self, resizing: Resizing, symbols: Mapping[Symbol, int], ways: Sequence[ChooseSize]
     ) -> Inputs | None:
         """The example in the first of some sizes that both the module and what is known of the model allow."""
         for way in ways:
@@ -181,7 +156,7 @@ class Verification:
             return resized
         return None
 
-    def _resized(self, resizing: Resizing, symbols: Mapping[Symbol, int], way: _Way) -> Inputs | None:
+    def _resized(self, resizing: Resizing, symbols: Mapping[Symbol, int], way: ChooseSize) -> Inputs | None:
         chosen: dict[Symbol, int] = {}
         named: dict[str, list[Symbol]] = {}
         for symbol in symbols:
@@ -281,22 +256,14 @@ class Verification:
         theirs = self._torch_values(inputs)
         graph = self.model.ir.graph
         # By name: what was changed for a runtime has values of its own.
-        made = {each.name: each for node in graph for each in node.outputs}
-        wanted: dict[str, ir.Value] = {}
-        for node in theirs:
-            for value in _recorded(self.translated.get(node)):
-                if value.name in made:
-                    wanted.setdefault(value.name, made[value.name])
-        before = list(graph.outputs)
-        known = {id(each) for each in before}
-        graph.outputs.extend(each for each in wanted.values() if id(each) not in known)
-        try:
-            probe = Model(self.model.ir)
-            names = [each.name for each in graph.outputs]
-            results: Array | tuple[Array, ...] = probe(*self._feeds(inputs))
-        finally:
-            del graph.outputs[len(before) :]
-        mine = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
+        made = {each.name for node in graph for each in node.outputs}
+        wanted = dict.fromkeys(
+            value.name
+            for node in theirs
+            for value in _recorded(self.translated.get(node))
+            if value.name in made
+        )
+        mine: dict[str, Any] = dict(intermediate(Model(self.model.ir), self._feeds(inputs), list(wanted)))
         # A translation may give an input or a weight back as it is; those are made by no node.
         mine |= {port.name: feed for port, feed in zip(self.model.inputs, self._feeds(inputs), strict=True)}
         mine |= {

@@ -30,6 +30,14 @@ def as_array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
     return plain.view(viewed[0]).numpy().view(viewed[1])
 
 
+def as_tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
+    """The array as a tensor."""
+    for kind, (_, viewed) in _VIEWED.items():
+        if array.dtype == viewed:
+            return torch.as_tensor(array.view(f"i{array.itemsize}")).view(kind)
+    return torch.as_tensor(array)
+
+
 def identity(tensor: torch.Tensor) -> tuple[Any, ...] | None:
     """The key that two tensors share when they are the same memory seen the same way; None for empty ones."""
     if tensor.numel() == 0 or tensor.layout is not torch.strided:

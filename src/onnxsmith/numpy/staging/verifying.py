@@ -1,4 +1,4 @@
-"""Runs numpy code and its model side by side: on arrays of sizes 0, 1 and two more, and on what the user gives.
+"""Runs numpy code and its model side by side: on arrays of several sizes, and on what the user gives.
 
 A size for which the code itself raises an error is left out, and the report says so.
 """
@@ -18,6 +18,7 @@ from onnxsmith.errors import CallError, OnnxsmithError, VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, EXACT, Tolerance, disagreeing, gap
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
+from onnxsmith.graphs.trial_inputs import Draw, sizes_apart
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.staging.arguments import Elements, Leaf, Place, fed, put_together
 from onnxsmith.numpy.staging.raising import text_of
@@ -28,8 +29,6 @@ from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import parts
 from onnxsmith.types.dtypes import DType
 
-#: Sizes that open dimensions have: each name its own, of these in turn.
-_SIZES = ((0,), (1,), (4, 3, 5), (7, 9, 8))
 #: How the functions of models that compute eigenvalues are named.
 _EIGENVALUES = ("eig__", "schur__")
 #: How long the function may run on arguments that were made up, each time.
@@ -105,10 +104,9 @@ class Verification:
                 if not isinstance(each, int)
             )
         )
-        for number, sizes in enumerate(_SIZES if names else _SIZES[2:]):
-            chosen = {name: sizes[k % len(sizes)] for k, name in enumerate(names)}
-            rng = np.random.default_rng(number)
-            values = [_made_up(leaf, chosen, rng) for leaf in self._leaves]
+        for number, chosen in enumerate(sizes_apart(names)):
+            draw = Draw(number)
+            values = [_drawn(leaf, chosen, draw) for leaf in self._leaves]
             shown = ", ".join(f"{'axis ' * name.isdigit()}{name}={size}" for name, size in chosen.items())
             yield self._of_values(shown or "made-up arguments", values)
 
@@ -249,19 +247,15 @@ def _like(mine: Elements, other: Held) -> Elements:
     return np.asarray(other, mine.dtype if is_python and mine.dtype.kind == "f" else None)
 
 
-def _made_up(leaf: Leaf, sizes: Mapping[str, int], rng: np.random.Generator) -> Elements:
-    """Random elements for an input."""
+def _drawn(leaf: Leaf, sizes: Mapping[str, int], draw: Draw) -> Elements:
+    """Elements for an input. Numpy code takes integers for sizes and divides by them, so none is 0."""
     shape = [
         each if isinstance(each, int) else sizes[f"{axis}" if each is None else each]
         for axis, each in enumerate(leaf.shape)
     ]
-    kind = leaf.dtype.kind
-    if kind == "b":
-        return np.asarray(rng.random(shape) < 0.5)
-    if kind in "iu":
-        return np.asarray(rng.integers(1, 10, shape)).astype(leaf.dtype)
-    made = rng.normal(0, 2, shape)
-    return np.asarray(made + 1j * rng.normal(0, 2, shape) if kind == "c" else made).astype(leaf.dtype)
+    dtype = DType.from_numpy(leaf.dtype)
+    assert dtype is not None  # an input of a model
+    return draw.elements(dtype, shape, integers=(1, 10), scale=2.0)
 
 
 def _as_given(leaf: Leaf, elements: Elements) -> UserValue:

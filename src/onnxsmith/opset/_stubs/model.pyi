@@ -20,13 +20,6 @@ class Port(NamedTuple):
     name: str
     type: AnyValueType
 
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """The limits of a run: seconds and bytes, None where there is none."""
-    timeout: float | None = ...
-    memory: int | None = ...
-    is_shared: bool = ...
-
 Content: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
@@ -1236,16 +1229,6 @@ class Model:
         >>> from onnxsmith import FLOAT, trace
         >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
         >>> model.run({"x": np.float32([1, 2])}, isolated=True, timeout=60)
-        array([2., 3.], dtype=float32)
-        """
-    def run_within(self, limits: Isolation, /, *inputs: Any, **named: Any) -> Any:
-        """Run it in another process, within limits.
-
-        >>> import numpy as np
-        >>> from onnxsmith import FLOAT, trace
-        >>> from onnxsmith.graphs.isolation import Isolation
-        >>> model = trace(lambda x: x + 1.0, FLOAT["N"])
-        >>> model.run_within(Isolation(timeout=60), np.float32([1, 2]))
         array([2., 3.], dtype=float32)
         """
     def runner(self) -> Callable[[Sequence[Any]], Any]:

@@ -1,24 +1,105 @@
-"""`model.intermediate(inputs, names)`: what a model computes on the way."""
+"""`observe`: values inside a model, streamed to a function, batch by batch; `model.intermediate` is made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias, cast
+
+import onnx_ir as ir
 
 from onnxsmith.diagnostics import clipped, described_type, did_you_mean
-from onnxsmith.errors import AttributeTypeError, ModelInputError, UnknownNameError
-from onnxsmith.graphs.model import Model
+from onnxsmith.errors import AttributeTypeError, ModelInputError, OnnxsmithError, UnknownNameError
+from onnxsmith.graphs.model import Model, bound
 from onnxsmith.graphs.model_boundary import model_boundary
 from onnxsmith.graphs.run_values import RunValue
-from onnxsmith.inspection.nodes import Nodes, nodes_of
-from onnxsmith.inspection.weights import weights_of
-from onnxsmith.passes import extract
+from onnxsmith.inspection import Node, Nodes, nodes_of, weights_of
+from onnxsmith.observing.flattening import Made
+from onnxsmith.observing.runs import DEFAULT_MEMORY, ObservedRun
 
 #: Inputs of a model, by name or in order.
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
 _LONGEST_NAME = 80
 _MOST_CANDIDATES = 5000
+
+
+class Observation(NamedTuple):
+    """A value inside a run."""
+
+    #: Which batch it is of, from 0.
+    batch: int
+    #: What the model calls it, and the node that gives it.
+    name: str
+    node: Node
+    value: RunValue
+    #: The iterations of the loops around it and the calls of functions around it, outermost first.
+    turns: tuple[int, ...]
+    calls: tuple[str, ...]
+
+
+#: Which values are observed: those of some names, or those that a function of a node and a name says.
+Wanted: TypeAlias = Collection[str] | Callable[[Node, str], bool]
+
+
+def observe(
+    model: Model,
+    batches: Iterable[ModelInputs],
+    take: Callable[[Observation], object],
+    wanted: Wanted = lambda node, name: True,
+    *,
+    memory: int = DEFAULT_MEMORY,
+    is_nested: bool = True,
+) -> None:
+    """Run a model on one batch after the other, and call `take` with each value inside it that is wanted.
+
+    Values in bodies and functions are given once for each iteration and call, unless `is_nested` is False. Of a loop
+    with very many iterations, the first are observed. No more than about `memory` bytes of values are held at a time,
+    and of an iterator of batches no more than one. Raises what the run raises.
+
+    >>> import numpy as np
+    >>> from onnxsmith import FLOAT, opset21 as op, trace
+    >>> from onnxsmith.observing import observe
+    >>> model = trace(lambda a: op.Exp(op.Relu(a)), FLOAT["N"])
+    >>> batches = ([np.float32([k, -k])] for k in range(2))
+    >>> observe(model, batches, lambda seen: print(seen.batch, seen.name, seen.value), ["relu"])
+    0 relu [0. 0.]
+    1 relu [1. 0.]
+    """
+    for number, inputs in enumerate(batches):
+        asked, feeds = bound(model, inputs_by_name(model, inputs))
+        given = dict(zip([port.name for port in asked.inputs], feeds, strict=True))
+        try:
+            _observe(model, given, number, take, wanted, memory, is_nested)
+        except OnnxsmithError:
+            asked.run(given)  # says where, as it has all its origins
+            raise
+
+
+def _observe(
+    model: Model,
+    given: Mapping[str, RunValue],
+    number: int,
+    take: Callable[[Observation], object],
+    wanted: Wanted,
+    memory: int,
+    is_nested: bool,
+) -> None:
+    run = ObservedRun(model, given, memory=memory, is_nested=is_nested)
+    seen: dict[ir.Value, list[tuple[str, Made]]] = {}
+    for made in run.line.made:
+        for output, value in zip(made.node.ir.outputs, made.outputs, strict=True):
+            name = output.name
+            if value is None or not name:
+                continue
+            if wanted(made.node, name) if callable(wanted) else name in wanted:
+                seen.setdefault(run.line.actual(value), []).append((name, made))
+
+    def pass_on(value: ir.Value, held: RunValue) -> None:
+        for name, made in seen[value]:
+            take(Observation(number, name, made.node, held, made.turns, made.calls))
+
+    last = len(run.order)  # inputs and constants are in no order
+    run.stream(sorted(seen, key=lambda value: run.order.get(value, last)), pass_on)
 
 
 @model_boundary
@@ -50,14 +131,9 @@ def intermediate(model: Model, inputs: ModelInputs, names: str | Iterable[str]) 
             found[name] = weights[name]
         else:
             raise _unknown(nodes, name, computed)
-    missing = [name for name in wanted if name not in found]
+    missing = {name for name in wanted if name not in found}
     if missing:
-        part = extract(model, outputs=missing)
-        taken = {port.name for port in (*part.inputs, *part.optional_inputs)}
-        feeds = {name: value for name, value in given.items() if name in taken}
-        result = part.run(feeds) if feeds else part()
-        results = cast("tuple[RunValue, ...]", result) if len(missing) > 1 else (result,)
-        found.update(zip(missing, results, strict=True))
+        observe(model, [given], lambda seen: found.update({seen.name: seen.value}), missing, is_nested=False)
     return {name: found[name] for name in wanted}
 
 

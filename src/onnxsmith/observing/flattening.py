@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.comparing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
 from onnxsmith.graphs.copying import Copier, resolved
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Graph, Node, Nodes
+from onnxsmith.observing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
 
 #: No more steps are made of loops than this.
 _MOST_STEPS = 20_000
@@ -44,6 +44,15 @@ class Step:
     calls: tuple[str, ...] = ()
     #: The last turn where it is several turns of a loop together, of which `turns` has the first.
     until: int | None = None
+
+
+class Made(NamedTuple):
+    """A node that was run, with the values of the line that are its results, as far as it has some."""
+
+    node: Node
+    outputs: tuple[ir.Value | None, ...]
+    turns: tuple[int, ...]
+    calls: tuple[str, ...]
 
 
 class Place(NamedTuple):
@@ -80,6 +89,8 @@ class Straight:
     imports: dict[str, int]
     inputs: dict[str, ir.Value] = field(default_factory=dict[str, ir.Value])
     steps: list[Step] = field(default_factory=list[Step])
+    #: All nodes that were run, those among them that became other steps.
+    made: list[Made] = field(default_factory=list[Made])
     outputs: list[ir.Value] = field(default_factory=list[ir.Value])
     #: Weights and constants.
     constants: dict[ir.Value, ir.TensorProtocol] = field(default_factory=dict[ir.Value, ir.TensorProtocol])
@@ -164,6 +175,8 @@ class _Flattening:
         made: list[Step] = []
         for node in graph.nodes:
             made += self._copied(node, environment, given, place)
+            outputs = tuple(environment.get(each) for each in node.ir.outputs)
+            self.line.made.append(Made(node, outputs, place.turns, place.calls))
         return made
 
     def _copied(
@@ -498,4 +511,26 @@ def straightened(
     while flattening.take_apart(ask):
         pass
     line.outputs = [line.actual(each) for each in line.outputs]
+    return line
+
+
+def outermost(nodes: Nodes, held: ir.Model, given: Container[str]) -> Straight:
+    """The nodes of the outermost graph as they are, one step each: what is inside them is run as a whole."""
+    line = Straight(nodes, held, dict(held.opset_imports))
+    graph = nodes.graph
+    weights = graph.ir.initializers
+    line.inputs = {
+        name: each for each in graph.ir.inputs if (name := each.name or "") not in weights or name in given
+    }
+    line.constants = {
+        each: each.const_value
+        for name, each in weights.items()
+        if each.const_value is not None and name not in line.inputs
+    }
+    for node in graph.nodes:
+        line.steps.append(Step(node.ir, node))
+        line.made.append(Made(node, tuple(node.ir.outputs), (), ()))
+        if any(_graphs(node.ir)):
+            line.whole[node.ir] = "it is run as a whole"
+    line.outputs = list(graph.ir.outputs)
     return line
