@@ -25,6 +25,7 @@ from onnxsmith.graphs.named_functions import kept_names, named_functions
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
 from onnxsmith.graphs.records import AnyFunction
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -358,7 +359,7 @@ def _operators(model: ir.Model, uses: Uses) -> dict[OperatorDef, Collection[Use]
 
 
 def _dtypes(model: ir.Model) -> Iterator[DType]:
-    for graph in (model.graph, *(each.graph for each in model.functions.values())):
+    for graph in roots_of(model):
         for node in graph.all_nodes():
             for value in node.outputs:
                 kind: AnyValueType = type_from_ir(value.type, value.shape)

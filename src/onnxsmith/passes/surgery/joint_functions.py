@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import IDENTICAL
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.passes.surgery.holding import Held
 
 
@@ -29,7 +30,7 @@ def join_functions(first: Held, second: Held) -> None:
 
 def _operators(held: Held) -> set[ir.OperatorIdentifier]:
     """The operators that a model uses and does not define."""
-    parts = [held.graph, *(each.graph for each in held.ir.functions.values())]
+    parts = roots_of(held.ir)
     used = {node.op_identifier() for part in parts for node in part.all_nodes()}
     return used - held.ir.functions.keys()
 
