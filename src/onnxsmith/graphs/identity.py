@@ -132,7 +132,7 @@ def _stored_float(value: float) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is the same: operators, attributes and wiring count always, all else as the policy says."""
+    """A choice of what counts besides operators, attributes and wiring, which always do."""
 
     #: The key of a tensor.
     tensor: _OfTensor = tensor_key

@@ -232,8 +232,7 @@ class Editor:
         """An initializer for a tensor; a small one is the same for all that have its content."""
         if tensor.nbytes > _SHARED_BYTES:
             return self.initializer(tensor, wanted)
-        key = tensor_key(tensor)
-        value = self._shared.get(key)
+        value = self._shared.get(key := tensor_key(tensor))
         if value is None or value.name not in self.model.graph.initializers:
             value = self._shared[key] = self.initializer(tensor, wanted)
         return value
