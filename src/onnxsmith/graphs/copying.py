@@ -125,3 +125,27 @@ def resolved(attribute: ir.Attr, given: Attributes) -> ir.Attr | None:
     return (
         None if actual is None or actual.value is None else ir.Attr(attribute.name, actual.type, actual.value)
     )
+
+
+# -- functions -----------------------------------------------------------------------------------------------
+
+
+def with_graph(
+    function: ir.Function, graph: ir.Graph, identifier: ir.OperatorIdentifier | None = None
+) -> ir.Function:
+    """A function with the parameters of another one: of another graph, and perhaps of another name."""
+    attributes = list(function.attributes.values())
+    return ir.Function(*(identifier or function.identifier()), graph=graph, attributes=attributes)
+
+
+def call_by(
+    names: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier], nodes: Iterable[ir.Node]
+) -> set[ir.OperatorIdentifier]:
+    """Let nodes that call functions call them by other names; those that they call now."""
+    called: set[ir.OperatorIdentifier] = set()
+    for node in nodes if names else ():
+        new = names.get(node.op_identifier())
+        if new is not None:
+            node.domain, node.op_type, node.overload = new
+            called.add(new)
+    return called
