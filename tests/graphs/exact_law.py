@@ -56,7 +56,7 @@ def _verdicts(seed: int) -> Iterator[Verdict]:
         if any(
             (one[0] == other[0]) != (one[1] == other[1]) for one, other, is_as_long in found if is_as_long
         ):
-            yield Verdict("wrong", f"{name}: a label is not what the key is: {protos}")
+            yield Verdict("wrong", f"{name}: a label is not what the key is: {_text(protos)}")
         else:
             yield _judged(name, touched, differing, place if is_other else None, protos)
 
@@ -73,7 +73,11 @@ def _judged(
             if _differ(name, *each)
         }
     is_right = rest == wanted - {other} and (other is None or differing[other])
-    return Verdict("equal") if is_right else Verdict("wrong", f"{name}: {differing}, not {wanted}: {protos}")
+    return (
+        Verdict("equal")
+        if is_right
+        else Verdict("wrong", f"{name}: {differing}, not {wanted}: {_text(protos)}")
+    )
 
 
 def _differ(name: str, one: onnx.NodeProto, other: onnx.NodeProto) -> bool:
@@ -94,6 +98,10 @@ def _differ(name: str, one: onnx.NodeProto, other: onnx.NodeProto) -> bool:
         if old != new
     ]
     return any(each in own for each in changed)  # else one value from outside is in the place of another
+
+
+def _text(protos: list[onnx.FunctionProto]) -> str:
+    return " and ".join(map(str, protos))
 
 
 def _inside(node: onnx.NodeProto) -> list[onnx.NodeProto]:

@@ -154,8 +154,8 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
     "exact": (
         Fault(
             "graphs/identity.py",
-            "tensor.nbytes > most_bytes",
-            "tensor.nbytes > 2 * most_bytes",
+            "or size > most_bytes):",
+            "or size > 2 * most_bytes):",
             "weights beyond 4 kB are read",
         ),
         Fault(

@@ -12,9 +12,10 @@ import onnx_ir as ir
 
 from onnxsmith.decompiling.constants import constant_tensor
 from onnxsmith.decompiling.layout import INDENT
-from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
+from onnxsmith.decompiling.order import all_graphs, in_order
 from onnxsmith.decompiling.statements import assignment, joined
 from onnxsmith.graphs.origins import SOURCE_KEY
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.types.value_types import TensorType
 
 if TYPE_CHECKING:
@@ -220,9 +221,9 @@ def reads_after_assigning(script: ScriptWriter, node: ir.Node, variable: str) ->
 
     The statement of a loop assigns its state first, so that an earlier value of the same variable would be lost.
     """
-    if node.op_type != "Loop" or not graphs_of(node):
+    if node.op_type != "Loop" or next(bodies_of(node), None) is None:
         return False
-    inside = (each for body in graphs_of(node) for graph in all_graphs(body) for each in (*graph, graph))
+    inside = (each for body in bodies_of(node) for graph in all_graphs(body) for each in (*graph, graph))
     read = (each.outputs if isinstance(each, ir.Graph) else each.inputs for each in inside)
     return any(
         script.names.get(value) == variable

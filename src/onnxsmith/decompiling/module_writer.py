@@ -31,6 +31,7 @@ from onnxsmith.decompiling.script_writer import ScriptWriter
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.sparse_tensor import SparseTensor
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType
@@ -295,7 +296,7 @@ class ModuleWriter:
     def _function_calls(self) -> Iterator[ir.Node]:
         """The nodes of the model that call functions."""
         if self._calls is None:
-            roots = [self.model.graph, *(each.graph for each in self.model.functions.values())]
+            roots = roots_of(self.model)
             nodes = (node for root in roots for graph in all_graphs(root) for node in graph)
             self._calls = [node for node in nodes if node.op_identifier() in self.functions]
         return iter(self._calls)

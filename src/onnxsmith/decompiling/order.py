@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 
 import onnx_ir as ir
 
 from onnxsmith.errors import DecompileError
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 
 
 def all_graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
@@ -16,20 +16,7 @@ def all_graphs(graph: ir.Graph) -> Iterator[ir.Graph]:
     while waiting:
         here = waiting.pop()
         yield here
-        waiting += reversed([inner for node in here for inner in graphs_of(node)])
-
-
-def graphs_of(node: ir.Node) -> list[ir.Graph]:
-    """The graphs that are attributes of a node."""
-    found: list[ir.Graph] = []
-    for attribute in node.attributes.values():
-        if attribute.is_ref():
-            continue
-        if attribute.type == ir.AttributeType.GRAPH:
-            found.append(cast(ir.Graph, attribute.value))
-        elif attribute.type == ir.AttributeType.GRAPHS:
-            found += cast("Sequence[ir.Graph]", attribute.value)
-    return found
+        waiting += reversed([inner for node in here for inner in bodies_of(node)])
 
 
 def in_order(graph: ir.Graph) -> list[ir.Node]:
@@ -53,7 +40,7 @@ def _sources(node: ir.Node) -> Iterator[ir.Node]:
             producer = None if value is None else value.producer()
             if producer is not None:
                 yield producer
-        for inner in graphs_of(here):
+        for inner in bodies_of(here):
             waiting += list(inner)
             for value in inner.outputs:
                 producer = value.producer()

@@ -19,6 +19,7 @@ from onnxsmith.graphs import beyond
 from onnxsmith.graphs.function_forms import as_function
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.notes import VARIABLE_KEY
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.weights import Weights
 from onnxsmith.schema.registry import is_known_domain
 from onnxsmith.scripting.functions.export import generic_function
@@ -182,7 +183,7 @@ def _rename_arguments(model: ir.Model, functions: Sequence[tuple[Any, Mapping[st
     }
     if not renamed:
         return
-    for root in (model.graph, *(each.graph for each in model.functions.values())):
+    for root in roots_of(model):
         for node in (node for graph in all_graphs(root) for node in graph):
             names = renamed.get(node.op_identifier())
             if names is None:

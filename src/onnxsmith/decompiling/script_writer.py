@@ -31,11 +31,12 @@ from onnxsmith.decompiling.layout import (
 from onnxsmith.decompiling.loops import is_loop_statement, loop_statement
 from onnxsmith.decompiling.noting import ScriptNotes
 from onnxsmith.decompiling.operators import operator_form
-from onnxsmith.decompiling.order import all_graphs, graphs_of, in_order
+from onnxsmith.decompiling.order import all_graphs, in_order
 from onnxsmith.decompiling.statements import assignment, returning
 from onnxsmith.errors import DecompileError
 from onnxsmith.graphs.identifiers import Identifiers, common_prefix, readable
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.schema.bind import layout
 from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.types.dtypes import DType
@@ -95,7 +96,7 @@ class ScriptWriter:
         for value, initial in zip(graph.inputs, given, strict=False):
             self.types.pass_on(initial, value)
         for node in in_order(graph):
-            for inner in graphs_of(node):
+            for inner in bodies_of(node):
                 self._note_types(inner, (None, None, *node.inputs[2:]) if node.op_type == "Loop" else ())
             self.types.visit(node, self.definition(node))
 

@@ -32,6 +32,7 @@ from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.ir_version import lowest_ir_version
 from onnxsmith.graphs.model import Model, recorded_model
 from onnxsmith.graphs.records import ModelRecord
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes import tidy
 from onnxsmith.schema import registry
 from onnxsmith.tracing.trace import PRODUCER
@@ -240,8 +241,7 @@ def _between(node: ir.Node, y: ir.Value, ends: Sequence[ir.Value]) -> list[ir.No
             continue
         needed.add(maker)
         open_values += [each for each in maker.inputs if each is not None]
-        for attribute in maker.attributes.values():
-            if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-                open_values += captured(attribute.as_graph())
+        for graph in bodies_of(maker):
+            open_values += captured(graph)
     assert node.graph is not None  # the model is whole
     return [each for each in node.graph if each in needed]

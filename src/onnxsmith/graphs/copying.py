@@ -25,10 +25,6 @@ def _itself(value: ir.Value) -> ir.Value | None:
     return value
 
 
-def _always(value: ir.Value) -> bool:
-    return True
-
-
 class Copier:
     """Copies nodes into another graph."""
 
@@ -39,13 +35,13 @@ class Copier:
         name: Callable[[str, str], str | None] = _kept,
         nodes: Callable[[ir.Graph], Iterable[ir.Node]] = iter,
         outside: Callable[[ir.Value], ir.Value | None] = _itself,
-        has_type: Callable[[ir.Value], bool] = _always,
+        has_type: Callable[[ir.Value], bool] | None = None,
     ) -> None:
         """`attributes` are those of the function that nodes are the body of; references stay where there are none.
 
         `name` makes the names: of the old one, and what it is of (an operator, "input", "weight" or "node"). `nodes`
         are those of a graph that are copied, `outside` is what stands for a value that was not copied, and `has_type`
-        says which outputs have the type of the old ones.
+        says which outputs have the type of the old ones; else all have.
         """
         self._attributes = attributes
         self._name = name
@@ -55,12 +51,11 @@ class Copier:
 
     def node(self, node: ir.Node, values: Values, outputs: int | None = None) -> ir.Node:
         """A copy that takes what `values` says; its outputs have no names yet."""
-
-        def taken(value: ir.Value) -> ir.Value | None:
-            return values[value] if value in values else self._outside(value)
-
-        inputs = [None if each is None else taken(each) for each in node.inputs]
-        held = node.attributes
+        outside, held = self._outside, node.attributes
+        inputs = [
+            None if each is None else values[each] if each in values else outside(each)
+            for each in node.inputs
+        ]
         # In the order of their names: what graphs take from outside does not depend on the order in a file.
         made = {name: self._attribute(held[name], values) for name in sorted(held)} if held else {}
         return ir.Node(
@@ -80,7 +75,7 @@ class Copier:
         copy = self.node(node, values)
         for old, new in zip(node.outputs, copy.outputs, strict=True):
             new.name = self._name(old.name, node.op_type) if old.name else old.name
-            if self._has_type(old):
+            if self._has_type is None or self._has_type(old):
                 new.type, new.shape = old.type, old.shape
             values[old] = new
         return copy
@@ -130,3 +125,27 @@ def resolved(attribute: ir.Attr, given: Attributes) -> ir.Attr | None:
     return (
         None if actual is None or actual.value is None else ir.Attr(attribute.name, actual.type, actual.value)
     )
+
+
+# -- functions -----------------------------------------------------------------------------------------------
+
+
+def with_graph(
+    function: ir.Function, graph: ir.Graph, identifier: ir.OperatorIdentifier | None = None
+) -> ir.Function:
+    """A function with the parameters of another one: of another graph, and perhaps of another name."""
+    attributes = list(function.attributes.values())
+    return ir.Function(*(identifier or function.identifier()), graph=graph, attributes=attributes)
+
+
+def call_by(
+    names: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifier], nodes: Iterable[ir.Node]
+) -> set[ir.OperatorIdentifier]:
+    """Let nodes that call functions call them by other names; those that they call now."""
+    called: set[ir.OperatorIdentifier] = set()
+    for node in nodes if names else ():
+        new = names.get(node.op_identifier())
+        if new is not None:
+            node.domain, node.op_type, node.overload = new
+            called.add(new)
+    return called

@@ -24,19 +24,31 @@ def read_only(tensor: ir.TensorProtocol) -> Elements:
     """
     try:
         array = _text(tensor) if tensor.dtype == ir.DataType.STRING else np.asarray(tensor.numpy())[...]
-    except OnnxsmithError:
-        raise
     except Exception as error:  # numpy and onnx-ir raise unrelated classes
-        called = printable(clipped(tensor.name or "", _LONGEST_TEXT))
-        kind = clipped(f"{tensor.dtype.name}{list(dimensions_of(tensor))}", _LONGEST_TEXT)
-        raise InvalidModelError(
-            f"the model is not valid: the elements of the tensor '{called}', {kind}, cannot be read:"
-            f" {described_cause(error)}",
-            help="get the file again, whole",
-        ) from None
+        raise _unreadable(tensor, error) from None
     array = array.view() if array.flags.writeable else array
     array.flags.writeable = False
     return array
+
+
+def stored_bytes(tensor: ir.TensorProtocol) -> bytes:
+    """The bytes of a tensor as a file has them. A tensor that cannot be read is refused."""
+    try:
+        return tensor.tobytes()
+    except Exception as error:  # see above
+        raise _unreadable(tensor, error) from None
+
+
+def _unreadable(tensor: ir.TensorProtocol, error: Exception) -> OnnxsmithError:
+    if isinstance(error, OnnxsmithError):
+        return error
+    called = printable(clipped(tensor.name or "", _LONGEST_TEXT))
+    kind = clipped(f"{tensor.dtype.name}{list(dimensions_of(tensor))}", _LONGEST_TEXT)
+    return InvalidModelError(
+        f"the model is not valid: the elements of the tensor '{called}', {kind}, cannot be read:"
+        f" {described_cause(error)}",
+        help="get the file again, whole",
+    )
 
 
 def _text(tensor: ir.TensorProtocol) -> Elements:

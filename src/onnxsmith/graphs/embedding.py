@@ -17,6 +17,7 @@ import numpy as np
 from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import FROM_MODEL_KEY
+from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION, FunctionBody
 from onnxsmith.graphs.graph_inference import Uses, infer_model, sizes_of
 from onnxsmith.graphs.ir_types import array_to_ir, type_from_ir, type_to_ir
@@ -25,6 +26,7 @@ from onnxsmith.graphs.named_functions import kept_names, named_functions
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.opsets import ModelOperators, OpsetVersions
 from onnxsmith.graphs.records import AnyFunction
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.schema import registry
 from onnxsmith.schema.definition import OperatorDef
@@ -207,9 +209,8 @@ def _own_functions(
     for identifier, function in model.functions.items():
         graph = function.graph.clone()
         graph.opset_imports.update(function.opset_imports)
-        attributes = list(function.attributes.values())
         # An overload gets a name of its own: ONNX Runtime finds none in a function.
-        copy = ir.Function(*names[identifier], graph=graph, attributes=attributes)
+        copy = with_graph(function, graph, (*names[identifier], ""))
         copy.meta[FROM_MODEL_KEY] = True
         result[identifier] = copy
     return result
@@ -330,11 +331,9 @@ def _forget_types(graph: ir.Graph) -> None:
 
 def _redirect_calls(graph: ir.Graph, functions: Mapping[ir.OperatorIdentifier, ir.Function]) -> None:
     """Let nodes call these functions, which had other names."""
-    for node in graph.all_nodes() if functions else ():
-        function = functions.get(node.op_identifier())
-        if function is not None:
-            node.domain, node.op_type, node.overload = function.identifier()
-            graph.opset_imports[function.domain] = FUNCTION_DOMAIN_VERSION
+    names = {old: function.identifier() for old, function in functions.items()}
+    for domain, _, _ in call_by(names, graph.all_nodes()):
+        graph.opset_imports[domain] = FUNCTION_DOMAIN_VERSION
 
 
 # -- what the model needs ------------------------------------------------------------------------------------
@@ -358,7 +357,7 @@ def _operators(model: ir.Model, uses: Uses) -> dict[OperatorDef, Collection[Use]
 
 
 def _dtypes(model: ir.Model) -> Iterator[DType]:
-    for graph in (model.graph, *(each.graph for each in model.functions.values())):
+    for graph in roots_of(model):
         for node in graph.all_nodes():
             for value in node.outputs:
                 kind: AnyValueType = type_from_ir(value.type, value.shape)

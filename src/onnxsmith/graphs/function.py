@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from onnxsmith.core.recording import FunctionHead, RecordedFunction
 from onnxsmith.core.value import Value
 from onnxsmith.errors import FunctionError
+from onnxsmith.graphs.copying import with_graph
 from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.names import snake_case
@@ -143,10 +144,4 @@ def self_contained(body: FunctionBody) -> ir.Function:
     del graph.inputs[count:]
     graph.insert_before(graph[0], constants)  # it uses its weights, so there is a first node
     graph.opset_imports.update(function.opset_imports)
-    return ir.Function(
-        function.domain,
-        function.name,
-        function.overload,
-        graph=graph,
-        attributes=list(function.attributes.values()),
-    )
+    return with_graph(function, graph)

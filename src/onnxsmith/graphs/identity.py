@@ -8,6 +8,7 @@ and `ISOMORPHIC`. Nothing is changed here, and no graph is run.
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from onnxsmith.graphs import stamps
-from onnxsmith.graphs.elements import Elements, read_only
+from onnxsmith.graphs.elements import Elements, read_only, stored_bytes
 from onnxsmith.graphs.ir_types import dimensions_of, type_from_ir
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.schema import registry
 
 #: Contents up to this size stand in a key as they are, larger ones as a digest that nobody finds a second content for.
@@ -89,9 +91,16 @@ def array_key(array: Elements) -> Hashable:
 
 def tensor_key(tensor: ir.TensorProtocol, most_bytes: int | None = None) -> Hashable:
     """The key of a tensor: its type, shape and elements. One beyond `most_bytes` is not read, and is where it lies."""
-    if most_bytes is not None and (isinstance(tensor, ir.LazyTensor) or tensor.nbytes > most_bytes):
+    dtype, shape = tensor.dtype, dimensions_of(tensor)
+    is_text = dtype == ir.DataType.STRING
+    size = math.prod(shape) * (
+        1 if is_text else dtype.itemsize
+    )  # quicker than `nbytes`, for which onnx-ir makes a shape
+    if most_bytes is not None and (isinstance(tensor, ir.LazyTensor) or size > most_bytes):
         return storage_key(tensor)
-    return (int(tensor.dtype), array_key(read_only(tensor)))
+    if is_text or size > SMALL_BYTES:
+        return (int(dtype), array_key(read_only(tensor)))
+    return (int(dtype), shape, stored_bytes(tensor))
 
 
 def storage_key(tensor: ir.TensorProtocol) -> Hashable:
@@ -123,7 +132,7 @@ def _stored_float(value: float) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is the same: operators, attributes and wiring count always, all else as the policy says."""
+    """A choice of what counts besides operators, attributes and wiring, which always do."""
 
     #: The key of a tensor.
     tensor: _OfTensor = tensor_key
@@ -272,9 +281,7 @@ def value_number(node: ir.Node) -> Hashable | None:
         return None
     if not node.inputs and node.op_type != "Constant":
         return None
-    if any(
-        each.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) for each in node.attributes.values()
-    ):
+    if next(bodies_of(node), None) is not None:
         return None
     return VALUE_NUMBER.node(node, _same)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from onnxsmith.graphs import files
 from onnxsmith.graphs.lazy_ir import ir
+from onnxsmith.graphs.rewriting.scopes import roots_of
 
 #: Where a weight that travels beside the model says that its data lies; no file is ever called so.
 _MARK = "\0weight:"
@@ -67,7 +68,7 @@ def unpack(content: bytes, weights: Sequence[PackedWeight]) -> ir.Model:
 
 def _weights(model: ir.Model) -> Iterator[tuple[ir.Value, ir.TensorProtocol]]:
     """Initializers of all graphs, text left out."""
-    roots = [model.graph, *(each.graph for each in model.functions.values())]
+    roots = roots_of(model)
     for graph in (each for root in roots for each in (root, *root.subgraphs())):
         for value in graph.initializers.values():
             tensor = value.const_value

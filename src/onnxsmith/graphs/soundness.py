@@ -17,7 +17,7 @@ from onnxsmith.graphs import files, raw
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.opsets import OPSET_REMEDY, newer_opset
 from onnxsmith.graphs.rewriting.inference_traps import infer, without_traps
-from onnxsmith.graphs.rewriting.scopes import all_nodes, function_key, functions_of
+from onnxsmith.graphs.rewriting.scopes import all_nodes, bodies_of, function_key, functions_of, roots_of
 from onnxsmith.graphs.rewriting.unfolded_models import is_past_measure
 from onnxsmith.graphs.rewriting.unfolding import callees_first
 from onnxsmith.graphs.tensor_sizes import check_sparse, check_tensor
@@ -183,8 +183,7 @@ def _fault(model: ir.Model | onnx.ModelProto) -> str | None:
 
 def _undefined(model: ir.Model) -> str | None:
     """A value that a node reads and nothing before it gives: the checker does not look into all functions."""
-    roots = [model.graph, *(each.graph for each in model.functions.values())]
-    waiting: list[tuple[ir.Graph, frozenset[ir.Value]]] = [(each, frozenset()) for each in roots]
+    waiting: list[tuple[ir.Graph, frozenset[ir.Value]]] = [(each, frozenset()) for each in roots_of(model)]
     while waiting:
         graph, outside = waiting.pop()
         known = {*outside, *graph.inputs, *graph.initializers.values()}
@@ -192,11 +191,7 @@ def _undefined(model: ir.Model) -> str | None:
             for value in node.inputs:
                 if value is not None and value not in known:
                     return f"a {node.op_type} node reads '{value.name}', and nothing before it gives that"
-            waiting += [
-                (attribute.as_graph(), frozenset(known))
-                for attribute in node.attributes.values()
-                if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref()
-            ]
+            waiting += [(each, frozenset(known)) for each in bodies_of(node)]
             known.update(node.outputs)
         for value in graph.outputs:
             if value not in known:

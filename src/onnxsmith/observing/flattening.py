@@ -16,6 +16,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.copying import Copier, resolved
 from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.inspection import Graph, Node, Nodes
 from onnxsmith.observing.loops import MOST_TURNS, Collected, number_from, scan_of, turn_ranges
@@ -128,20 +129,12 @@ class Straight:
         yield from (each for each in step.run.inputs if each is not None)
         if step.run not in self.whole:
             return
-        graphs = [each for graph in _graphs(step.run) for each in (graph, *graph.subgraphs())]
+        graphs = [each for graph in bodies_of(step.run) for each in (graph, *graph.subgraphs())]
         own = {each for graph in graphs for node in graph for each in node.outputs}
         own.update(each for graph in graphs for each in (*graph.inputs, *graph.initializers.values()))
         for graph in graphs:
             taken = (each for node in graph for each in node.inputs if each is not None)
             yield from (each for each in (*taken, *graph.outputs) if each not in own)
-
-
-def _graphs(node: ir.Node) -> Iterator[ir.Graph]:
-    for each in node.attributes.values():
-        if each.type == ir.AttributeType.GRAPH and not each.is_ref():
-            yield each.as_graph()
-        elif each.type == ir.AttributeType.GRAPHS and not each.is_ref():
-            yield from each.as_graphs()
 
 
 class _Flattening:

@@ -1,4 +1,4 @@
-"""Copies of a graph's nodes in the place of a node: a branch that is taken, the body of a function, an iteration."""
+"""Copies of a graph's nodes in place of a node: a branch that is taken, a function's body, an iteration of a loop."""
 
 from __future__ import annotations
 

@@ -18,12 +18,13 @@ from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir, dimensions_of
 from onnxsmith.graphs.notes import WEIGHT_KEY, notes_of
 from onnxsmith.graphs.origins import SOURCES_KEY, sources_in, stored_sources
+from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
 from onnxsmith.passes.attributes import attribute_of
 from onnxsmith.passes.edits import EditLog, Removed, Replaced, noted
 from onnxsmith.passes.named_tensors import named_tensor
 from onnxsmith.passes.standard_form import name_standard_domain, reveal_hidden_names
 from onnxsmith.passes.typing_values import infer_types
-from onnxsmith.passes.values import Array, inner_graphs, is_open_inside, is_read, names_in
+from onnxsmith.passes.values import Array, is_open_inside, is_read, names_in
 
 #: The most bytes of constants that are shared by content, and of those that are kept as arrays once they were read.
 _SHARED_BYTES, _KEPT_BYTES = 1024, 4096
@@ -68,7 +69,7 @@ class Editor:
         for root in self.roots():
             self._names.update(names_in(root))
             for node in root.all_nodes():
-                for graph in inner_graphs(node):
+                for graph in bodies_of(node):
                     self._outer[graph] = node
         if self._outer:
             for root in self.roots():
@@ -90,7 +91,7 @@ class Editor:
 
     def roots(self) -> list[ir.Graph]:
         """The main graph, and those of the functions."""
-        return [self.model.graph, *(function.graph for function in self.model.functions.values())]
+        return roots_of(self.model)
 
     def nodes(self) -> Iterator[ir.Node]:
         """All nodes, each before those inside it."""
@@ -231,8 +232,7 @@ class Editor:
         """An initializer for a tensor; a small one is the same for all that have its content."""
         if tensor.nbytes > _SHARED_BYTES:
             return self.initializer(tensor, wanted)
-        key = tensor_key(tensor)
-        value = self._shared.get(key)
+        value = self._shared.get(key := tensor_key(tensor))
         if value is None or value.name not in self.model.graph.initializers:
             value = self._shared[key] = self.initializer(tensor, wanted)
         return value
@@ -383,7 +383,7 @@ class Editor:
     def _all_inputs(self, node: ir.Node) -> list[ir.Value]:
         """The values that a node and those inside it read from outside; they stop reading them."""
         found: list[ir.Value] = []
-        inside = [each for graph in inner_graphs(node) for each in graph.all_nodes()]
+        inside = [each for graph in bodies_of(node) for each in graph.all_nodes()]
         for each in (node, *inside):
             for position, value in enumerate(each.inputs):
                 if value is not None:
@@ -397,7 +397,7 @@ class Editor:
         for node in made:
             for position in range(len(node.inputs)):
                 node.replace_input_with(position, None)
-            for graph in set(inner_graphs(node)).difference(self._outer):  # the others are of nodes that stay
+            for graph in set(bodies_of(node)).difference(self._outer):  # the others are of nodes that stay
                 self.discard(graph)
 
     def sweep(self) -> None:
@@ -423,10 +423,10 @@ class Editor:
         return False
 
     def _enter(self, node: ir.Node) -> None:
-        for graph in inner_graphs(node):
+        for graph in bodies_of(node):
             self._outer[graph] = node
             for inner in graph.all_nodes():
-                for each in inner_graphs(inner):
+                for each in bodies_of(inner):
                     self._outer[each] = inner
 
     def set_ports(self, graph: ir.Graph, inputs: Sequence[ir.Value], outputs: Sequence[ir.Value]) -> None:

@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.origins import SOURCE_KEY
-from onnxsmith.passes.values import inner_graphs
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 
 #: The pass that converts to another opset. Its changes are of use all together, or not at all.
 CONVERSION = "versions"
@@ -88,7 +88,7 @@ def noted_graph(graph: ir.Graph, path: tuple[str, ...] = ()) -> list[NodeNote]:
         nodes, here = waiting.pop()
         for node in nodes:
             found.append(noted(node, here))
-            waiting += [(inner, (*here, node.name or node.op_type)) for inner in inner_graphs(node)]
+            waiting += [(inner, (*here, node.name or node.op_type)) for inner in bodies_of(node)]
     return found
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import onnx_ir as ir
 
 from onnxsmith.graphs.ir_version import import_standard_domain
+from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
 from onnxsmith.passes.named_tensors import rename_value
-from onnxsmith.passes.values import inner_graphs
 
 
 def name_standard_domain(model: ir.Model) -> None:
@@ -25,7 +25,7 @@ def _by_one_name(model: ir.Model, holders: Sequence[ir.Model | ir.Function]) -> 
         version = each.opset_imports.pop("ai.onnx", None)
         if version is not None:
             each.opset_imports.setdefault("", version)
-    for root in (model.graph, *(function.graph for function in model.functions.values())):
+    for root in roots_of(model):
         for node in root.all_nodes():
             if node.domain == "ai.onnx":
                 node.domain = ""
@@ -53,7 +53,7 @@ def reveal_hidden_names(root: ir.Graph, fresh_name: Callable[[str], str]) -> Non
             own.add(value.name)
         around.update(own)
         waiting.append((graph, own))
-        waiting.extend((inner, None) for node in graph for inner in inner_graphs(node))
+        waiting.extend((inner, None) for node in graph for inner in bodies_of(node))
 
 
 def _values(graph: ir.Graph) -> list[ir.Value]:

@@ -17,9 +17,10 @@ from onnxsmith.graphs.handover import session_model
 from onnxsmith.graphs.ir_types import type_to_ir
 from onnxsmith.graphs.raw import has_map
 from onnxsmith.graphs.rewriting.rewrite import inferred_graph
+from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
 from onnxsmith.graphs.weights import Weight
 from onnxsmith.passes.carried_shapes import CarriedShapes
-from onnxsmith.passes.values import fixed_shape, inner_graphs, is_vague
+from onnxsmith.passes.values import fixed_shape, is_vague
 
 
 class Typed(Protocol):
@@ -53,7 +54,7 @@ class DeclaredTypes:
                 if value.name and (value.type is not None or value.shape is not None):
                     self._declared[graph, value.name] = (value.type, value.shape)
             for node in graph:
-                for inner in inner_graphs(node):
+                for inner in bodies_of(node):
                     self._inner_inputs += [(each, each.shape) for each in _believed_by_none(node, inner)]
 
     def forget_shapes(self) -> None:
@@ -123,7 +124,7 @@ def _believed_by_none(node: ir.Node, inner: ir.Graph) -> list[ir.Value]:
 
 
 def _all_graphs(model: ir.Model) -> Iterator[ir.Graph]:
-    for root in (model.graph, *(function.graph for function in model.functions.values())):
+    for root in roots_of(model):
         yield root
         yield from root.subgraphs()
 
@@ -142,7 +143,7 @@ def _fill(graph: ir.Graph, found: onnx.GraphProto) -> None:
                 _give(value, types[value.name])
         if node.attributes:
             held = [each.g for each in proto.attribute if each.type == onnx.AttributeProto.GRAPH]
-            for inner, theirs in zip(inner_graphs(node), held, strict=False):
+            for inner, theirs in zip(bodies_of(node), held, strict=False):
                 for value, info in zip(inner.inputs, theirs.input, strict=False):
                     if value.shape is None:
                         _give(value, info.type)

@@ -10,10 +10,11 @@ import onnx_ir as ir
 from onnxsmith.graphs.graph_inference import Functions
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.ir_types import type_from_ir
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor, Outcome
 from onnxsmith.passes.loop_turns import body_of, loop_states, loop_turns, scan_layout, scan_turns
-from onnxsmith.passes.values import inner_graphs, is_read, rank
+from onnxsmith.passes.values import is_read, rank
 from onnxsmith.passes.worklist import NamedRule, Worklist
 from onnxsmith.schema import registry
 
@@ -116,7 +117,7 @@ def _one_turn(
     start = len(at.made)
     results = copied_in(at, body, given)
     copies = at.made[start:]
-    inside = [each for node in copies for graph in inner_graphs(node) for each in graph.all_nodes()]
+    inside = [each for node in copies for graph in bodies_of(node) for each in graph.all_nodes()]
     for node in (*copies, *inside):
         for value in node.outputs:
             # A size that has a name is another one in another turn: it is found anew.

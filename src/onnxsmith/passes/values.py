@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
+
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 
 Array: TypeAlias = NDArray[np.generic]
 #: A size: a number, the name that the model has for it, or None where nothing is known.
@@ -111,17 +112,6 @@ def has_references(node: ir.Node) -> bool:
     return any(each.is_ref() for each in node.attributes.values())
 
 
-def inner_graphs(node: ir.Node) -> Iterator[ir.Graph]:
-    """The graphs that a node has for attributes."""
-    for attribute in node.attributes.values():
-        if attribute.is_ref():
-            continue
-        if attribute.type == ir.AttributeType.GRAPH:
-            yield attribute.as_graph()
-        elif attribute.type == ir.AttributeType.GRAPHS:
-            yield from attribute.as_graphs()
-
-
 def is_open_inside(node: ir.Node) -> bool:
     """True if the graphs inside a node may read values from around it, as those of control flow may."""
     return not node.domain and node.op_type in ("If", "Loop", "Scan")
@@ -129,7 +119,7 @@ def is_open_inside(node: ir.Node) -> bool:
 
 def has_graphs(node: ir.Node) -> bool:
     """True if a node has graphs inside."""
-    return bool(node.attributes) and next(inner_graphs(node), None) is not None
+    return bool(node.attributes) and next(bodies_of(node), None) is not None
 
 
 def node_count(graph: ir.Graph | ir.Function) -> int:

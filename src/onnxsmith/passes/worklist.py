@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.editor import Attempt, Editor, Rule
 from onnxsmith.passes.edits import Replaced
-from onnxsmith.passes.values import inner_graphs
 from onnxsmith.runtime.adapting import FACT_KEY
 
 #: Changes that a run may make for each node that it begins with.
@@ -135,7 +135,7 @@ class Worklist:
     def _follow(self, done: Replaced) -> None:
         self._add(done.made)
         for node in done.made:
-            for graph in inner_graphs(node):
+            for graph in bodies_of(node):
                 self._add(graph.all_nodes())
         for value in done.values:
             self._add(use.node for use in value.uses())

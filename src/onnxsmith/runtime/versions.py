@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import onnx
 from onnx import defs
 
-from onnxsmith.graphs.rewriting.scopes import all_nodes
+from onnxsmith.graphs.rewriting.scopes import nodes_of_model
 from onnxsmith.types.dtypes import DType
 
 #: Below this nothing relevant differs: functions, optionals and initializers that are no inputs are all in.
@@ -26,7 +26,7 @@ def lower_opsets(model: onnx.ModelProto) -> None:
     """Lower each imported opset version as far as every operator keeps its definition."""
     local = {(function.domain, function.name) for function in model.functions}
     # All in one: runtimes put functions in the place of their calls, in the opset of the graph.
-    nodes = [*all_nodes(model.graph.node), *(n for each in model.functions for n in all_nodes(each.node))]
+    nodes = list(nodes_of_model(model))
     _lower(model.opset_import, nodes, local)
     for function in model.functions:
         _lower(function.opset_import, nodes, local)

@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from onnxsmith.core.collection import collection_paused
 from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes import outlining
 from onnxsmith.torch.module_calls import Calls, ModuleCall
 
@@ -107,6 +108,5 @@ def _is_size(value: ir.Value) -> bool:
 
 
 def _nodes_inside(node: ir.Node) -> Iterator[ir.Node]:
-    for attribute in node.attributes.values():
-        if attribute.type == ir.AttributeType.GRAPH and not attribute.is_ref():
-            yield from attribute.as_graph().all_nodes()
+    for graph in bodies_of(node):
+        yield from graph.all_nodes()

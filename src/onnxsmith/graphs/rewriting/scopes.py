@@ -1,10 +1,15 @@
-"""Where nodes stand: graphs inside graphs and functions, the opsets in force there, the names that are taken."""
+"""Where nodes stand: graphs inside graphs and functions, the opsets in force there, the names that are taken.
+
+Walks over protos, and over models of onnx-ir at the end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 import onnx
+
+from onnxsmith.graphs.lazy_ir import ir
 
 #: The function that a node calls: domain, name, overload.
 FunctionKey = tuple[str, str, str]
@@ -104,3 +109,24 @@ def functions_that_use(
             found.add(key)
             waiting.extend(callers[key])
     return found
+
+
+# -- onnx-ir -------------------------------------------------------------------------------------------------
+
+
+def bodies_of(node: ir.Node, *, by_name: bool = False) -> Iterator[ir.Graph]:
+    """The graphs that a node has for attributes, in the order of the file or of the attributes' names."""
+    held = node.attributes
+    for name in (sorted(held) if by_name else held) if held else ():
+        attribute = held[name]
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield attribute.as_graph()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            yield from attribute.as_graphs()
+
+
+def roots_of(model: ir.Model) -> list[ir.Graph]:
+    """The graph of a model and those of its functions: all nodes are in them, or in graphs inside."""
+    return [model.graph, *(each.graph for each in model.functions.values())]

@@ -8,8 +8,8 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.edits import Edit
 from onnxsmith.graphs.identity import value_number
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.values import has_graphs, inner_graphs
 
 
 def share_nodes(edit: Editor) -> int:
@@ -31,14 +31,9 @@ def _share(edit: Editor, root: ir.Graph, outer: list[dict[Hashable, ir.Node]]) -
         if node is None:
             stack.pop()
             continue
-        if has_graphs(node):
-            inner = [
-                (iter(list(graph)), [*scopes, dict[Hashable, ir.Node]()]) for graph in inner_graphs(node)
-            ]
-            stack.extend(inner)
-            continue
         key = value_number(node)
         if key is None:
+            stack += [(iter(list(graph)), [*scopes, dict[Hashable, ir.Node]()]) for graph in bodies_of(node)]
             continue
         first = next((scope[key] for scope in scopes if key in scope), None)
         if first is None or len(first.outputs) != len(node.outputs):

@@ -16,13 +16,13 @@ from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.identifiers import Identifiers
 from onnxsmith.graphs.names import Names
 from onnxsmith.graphs.notes import notes_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
 from onnxsmith.passes.edits import EditLog, noted, noted_graph
 from onnxsmith.passes.outlining.cycles import without_cycles
 from onnxsmith.passes.outlining.labels import Labels
 from onnxsmith.passes.outlining.part import Part, Scope, by_height
 from onnxsmith.passes.outlining.repetition import Repetition, shared
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, is_in_order
-from onnxsmith.passes.values import inner_graphs
 
 #: The domain of functions that are nobody else's.
 OWN_DOMAIN = "this"
@@ -71,7 +71,7 @@ class _Outliner:
         self.cut: dict[Part, list[ir.Node]] = {}
         self.calls: dict[ir.Node, ir.Node] = {}
         self.function_names: dict[str, Identifiers] = {}
-        roots = [model.graph, *(each.graph for each in model.functions.values())]
+        roots = roots_of(model)
         #: Domains and names of the operators that nodes have, and of functions.
         self.operators = {(node.domain, node.op_type) for root in roots for node in root.all_nodes()}
         self.operators.update((each.domain, each.name) for each in model.functions.values())
@@ -185,7 +185,7 @@ def _take_over(old: ir.Value, new: ir.Value) -> None:
 def _detach(nodes: Sequence[ir.Node]) -> None:
     """Let what is inside nodes use nothing any more: removing them does not see to that."""
     for node in nodes:
-        for graph in inner_graphs(node):
+        for graph in bodies_of(node):
             for inner in graph.all_nodes():
                 for position in range(len(inner.inputs)):
                     inner.replace_input_with(position, None)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.rewriting.scopes import bodies_of, roots_of
 from onnxsmith.passes.outlining.choosing import FEWEST_NODES, choose
 from onnxsmith.passes.outlining.cutting import OWN_DOMAIN, Naming, cut_out
 from onnxsmith.passes.outlining.part import Part, Scope
 from onnxsmith.passes.outlining.runs import by_runs
 from onnxsmith.passes.outlining.scopes import all_scopes, class_of, function_name
 from onnxsmith.passes.outlining.wiring import Segment, Wiring, is_in_order
-from onnxsmith.passes.values import inner_graphs
 
 #: A model that is nested deeper is left alone; no exporter makes one.
 _DEEPEST = 50
@@ -85,11 +85,11 @@ def _copy(model: ir.Model) -> ir.Model | None:
 
 def _is_plain(model: ir.Model) -> bool:
     """True if all nodes stand after what they use, and are not nested without end: that is what can be copied."""
-    for root in (model.graph, *(each.graph for each in model.functions.values())):
+    for root in roots_of(model):
         waiting = [(root, 0)]
         while waiting:
             graph, depth = waiting.pop()
             if depth > _DEEPEST or not is_in_order(graph):
                 return False
-            waiting += [(inner, depth + 1) for node in graph for inner in inner_graphs(node)]
+            waiting += [(inner, depth + 1) for node in graph for inner in bodies_of(node)]
     return True

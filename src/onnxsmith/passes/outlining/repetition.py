@@ -13,10 +13,11 @@ from onnxsmith.graphs.identifiers import Identifiers, readable
 from onnxsmith.graphs.module_scopes import parts_of_name
 from onnxsmith.graphs.notes import notes_of
 from onnxsmith.graphs.origins import SOURCE_KEY, SOURCES_KEY, sources_in, stored_sources
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.outlining.constants import constant_of, is_fixed
 from onnxsmith.passes.outlining.naming import snake_words, value_name
 from onnxsmith.passes.outlining.part import Scope
-from onnxsmith.passes.outlining.wiring import Segment, Wiring, graphs_by_name
+from onnxsmith.passes.outlining.wiring import Segment, Wiring
 
 _BIASED = frozenset({"Add", "Sub"})
 T = TypeVar("T")
@@ -212,7 +213,7 @@ def _used_imports(nodes: Sequence[ir.Node], imports: Mapping[str, int]) -> dict[
     while waiting:
         node = waiting.pop()
         used.add(_plain(node.domain))
-        waiting += [inner for graph in graphs_by_name(node) for inner in graph]
+        waiting += [inner for graph in bodies_of(node) for inner in graph]
     return {domain: version for domain, version in imports.items() if _plain(domain) in used}
 
 

@@ -13,9 +13,10 @@ from typing import cast
 import onnx_ir as ir
 
 from onnxsmith.graphs.identity import OUTSIDE
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.outlining.labels import Labels
 from onnxsmith.passes.outlining.part import Scope
-from onnxsmith.passes.values import has_graphs, has_references, inner_graphs
+from onnxsmith.passes.values import has_graphs, has_references
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def used_values(node: ir.Node) -> Iterator[ir.Value | None]:
     """The values that a node uses: its inputs, then those that inner graphs take from outside, once for each use."""
     yield from node.inputs
     own: set[ir.Value] = set()
-    for graph in graphs_by_name(node):
+    for graph in bodies_of(node, by_name=True):
         yield from _captured(graph, own)
 
 
@@ -149,25 +150,9 @@ def _captured(graph: ir.Graph, own: set[ir.Value]) -> Iterator[ir.Value]:
         for value in node.inputs:
             if value is not None and value not in own:
                 yield value
-        for inner in graphs_by_name(node):
+        for inner in bodies_of(node, by_name=True):
             yield from _captured(inner, own)
         own.update(node.outputs)
-
-
-def graphs_by_name(node: ir.Node) -> list[ir.Graph]:
-    """The graphs inside a node, in the order of the attributes' names."""
-    if not node.attributes:
-        return []
-    found: list[ir.Graph] = []
-    for name in sorted(node.attributes):
-        attribute = node.attributes[name]
-        if attribute.is_ref():
-            continue
-        if attribute.type == ir.AttributeType.GRAPH:
-            found.append(attribute.as_graph())
-        elif attribute.type == ir.AttributeType.GRAPHS:
-            found += attribute.as_graphs()
-    return found
 
 
 def is_in_order(graph: ir.Graph) -> bool:
@@ -186,7 +171,7 @@ def is_in_order(graph: ir.Graph) -> bool:
 
 def is_tied(node: ir.Node) -> bool:
     """True if a node says something that holds in its place alone, inside it too."""
-    inside = (inner for graph in inner_graphs(node) for inner in graph.all_nodes())
+    inside = (inner for graph in bodies_of(node) for inner in graph.all_nodes())
     return any(
         getattr(each, "device_configurations", None) or has_references(each) for each in (node, *inside)
     )
@@ -194,9 +179,9 @@ def is_tied(node: ir.Node) -> bool:
 
 def _passed_through(node: ir.Node) -> Iterator[ir.Value]:
     """Values from outside that a graph inside a node has as outputs, as they are."""
-    waiting = list(inner_graphs(node))
+    waiting = list(bodies_of(node))
     while waiting:
         graph = waiting.pop()
         made = {*graph.inputs, *graph.initializers.values(), *(v for each in graph for v in each.outputs)}
         yield from (value for value in graph.outputs if value not in made)
-        waiting += [inner for each in graph for inner in inner_graphs(each)]
+        waiting += [inner for each in graph for inner in bodies_of(each)]

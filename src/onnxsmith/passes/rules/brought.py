@@ -6,11 +6,12 @@ its own; one that is equal is taken for it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.function import FUNCTION_DOMAIN_VERSION
 from onnxsmith.graphs.ir_maker import function_to_ir
 from onnxsmith.graphs.records import AnyFunction
@@ -92,10 +93,8 @@ class Brought:
             model.opset_imports.setdefault(domain, version)
         call_by(renamed, graph.all_nodes())
         model.opset_imports.setdefault(function.domain, FUNCTION_DOMAIN_VERSION)
-        domain, name, overload = function.identifier()
-        attributes = list(function.attributes.values())
-        made = ir.Function(domain, name, overload, graph=graph, attributes=attributes)
-        same = model.functions.get((domain, name, overload))
+        made, name = with_graph(function, graph), function.name
+        same = model.functions.get(function.identifier())
         if same is not None and same.opset_imports == made.opset_imports and content(same) == content(made):
             return same.identifier()
         taken = {node.op_identifier() for node in self._edit.nodes()} | model.functions.keys()
@@ -116,14 +115,6 @@ class Brought:
         """Take functions back that were for a change which was not made."""
         for function in self.told():
             del self._edit.model.functions[function.identifier()]
-
-
-def call_by(names: Mapping[Identifier, Identifier], nodes: Iterable[ir.Node]) -> None:
-    """Let nodes that call functions call them by other names."""
-    for node in nodes if names else ():
-        new = names.get(node.op_identifier())
-        if new is not None:
-            node.domain, node.op_type, node.overload = new
 
 
 def in_calling_order(functions: dict[Identifier, ir.Function]) -> None:

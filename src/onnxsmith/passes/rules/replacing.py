@@ -16,6 +16,7 @@ import onnx_ir as ir
 from onnxsmith.core.target import ACTIVE
 from onnxsmith.errors import OperatorNotInOpsetError, OpsetConflictError, RuleError
 from onnxsmith.graphs.builder import GraphTarget
+from onnxsmith.graphs.copying import call_by
 from onnxsmith.graphs.identity import array_key
 from onnxsmith.graphs.ir_maker import IrMaker
 from onnxsmith.graphs.ir_types import type_from_ir
@@ -28,7 +29,7 @@ from onnxsmith.passes.copying import copied_in
 from onnxsmith.passes.editor import Attempt, Editor
 from onnxsmith.passes.rules.annotations import contradiction
 from onnxsmith.passes.rules.bindings import Bindings
-from onnxsmith.passes.rules.brought import Brought, call_by
+from onnxsmith.passes.rules.brought import Brought
 from onnxsmith.passes.rules.constants import array_of, read_only, tensor_of
 from onnxsmith.passes.rules.parameters import RuleFunction
 from onnxsmith.passes.rules.recording import returned

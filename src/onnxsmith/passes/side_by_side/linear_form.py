@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.editor import Editor
-from onnxsmith.passes.values import inner_graphs
 
 _Made = TypeVar("_Made")
 
@@ -173,7 +173,7 @@ def waiting_for(body: ir.Graph, states: Collection[ir.Value]) -> set[ir.Value]:
 
 def _spread(graph: ir.Graph, found: set[ir.Value]) -> None:
     for node in graph:
-        for inner in inner_graphs(node):
+        for inner in bodies_of(node):
             _spread(inner, found)
         if any(each in found for each in _read_by(node)):
             found.update(node.outputs)
@@ -182,7 +182,7 @@ def _spread(graph: ir.Graph, found: set[ir.Value]) -> None:
 def _read_by(node: ir.Node) -> Iterator[ir.Value]:
     """The values that a node reads, and those that the graphs inside it read or hand on."""
     yield from (each for each in node.inputs if each is not None)
-    for graph in inner_graphs(node):
+    for graph in bodies_of(node):
         for each in graph:
             yield from _read_by(each)
         yield from graph.outputs

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from onnxsmith.graphs.graph_inference import Functions
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.surgery.holding import graphs_of, own_values
-from onnxsmith.passes.values import inner_graphs
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Needed:
 def reads(node: ir.Node) -> Iterator[ir.Value]:
     """The values that a node reads, and those that the graphs inside it read from around it."""
     yield from (each for each in node.inputs if each is not None)
-    inner = [each for graph in inner_graphs(node) for each in graphs_of(graph)]
+    inner = [each for graph in bodies_of(node) for each in graphs_of(graph)]
     if not inner:
         return
     inside = {value for graph in inner for value in own_values(graph)}
@@ -66,7 +66,7 @@ def called_functions(nodes: Iterable[ir.Node], functions: Functions) -> list[ir.
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        waiting += [each for graph in inner_graphs(node) for each in graph]
+        waiting += [each for graph in bodies_of(node) for each in graph]
         identifier = node.op_identifier()
         if identifier in functions and identifier not in found:
             found.add(identifier)

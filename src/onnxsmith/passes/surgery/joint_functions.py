@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
+from onnxsmith.graphs.copying import call_by, with_graph
 from onnxsmith.graphs.identity import IDENTICAL
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.passes.surgery.holding import Held
 
 
@@ -29,7 +31,7 @@ def join_functions(first: Held, second: Held) -> None:
 
 def _operators(held: Held) -> set[ir.OperatorIdentifier]:
     """The operators that a model uses and does not define."""
-    parts = [held.graph, *(each.graph for each in held.ir.functions.values())]
+    parts = roots_of(held.ir)
     used = {node.op_identifier() for part in parts for node in part.all_nodes()}
     return used - held.ir.functions.keys()
 
@@ -53,12 +55,8 @@ def _rename(held: Held, new: Mapping[ir.OperatorIdentifier, ir.OperatorIdentifie
     if not new:
         return
     functions = held.ir.functions
-    for old, (domain, name, overload) in new.items():
+    for old, identifier in new.items():
         function = functions.pop(old)
-        functions[domain, name, overload] = ir.Function(
-            domain, name, overload, graph=function.graph, attributes=list(function.attributes.values())
-        )
-    for graph in [held.graph, *(each.graph for each in functions.values())]:
-        for node in graph.all_nodes():
-            if node.op_identifier() in new:
-                node.domain, node.op_type, node.overload = new[node.op_identifier()]
+        functions[identifier] = with_graph(function, function.graph, identifier)
+    for graph in roots_of(held.ir):
+        call_by(new, graph.all_nodes())

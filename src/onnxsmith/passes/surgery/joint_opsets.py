@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 
 from onnxsmith.errors import ConvertedModelWarning, OpsetConflictError, VersionConversionError
+from onnxsmith.graphs.rewriting.scopes import roots_of
 from onnxsmith.graphs.version_converter import version_converter
 from onnxsmith.passes.surgery.holding import Held
 from onnxsmith.schema import registry
@@ -73,7 +74,7 @@ def _moved(held: Held, domain: str, version: int) -> Held:
 
 def _foreign(held: Held, domain: str) -> list[str]:
     """The operators of a domain that a model uses and does not define: what others they are is not known."""
-    parts = [held.graph, *(each.graph for each in held.ir.functions.values())]
+    parts = roots_of(held.ir)
     nodes = (node for part in parts for node in part.all_nodes() if node.domain == domain)
     return sorted(
         {f"{domain}.{node.op_type}" for node in nodes if node.op_identifier() not in held.ir.functions}

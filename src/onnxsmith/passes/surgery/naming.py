@@ -16,9 +16,10 @@ from onnxsmith.diagnostics import described_type, did_you_mean
 from onnxsmith.errors import CallError, DuplicateNameError, UnknownNameError
 from onnxsmith.graphs.ir_types import array_to_ir
 from onnxsmith.graphs.notes import QUANTIZATION_KEY, notes_of
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.named_tensors import rename_value
 from onnxsmith.passes.surgery.holding import graphs_of, own_values, values_by_name
-from onnxsmith.passes.values import Array, inner_graphs
+from onnxsmith.passes.values import Array
 
 T = TypeVar("T")
 
@@ -92,7 +93,7 @@ def unknown(
 def _inside(graph: ir.Graph, name: object) -> str | None:
     """Where a value of that name is made inside a node, in words."""
     for node in graph:
-        for inner in inner_graphs(node):
+        for inner in bodies_of(node):
             if any(name in values_by_name(each) for each in graphs_of(inner)):
                 return f"it is inside {described_node(node)}, and a body may run many times, or never"
     return None

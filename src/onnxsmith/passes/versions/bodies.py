@@ -7,7 +7,8 @@ import onnx_ir as ir
 
 from onnxsmith.graphs.function_bodies import body_of, function_of, opsets_of_functions, schema_of
 from onnxsmith.graphs.ir_types import proto_of_type, type_from_ir
-from onnxsmith.passes.values import has_references, inner_graphs
+from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.passes.values import has_references
 from onnxsmith.passes.versions.step import Refusal, Step
 from onnxsmith.schema.definition import OperatorDef
 
@@ -82,7 +83,7 @@ def _rename(step: Step, node: ir.Node) -> None:
     for value in node.outputs:
         if value.name:
             value.name = _own_name(step, stem, value)
-    for graph in inner_graphs(node):
+    for graph in bodies_of(node):
         for value in (*graph.inputs, *graph.initializers.values()):
             value.name = _own_name(step, stem, value)
         for inner in graph:

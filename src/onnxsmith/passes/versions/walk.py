@@ -17,9 +17,10 @@ import onnx_ir as ir
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import tensor_key
 from onnxsmith.graphs.ir_types import array_to_ir
+from onnxsmith.graphs.rewriting.scopes import bodies_of
 from onnxsmith.passes.editor import Editor
 from onnxsmith.passes.edits import CONVERSION, EditLog, noted
-from onnxsmith.passes.values import Array, inner_graphs
+from onnxsmith.passes.values import Array
 from onnxsmith.passes.versions.bodies import body_in_place
 from onnxsmith.passes.versions.found_types import content_of, infer_inside, infer_numbers, use_of
 from onnxsmith.passes.versions.refusals import Refused, type_beyond, why_not_older
@@ -205,7 +206,7 @@ class Conversion(Editor):
 
     def _new_inside(self, node: ir.Node) -> list[ir.Node]:
         """The nodes inside a new one, without those of a body that was there before: they are on their own way."""
-        inside = (each for graph in inner_graphs(node) for each in graph.all_nodes())
+        inside = (each for graph in bodies_of(node) for each in graph.all_nodes())
         return [each for each in inside if each not in self._old]
 
     def _concerns(self, node: ir.Node) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from onnxsmith.passes.values import dimensions, fixed_shape, inner_graphs, rank
+from onnxsmith.graphs.rewriting.scopes import bodies_of
+from onnxsmith.passes.values import dimensions, fixed_shape, rank
 from onnxsmith.passes.versions.step import AS_IT_IS, DECLARE_SHAPES, Answer, Refusal, Step, down
 
 
@@ -97,7 +98,7 @@ def of_one_shape(step: Step) -> Answer:
 @down("If", since=11)
 def branches_of_one_shape(step: Step) -> Answer:
     """Checks that both branches give one shape, as they had to before opset 11."""
-    outputs = [graph.outputs for graph in inner_graphs(step.node)]
+    outputs = [graph.outputs for graph in bodies_of(step.node)]
     for values in zip(*outputs, strict=False):
         shapes = [dimensions(each) for each in values]
         ranks = {len(each) for each in shapes if each is not None}
