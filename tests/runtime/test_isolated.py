@@ -210,13 +210,21 @@ def test_ended_by_a_signal(name, words, when, monkeypatch) -> None:
         ("raise SystemExit(3)", "exit code 3"),
         ("print('hello')", "cannot be read"),
         (GREETING + "sys.stdout.buffer.write(b'smith')", "cannot be read"),
-        (GREETING + "say({'outputs': {'dtype': 1, 'shape': [9], 'buffer': 0}}, b'abcd')", "cannot be read"),
-        (GREETING + "say({'outputs': {'object': 1}})", "cannot be read"),
-        (GREETING + "say({'raised': 'SystemExit', 'message': '', 'help': None})", "cannot be read"),
-        (GREETING + "say({'raised': 'OnnxsmithError'})", "cannot be read"),
+        (
+            GREETING + "say({'answers': [{'outputs': {'dtype': 1, 'shape': [9], 'buffer': 0}}]}, b'abcd')",
+            "cannot be read",
+        ),
+        (GREETING + "say({'answers': [{'outputs': {'object': 1}}]})", "cannot be read"),
+        (
+            GREETING + "say({'answers': [{'raised': 'SystemExit', 'message': '', 'help': None}]})",
+            "cannot be read",
+        ),
+        (GREETING + "say({'answers': [{'raised': 'OnnxsmithError'}]})", "cannot be read"),
+        (GREETING + "say({'answers': [{'hello': 1}]})", "cannot be read"),
+        (GREETING + "say({'answers': []})", "cannot be read"),
         (GREETING + "say({'hello': 1})", "cannot be read"),
-        (GREETING + "say({'outputs': {'plain': 1}})", "cannot be read"),
-        (GREETING + "say({'outputs': {'list': []}})", "cannot be read"),
+        (GREETING + "say({'answers': [{'outputs': {'plain': 1}}]})", "cannot be read"),
+        (GREETING + "say({'answers': [{'outputs': {'list': []}}]})", "cannot be read"),
     ],
 )
 def test_answers_that_are_none(code, said_to, monkeypatch) -> None:
@@ -401,23 +409,23 @@ def test_limits_of_memory_end_with_the_run() -> None:
 @linux
 def test_several_runs_have_one_session() -> None:
     model = trace(lambda x, y: x + y, FLOAT["N"], FLOAT["M"])
-    before = children()
-    with isolated_runs(model, Isolation(timeout=60)) as ran:
-        assert ran(X, X)[0].tolist() == [2, 4]
-        with pytest.raises(OnnxsmithError):
-            ran(X, np.float32([1, 2, 3]))
-        assert ran(x=X, y=np.float32([1]))[0].tolist() == [2, 3]
+    three, before = np.float32([1, 2, 3]), children()
+    with isolated_runs(model, Isolation(timeout=60)) as run_each:
+        first, second, third = run_each([[X, X], [X, three], [X, np.float32([1])]])
+        assert [each.tolist() for each in (first[0], third[0])] == [[2, 4], [2, 3]]
+        with pytest.raises(OnnxsmithError) as caught:
+            model(X, three)
+        assert isinstance(second, type(caught.value))
+        assert second.message == caught.value.message
         (child,) = children() - before
         os.kill(child, signal.SIGKILL)
-        with pytest.raises(ProcessEndedError):
-            ran(X, X)
-        assert ran(X, X)[0].tolist() == [2, 4]  # in another process
+        (ended,) = run_each([[X, X]])
+        assert isinstance(ended, ProcessEndedError)
+        assert run_each([[X, X]])[0][0].tolist() == [2, 4]  # in another process
 
 
-def test_each_run_of_several_has_the_whole_time() -> None:
-    with isolated_runs(total.to_model(), Isolation(timeout=2)) as ran:
-        for count in (10, 2**40, 20):
-            try:
-                assert ran(np.int64(count))[0] == count * (count - 1) // 2
-            except RunTimeoutError:
-                assert count == 2**40
+def test_one_run_that_has_no_end_costs_the_others_nothing() -> None:
+    with isolated_runs(total.to_model(), Isolation(timeout=2)) as run_each:
+        ten, late, five = run_each([[np.array(each)] for each in (10, 2**40, 5)])
+    assert (ten[0], five[0]) == (45, 10)
+    assert isinstance(late, RunTimeoutError)

@@ -48,7 +48,7 @@ from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_g
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.model_calls import ModelCalls, form_of, of_arrays
 from onnxsmith.graphs.model_inputs import Port as Port
-from onnxsmith.graphs.model_runtime import model_runtime
+from onnxsmith.graphs.model_runtime import RunEach, model_runtime
 from onnxsmith.graphs.model_text import text_of
 from onnxsmith.graphs.node_counts import node_count, operators_in
 from onnxsmith.graphs.origins import origin_of
@@ -363,8 +363,11 @@ class Model:
         if limits is None:
             return self(*inputs, **named)
         check_outside_graphs()
-        with isolated_runs(self, limits) as run:
-            outputs = run(*inputs, **named)
+        model, feeds = self._bind(inputs, named)
+        with isolated_runs(model, limits) as run_each:
+            (outputs,) = run_each([feeds])
+        if isinstance(outputs, OnnxsmithError):
+            raise outputs
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _is_by_name(self, given: object) -> bool:
@@ -604,23 +607,15 @@ def _unpickled_raw(content: bytes, place: Path | None) -> Model:
 
 
 @contextlib.contextmanager
-def isolated_runs(model: Model, limits: Isolation) -> Generator[Callable[..., list[RunValue]]]:
-    """Runs of a model in a child process, within limits and in one session; inputs are given as in a call."""
-    opened: dict[Model, Run] = {}
-    with contextlib.ExitStack() as stack:
-
-        def run(*inputs: Any, **named: Any) -> list[RunValue]:
-            asked, feeds = model._bind(inputs, named)  # pyright: ignore[reportPrivateUsage]  # as below
-            if asked not in opened:  # given optional inputs, it is another model
-                names, find_node = [port.name for port in asked.inputs], asked._find_node()  # pyright: ignore[reportPrivateUsage]
-                entered = model_runtime().isolated(asked.handed_over(), names, limits, find_node)
-                opened[asked] = stack.enter_context(entered)
-            try:
-                return opened[asked](feeds)
-            except (OperatorFailedError, NotRunnableError) as error:
-                raise asked._diagnosed(error, feeds) from error.__cause__  # pyright: ignore[reportPrivateUsage]
-
-        yield run
+def isolated_runs(model: Model, limits: Isolation) -> Generator[RunEach]:
+    """Runs of a model in a child process, within limits and in one session, on inputs as `bound` gives them."""
+    names, find_node = [port.name for port in model.inputs], model._find_node()  # pyright: ignore[reportPrivateUsage]
+    with model_runtime().isolated(model.handed_over(), names, limits, find_node) as run_each:
+        diagnosed_as = model._diagnosed  # pyright: ignore[reportPrivateUsage]
+        yield lambda many: [
+            diagnosed_as(each, feeds) if isinstance(each, OperatorFailedError | NotRunnableError) else each
+            for each, feeds in zip(run_each(many), many, strict=True)
+        ]
 
 
 def bound(model: Model, inputs: Mapping[str, Any] | Sequence[Any]) -> tuple[Model, list[RunValue]]:

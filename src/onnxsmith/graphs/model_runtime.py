@@ -23,6 +23,10 @@ FindNode: TypeAlias = Callable[[str], Span | None]
 Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
 
 
+#: Runs a model on several inputs, one after the other: the outputs of each run, or the error that it would raise.
+RunEach: TypeAlias = Callable[[Sequence[Sequence[RunValue]]], "list[list[RunValue] | OnnxsmithError]"]
+
+
 class ModelRuntime(Protocol):
     """Runs models on inputs in the order of the model's own, and gives all outputs.
 
@@ -36,7 +40,7 @@ class ModelRuntime(Protocol):
 
     def isolated(
         self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
-    ) -> AbstractContextManager[Run]:
+    ) -> AbstractContextManager[RunEach]:
         """Runs in a child process, on inputs of these names."""
         ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
@@ -22,7 +22,7 @@ from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.edits import Edit, NodeNote
 from onnxsmith.graphs.identity import is_random
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model import Model, isolated_runs
+from onnxsmith.graphs.model import Model, bound, isolated_runs
 from onnxsmith.graphs.report import PassedModel
 from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.trial_inputs import Trial, Values, compared_constants, further_trials, trials
@@ -40,13 +40,15 @@ _LONGEST_REASON = 300
 _MOST_SECONDS = 300.0
 #: The time for the model that was made of one that ended in time; ten times slower is a difference, too.
 _MOST_SECONDS_AFTER = 10 * _MOST_SECONDS
-#: A model that takes longer, with what it takes to load it, is run on the first inputs alone.
+#: A model that takes longer is run on the first inputs alone.
 _MOST_SECONDS_FOR_MORE = 1.0
 #: The numbers that models are compared on, besides ordinary ones.
 _ALLOWED = (Values.SMALL, Values.EDGES, Values.HUGE, Values.NOT_FINITE)
 
 #: Inputs by name, and the outputs of a model for them.
 _Run: TypeAlias = tuple[Mapping[str, RunValue], list[RunValue]]
+#: Runs a model on several inputs by name.
+_RunEach: TypeAlias = Callable[[Sequence[Mapping[str, RunValue]]], "list[list[RunValue] | OnnxsmithError]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +100,18 @@ def verdict_on(before: Model, after: Model, given: GivenInputs | None = None) ->
     if isinstance(runs, str):
         return Verdict(None, f"not verified: the model cannot run as it was: {runs}")
     note = ""
-    with isolated_runs(after, Isolation(timeout=_MOST_SECONDS_AFTER)) as run:
-        for inputs, wanted in runs:
-            try:
-                found = run(**inputs)
-            except OnnxsmithError as error:
-                reason = clipped(error.message, _LONGEST_REASON)
-                if inputs is runs[0][0] or not _has_no_elements(inputs):
-                    return Verdict(False, f"it cannot run any more: {reason}")
-                note = f"; without elements it cannot run any more: {reason}"  # some kernels refuse that
-                continue
-            difference = _difference(before, wanted, found)
-            if difference is not None:
-                return Verdict(False, difference)
+    with _opened(after, runs[0][0], _MOST_SECONDS_AFTER) as run_each:
+        every = run_each([inputs for inputs, _ in runs])
+    for (inputs, wanted), found in zip(runs, every, strict=True):
+        if isinstance(found, OnnxsmithError):
+            reason = clipped(found.message, _LONGEST_REASON)
+            if inputs is runs[0][0] or not _has_no_elements(inputs):
+                return Verdict(False, f"it cannot run any more: {reason}")
+            note = f"; without elements it cannot run any more: {reason}"  # some kernels refuse that
+            continue
+        difference = _difference(before, wanted, found)
+        if difference is not None:
+            return Verdict(False, difference)
     arrays = {name: each for name, each in runs[0][0].items() if isinstance(each, np.ndarray)}
     shapes = ", ".join(f"{name} {list(each.shape)}" for name, each in arrays.items())
     told = f"equal results for {shapes}" if shapes else "equal results"
@@ -124,22 +125,60 @@ def _has_no_elements(inputs: Mapping[str, RunValue]) -> bool:
 def _runs(model: Model, given: GivenInputs | None) -> list[_Run] | str:
     """Inputs, those that are given or else some to try, with the results of the model; in words why there are none."""
     reason = "there are no inputs to try it with"
-    with isolated_runs(model, Isolation(timeout=_MOST_SECONDS)) as run:
-        for trial in _tried(model, given):
+    by_name = None if given is None else _by_name(model, given)
+    with _opened(model, by_name or {}, _MOST_SECONDS) as run_each:
+        for trial in trials(model.inputs) if by_name is None else [Trial(by_name)]:
             begun = time.perf_counter()
-            try:
-                found: list[_Run] = [(trial.inputs, run(**trial.inputs))]
-            except OnnxsmithError as error:
-                reason = clipped(error.message, _LONGEST_REASON)
+            (first,) = run_each([trial.inputs])
+            if isinstance(first, OnnxsmithError):
+                reason = clipped(first.message, _LONGEST_REASON)
                 continue
-            if given is None and time.perf_counter() - begun <= _MOST_SECONDS_FOR_MORE:
-                for inputs in further_trials(
-                    model.inputs, trial, _ALLOWED, compared_constants(_nodes(model))
-                ):
-                    with contextlib.suppress(OnnxsmithError):  # it does not run on all that can be tried
-                        found.append((inputs, run(**inputs)))
+            found: list[_Run] = [(trial.inputs, first)]
+            if by_name is None and _is_quick(run_each, trial.inputs, begun):
+                more = list(further_trials(model.inputs, trial, _ALLOWED, compared_constants(_nodes(model))))
+                pairs = zip(more, run_each(more), strict=True)
+                # It does not run on all that can be tried.
+                found += [(each, result) for each, result in pairs if not isinstance(result, OnnxsmithError)]
             return found
     return reason
+
+
+def _is_quick(run_each: _RunEach, inputs: Mapping[str, RunValue], begun: float) -> bool:
+    """True if a run, which began then, takes little time; one that had to start a process is done again."""
+    if time.perf_counter() - begun > _MOST_SECONDS_FOR_MORE:
+        begun = time.perf_counter()
+        run_each([inputs])
+    return time.perf_counter() - begun <= _MOST_SECONDS_FOR_MORE
+
+
+@contextlib.contextmanager
+def _opened(model: Model, inputs: Mapping[str, RunValue], seconds: float) -> Generator[_RunEach]:
+    """A session of a model in another process, for inputs of these names: a runtime that dies of it dies there."""
+
+    def fed(given: Mapping[str, RunValue]) -> list[RunValue] | OnnxsmithError:
+        try:
+            return bound(model, given)[1]
+        except OnnxsmithError as error:
+            return error
+
+    try:
+        asked = bound(model, inputs)[0] if inputs else model
+    except OnnxsmithError:
+        asked = model  # and the run says what is wrong
+    with isolated_runs(asked, Isolation(timeout=seconds)) as run_each:
+
+        def run(many: Sequence[Mapping[str, RunValue]]) -> list[list[RunValue] | OnnxsmithError]:
+            feeds = [fed(each) for each in many]
+            right = [each for each in feeds if not isinstance(each, OnnxsmithError)]
+            results = iter(run_each(right) if right else [])
+            return [each if isinstance(each, OnnxsmithError) else next(results) for each in feeds]
+
+        yield run
+
+
+def _by_name(model: Model, given: GivenInputs) -> Mapping[str, RunValue]:
+    names = [port.name for port in model.inputs]
+    return dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
 
 
 def _verified(after: Model, told: str) -> str:
@@ -255,8 +294,11 @@ def _first_apart(before: Model, after: Model, given: GivenInputs | None) -> ir.N
 def _names_apart(
     one: Model, other: Model, inputs: Mapping[str, RunValue], wanted: Sequence[RunValue]
 ) -> set[str]:
-    with isolated_runs(other, Isolation(timeout=_MOST_SECONDS_AFTER)) as run:
-        results = zip(one.outputs, wanted, run(**inputs), strict=True)
+    with _opened(other, inputs, _MOST_SECONDS_AFTER) as run_each:
+        (found,) = run_each([inputs])
+    if isinstance(found, OnnxsmithError):
+        raise found
+    results = zip(one.outputs, wanted, found, strict=True)
     return {port.name for port, left, right in results if compare(left, right, CONVERTED) is not None}
 
 
@@ -264,14 +306,6 @@ def _nodes(model: Model) -> Iterator[ir.Node]:
     held = read(model).ir
     for graph in (held.graph, *(function.graph for function in held.functions.values())):
         yield from graph.all_nodes()
-
-
-def _tried(model: Model, given: GivenInputs | None) -> Iterator[Trial]:
-    if given is None:
-        return trials(model.inputs)
-    names = [port.name for port in model.inputs]
-    by_name = dict(given) if isinstance(given, Mapping) else dict(zip(names, given, strict=True))
-    return iter([Trial(by_name)])
 
 
 def _difference(model: Model, wanted: Sequence[RunValue], found: Sequence[RunValue]) -> str | None:

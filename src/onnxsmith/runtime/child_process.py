@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import IO, BinaryIO, cast
 
-from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.runtime import frames
 from onnxsmith.runtime.frames import FrameError, Json, Message
 
@@ -198,28 +197,28 @@ _waiting_lock = threading.Lock()
 
 
 def first_answer(
-    header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
+    header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
 ) -> tuple[Child, Message | None]:
     """A process, the one that waits or a new one, and its answer."""
     with _waiting_lock:
         owner, child = _waiting.pop() if _waiting else (0, None)
     if child is not None and owner == os.getpid() and not child.is_outdated:
-        answer = _answer_of(child, header, buffers, limits)
+        answer = _answer_of(child, header, buffers, timeout)
         if answer is not None or child.has_started:
             return child, answer
     if child is not None and owner == os.getpid():
         child.close()  # the system ends it with the thread that started it, before it gets the message
     child = Child()
     child.start()
-    return child, _answer_of(child, header, buffers, limits)
+    return child, _answer_of(child, header, buffers, timeout)
 
 
 def _answer_of(
-    child: Child, header: Mapping[str, Json], buffers: Sequence[memoryview], limits: Isolation
+    child: Child, header: Mapping[str, Json], buffers: Sequence[memoryview], timeout: float | None
 ) -> Message | None:
     """The answer of a process, which an interrupt ends."""
     try:
-        return child.answer(header, buffers, limits.timeout)
+        return child.answer(header, buffers, timeout)
     except BaseException:
         child.close()
         raise

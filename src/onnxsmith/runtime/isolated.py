@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from typing import NoReturn, cast
+from typing import cast
 
 from onnxsmith import errors
 from onnxsmith.errors import (
@@ -23,8 +23,8 @@ from onnxsmith.errors import (
     RunTimeoutError,
 )
 from onnxsmith.graphs.isolation import Isolation, told_amount
-from onnxsmith.graphs.model_runtime import FindNode
-from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.model_runtime import FindNode, RunEach
+from onnxsmith.graphs.run_values import RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime import frames
 from onnxsmith.runtime.child_process import Child, first_answer, leave
@@ -64,11 +64,12 @@ _WINDOWS_CODES = {
 @contextlib.contextmanager
 def isolated_session(
     model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
-) -> Generator[Run]:
+) -> Generator[RunEach]:
     """Runs of a model in a child process, on inputs of these names, all in one session.
 
-    The limit of time is that of each run; the first includes what it takes to make the session. A run raises what it
-    would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError: the next run has another process.
+    The limit of time is that of each run; the first includes what it takes to make the session. The errors are those
+    that a run would raise here, and ProcessEndedError, RunTimeoutError or MemoryLimitError: after these the next run
+    has another process.
     """
     if limits.memory is not None and sys.platform != "linux":
         raise AttributeValueError(
@@ -78,31 +79,39 @@ def isolated_session(
         )
     child: Child | None = None
 
-    def run(inputs: Sequence[RunValue]) -> list[RunValue]:
+    def run_each(many: Sequence[Sequence[RunValue]]) -> list[list[RunValue] | OnnxsmithError]:
         nonlocal child
         header, buffers = _told(model, limits, current()) if child is None else ({}, [])
-        header["inputs"] = frames.encode(list(inputs), buffers)
+        header["inputs"] = [frames.encode(list(each), buffers) for each in many]
+        timeout = None if limits.timeout is None else limits.timeout * len(many)
         is_sound = False
         try:
             if child is None:
-                child, answer = first_answer(header, buffers, limits)
+                child, answer = first_answer(header, buffers, timeout)
             else:
-                answer = child.answer(header, buffers, limits.timeout)
+                answer = child.answer(header, buffers, timeout)
             if answer is None:
                 raise _ended(child, limits)
-            outputs = _outputs(answer, len(model.proto.graph.output))
-            is_sound = outputs is not None or not _is_out_of_memory(answer.header, limits)
-            return outputs if outputs is not None else _raise(answer.header, names, inputs, limits, find_node)
-        except (FrameError, RecursionError) as error:
+            told = _answers(answer, len(many))
+            is_sound = not any(_is_out_of_memory(each, limits) for each in told)
+            return [
+                _outputs(each, answer.buffers, len(model.proto.graph.output))
+                if "outputs" in each
+                else _error(each, names, inputs, limits, find_node)
+                for each, inputs in zip(told, many, strict=True)
+            ]
+        except (FrameError, RecursionError, OnnxsmithError) as error:
             is_sound = False
-            raise _nonsense(error) from None
+            failure = error if isinstance(error, OnnxsmithError) else _nonsense(error)
         finally:
             if child is not None and not is_sound:
                 child.close()
                 child = None
+        # One of them is at fault, and the others have their results.
+        return [failure] if len(many) == 1 else [each for inputs in many for each in run_each([inputs])]
 
     try:
-        yield run
+        yield run_each
     finally:
         if child is not None:
             leave(child)
@@ -129,45 +138,51 @@ def _told(
     return {"settings": told, "memory": limits.memory, "weights": weights}, buffers
 
 
-def _outputs(answer: Message, count: int) -> list[RunValue] | None:
-    """The outputs that an answer has; None if it says how the run failed."""
-    if "outputs" not in answer.header:
-        return None
-    outputs: object = frames.decode(answer.header["outputs"], answer.buffers)
+def _answers(answer: Message, count: int) -> list[dict[str, Json]]:
+    """The answers of a message, one for each run."""
+    told = answer.header.get("answers")
+    if not isinstance(told, list) or len(told) != count or not all(isinstance(each, dict) for each in told):
+        raise FrameError("this is no answer")
+    return cast("list[dict[str, Json]]", told)
+
+
+def _outputs(told: Mapping[str, Json], buffers: Sequence[memoryview], count: int) -> list[RunValue]:
+    """The outputs of a run."""
+    outputs: object = frames.decode(told["outputs"], buffers)
     if not isinstance(outputs, list) or len(cast("list[RunValue]", outputs)) != count:
         raise FrameError("these are not the outputs of the model")
     return cast("list[RunValue]", outputs)
 
 
-def _is_out_of_memory(header: Mapping[str, Json], limits: Isolation) -> bool:
-    told = header.get("reason", header.get("refused"))
-    return limits.memory is not None and any(each in str(told) for each in _NO_MEMORY)
+def _is_out_of_memory(told: Mapping[str, Json], limits: Isolation) -> bool:
+    reason = told.get("reason", told.get("refused"))
+    return limits.memory is not None and any(each in str(reason) for each in _NO_MEMORY)
 
 
-def _raise(
-    header: Mapping[str, Json],
+def _error(
+    told: Mapping[str, Json],
     names: Sequence[str],
     inputs: Sequence[RunValue],
     limits: Isolation,
     find_node: FindNode | None,
-) -> NoReturn:
-    """The error that the process ran into, as if it had happened here."""
-    if limits.memory is not None and _is_out_of_memory(header, limits):
-        raise _too_much_memory(limits.memory)
-    match header:
+) -> OnnxsmithError:
+    """The error that a run ran into, as if it had happened here."""
+    if limits.memory is not None and _is_out_of_memory(told, limits):
+        return _too_much_memory(limits.memory)
+    match told:
         case {"reason": str(reason)}:
-            match header.get("node"):
+            match told.get("node"):
                 case [str(operator), str(name)]:
                     node = FailedNode(operator=operator, name=name)
                 case _:
                     node = None
-            raise failed(names, inputs, node, reason, find_node)
-        case {"refused": str(told)}:
-            raise refused(told, find_node)
+            return failed(names, inputs, node, reason, find_node)
+        case {"refused": str(reason)}:
+            return refused(reason, find_node)
         case {"raised": str(name), "message": str(message), "help": None | str() as help}:
             kind = getattr(errors, name, None)
             if isinstance(kind, type) and issubclass(kind, OnnxsmithError):
-                raise kind(message, help=help)
+                return kind(message, help=help)
             raise FrameError(f"it raised {name!r}")
         case _:
             raise FrameError("this is no answer")

@@ -13,7 +13,7 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO, TypeAlias, cast
 
 import numpy as np
@@ -59,16 +59,27 @@ def _session_after(given: frames.Message, session: Run | None, answers: BinaryIO
         _write(answers, {"ready": True})
         return None
     buffers: list[memoryview] = []
+    many = cast("list[Json]", given.header["inputs"])
     try:
         if "settings" in given.header:
             session = _opened(given, answers)
         assert session is not None  # a message without a model comes after one that has it
-        inputs = cast("list[RunValue]", frames.decode(given.header["inputs"], given.buffers))
-        answer: dict[str, Json] = {"outputs": frames.encode(session(inputs), buffers)}
-    except (OnnxsmithError, MemoryError) as error:
-        answer, buffers = _failed(error), []
-    _write(answers, answer, buffers)
+        told: list[Json] = [_answer(session, each, given.buffers, buffers) for each in many]
+    except (OnnxsmithError, MemoryError) as error:  # of the model, on any inputs
+        told = [_failed(error) for _ in many]
+    _write(answers, {"answers": told}, buffers)
     return session
+
+
+def _answer(
+    session: Run, inputs: Json, given: Sequence[memoryview], buffers: list[memoryview]
+) -> dict[str, Json]:
+    """The result of a run, or how it failed."""
+    try:
+        outputs = session(cast("list[RunValue]", frames.decode(inputs, given)))
+        return {"outputs": frames.encode(outputs, buffers)}
+    except (OnnxsmithError, MemoryError) as error:
+        return _failed(error)
 
 
 def _opened(given: frames.Message, answers: BinaryIO) -> Run:
@@ -133,7 +144,7 @@ def _settings(told: dict[str, Json]) -> Settings:
     )
 
 
-def _model(header: Mapping[str, Json], buffers: frames.Sequence[memoryview]) -> SessionModel:
+def _model(header: Mapping[str, Json], buffers: Sequence[memoryview]) -> SessionModel:
     weights: dict[str, SessionWeight] = {}
     for name, place in cast("dict[str, list[str | int]]", header["weights"]).items():
         match place:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model_runtime import FindNode, Objection, register_model_runtime
+from onnxsmith.graphs.model_runtime import FindNode, Objection, RunEach, register_model_runtime
 from onnxsmith.graphs.run_values import Run
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.isolated import isolated_session
@@ -22,7 +22,7 @@ class Sessions:
 
     def isolated(
         self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None
-    ) -> AbstractContextManager[Run]:
+    ) -> AbstractContextManager[RunEach]:
         return isolated_session(model, names, limits, find_node)
 
     def faults(self, model: SessionModel) -> list[str]:

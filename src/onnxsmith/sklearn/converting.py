@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import PipelineError, boundary
+from onnxsmith.graphs.batches import row_count, rows_at
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.value import SymbolicTensor
 from onnxsmith.numpy import Array
@@ -17,7 +18,7 @@ from onnxsmith.sklearn.frames.signature import KEY, OUTPUT_NAMES, signature_of
 from onnxsmith.sklearn.frames.used import used_columns
 from onnxsmith.sklearn.library import of_sklearn
 from onnxsmith.sklearn.restoring.estimators import pipeline_metadata
-from onnxsmith.sklearn.rows import Rows, count_of, taken
+from onnxsmith.sklearn.rows import Rows
 from onnxsmith.sklearn.steps import noting_steps
 from onnxsmith.sklearn.values import Columns, Estimator, Fitted, Part, Result, Structured
 from onnxsmith.sklearn.verifying import ConversionReport
@@ -159,12 +160,12 @@ def refuse_unfitted(estimator: Fitted) -> None:
 
 def _refuse_data(estimator: Fitted, data: Rows, method: str) -> None:
     """Refuse data that the estimator itself does not take, with its own words."""
-    if not count_of(data):
+    if not row_count(data):
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            getattr(estimator, method)(taken(data, [0]))
+            getattr(estimator, method)(rows_at(data, [0]))
     except Exception as error:  # whatever an estimator says of data that it does not take
         raise PipelineError(
             f"the {type(estimator).__name__} itself does not take X: {error}",

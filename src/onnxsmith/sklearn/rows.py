@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
+from onnxsmith.graphs.batches import row_count, rows_at
 from onnxsmith.graphs.trial_inputs import SIDES, UNSEEN, beyond_float32, outside
 
 #: An array of numpy's, of any element type.
@@ -50,42 +51,21 @@ def _pandas_in(data: Rows) -> PandasFrame | None:
     return cast(PandasFrame, data) if hasattr(data, "iloc") and hasattr(data, "columns") else None
 
 
-def count_of(data: Rows) -> int:
-    """How many rows there are."""
-    if isinstance(data, Mapping):
-        return len(next(iter(cast("Mapping[str, Rows]", data).values())))
-    shape: Sequence[int] | None = getattr(data, "shape", None)
-    return len(data) if shape is None else int(shape[0])
-
-
-def taken(data: Rows, places: Sequence[int]) -> Rows:
-    """The rows at places, in what the data are in."""
-    if isinstance(data, Mapping):
-        return {name: taken(each, places) for name, each in cast("Mapping[str, Rows]", data).items()}
-    if hasattr(data, "iloc"):  # a frame of pandas, or one column of it
-        return cast(PandasFrame, data).iloc[list(places)]
-    if isinstance(data, list | tuple):
-        rows = cast("list[Any]", data)
-        return [rows[each] for each in places]
-    array = array_in(data)
-    return data[list(places)] if array is None else array[np.asarray(places, dtype=np.int64)]
-
-
 def variants(data: Rows) -> Iterator[tuple[str, Rows]]:
     """The data, none, one and twice as many rows and one, and rows with what estimators treat in ways of their own.
 
     Among these are rows beyond the data: estimators extrapolate in ways of their own.
     """
-    count = count_of(data)
+    count = row_count(data)
     size = min(count, MOST)
     every = [k * count // size for k in range(size)]
-    yield "X", taken(data, every)
-    yield "no rows", taken(data, [])
+    yield "X", rows_at(data, every)
+    yield "no rows", rows_at(data, [])
     if not count:
         return
-    yield "one row", taken(data, every[:1])
-    yield f"{2 * len(every) + 1} rows", taken(data, [*every, *every, every[0]])
-    few = taken(data, every[:16])
+    yield "one row", rows_at(data, every[:1])
+    yield f"{2 * len(every) + 1} rows", rows_at(data, [*every, *every, every[0]])
+    few = rows_at(data, every[:16])
     yield from _with_missing(few)
     yield from _with_unseen(few)
     yield from _with_large(few)

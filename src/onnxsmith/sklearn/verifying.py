@@ -14,10 +14,11 @@ import numpy as np
 
 from onnxsmith.errors import OnnxsmithError, VerificationError
 from onnxsmith.graphs.agreement import CONVERTED, Tolerance, disagreeing, gap, largest_of
+from onnxsmith.graphs.batches import row_count, rows_at
 from onnxsmith.graphs.model import Model
 from onnxsmith.runtime.frames import Json
 from onnxsmith.sklearn.frames.signature import read_signature
-from onnxsmith.sklearn.rows import Elements, Rows, array_in, count_of, taken, variants
+from onnxsmith.sklearn.rows import Elements, Rows, array_in, variants
 from onnxsmith.sklearn.thresholds import rows_at_thresholds
 from onnxsmith.sklearn.values import Estimator, Fitted
 from onnxsmith.types.dtypes import DType
@@ -262,10 +263,10 @@ def _reason(pipeline: Fitted, data: Rows, row: int, wanted: Elements, found: Ele
     """How near the pipeline itself was to another label, or how far the numbers are apart."""
     if is_of_numbers(np.asarray(wanted)):
         return f"they are {gap(np.asarray(wanted), np.asarray(found)).absolute:.3g} apart"
-    one = taken(data, [row])
+    one = rows_at(data, [row])
     for method in ("decision_function", "predict_proba"):
         scores = _given_by_pipeline(pipeline, method, one) if hasattr(pipeline, method) else ""
-        if isinstance(scores, str) or count_of(scores) != 1:
+        if isinstance(scores, str) or row_count(scores) != 1:
             continue
         flat = np.sort(scores.ravel().astype(np.float64))
         margin = float(flat[-1] - flat[-2]) if flat.size > 1 else float(abs(flat[0]))

@@ -333,3 +333,38 @@ def test_completion_shows_the_methods_that_the_model_has() -> None:
     model = onnxsmith.sklearn.convert(LogisticRegression().fit(features, labels), features)
     assert {"predict", "predict_proba"} <= set(dir(model))
     assert not {"transform", "decision_function"} & set(dir(model))
+
+
+def test_batch_by_batch(fitted, tmp_path) -> None:
+    model = onnxsmith.sklearn.convert(fitted, FRAME)
+    wanted = fitted.predict(FRAME).tolist()
+    path = tmp_path / "rows.parquet"
+    frame = pl.DataFrame(COLUMNS)
+    frame.write_parquet(path)
+    sources: list[Any] = [
+        (FRAME.iloc[[k]] for k in range(len(FRAME))),
+        iter([FRAME.iloc[:2], FRAME.iloc[2:]]),
+        iter([frame[:4], FRAME.iloc[4:], frame[:0]]),
+        frame.lazy(),
+        path,
+        str(path),
+    ]
+    for source in sources:
+        assert model.predict(source).tolist() == wanted, source
+    assert model.predict_proba(iter([FRAME, FRAME])).shape == (2 * len(FRAME), 2)
+    with pytest.raises(PipelineError, match="X has no batches"):
+        model.predict(iter([]))
+
+
+def test_batches_of_a_loader() -> None:
+    torch = pytest.importorskip("torch")
+    rows = np.arange(12.0).reshape(6, 2)
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, Y)
+    model = onnxsmith.sklearn.convert(fitted, rows)
+    x = torch.from_numpy(rows)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=4)
+    assert model.predict(loader).tolist() == fitted.predict(rows).tolist()
+    assert model.predict(x).tolist() == fitted.predict(rows).tolist()
+    with_labels = torch.utils.data.TensorDataset(x, torch.zeros(6))
+    with pytest.raises(ModelInputError, match="a batch has 2 arrays, and the model 1 input: X"):
+        model.predict(with_labels)

@@ -1523,6 +1523,9 @@ class Model:
     def predict(self, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
         """The predictions of the pipeline for the rows of `X`: a data frame, an array, or a list of texts.
 
+        `X` may also be a parquet file, a table or dataset of Arrow, a `DataLoader`, or any iterator of these: the model
+        runs on one batch after the other.
+
         >>> import numpy as np
         >>> import onnxsmith
         >>> from sklearn.linear_model import LogisticRegression

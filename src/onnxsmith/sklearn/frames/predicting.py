@@ -1,7 +1,7 @@
 """`predict`, `predict_proba`, `decision_function` and `transform` of a model that came from scikit-learn.
 
-They take what the pipeline took, such as a data frame with columns in any order. They need neither scikit-learn nor the
-library that the frame comes from: a model that is loaded from a file has them, too.
+They take what the pipeline took, such as a data frame with columns in any order, at once or batch by batch. They need
+neither scikit-learn nor the library that the frame comes from: a model that is loaded from a file has them, too.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from onnxsmith.errors import PipelineError
+from onnxsmith.graphs.batches import Batches
 from onnxsmith.graphs.model import Model
 from onnxsmith.sklearn.frames.signature import Signature, read_signature
-from onnxsmith.sklearn.rows import Rows
+from onnxsmith.sklearn.rows import Elements, Rows
 
 
 def signature(model: Model) -> Signature:
@@ -32,6 +33,9 @@ def signature(model: Model) -> Signature:
 
 def predict(model: Model, X: Rows) -> np.ndarray[Any, np.dtype[Any]]:
     """The predictions of the pipeline for the rows of `X`: a data frame, an array, or a list of texts.
+
+    `X` may also be a parquet file, a table or dataset of Arrow, a `DataLoader`, or any iterator of these: the model
+    runs on one batch after the other.
 
     >>> import numpy as np
     >>> import onnxsmith
@@ -95,7 +99,12 @@ def _result(model: Model, method: str, data: Rows) -> np.ndarray[Any, np.dtype[A
             f"the model has no output for {method}, but for {', '.join(outputs) or 'nothing'}",
             help=f"convert(pipeline, X, outputs=[{method!r}])",
         ).locate_at_caller()
-    feeds = said.feeds(data)
-    results: Any = model(*feeds)
     names = [each.name for each in model.outputs]
-    return results if len(names) == 1 else results[names.index(outputs[method])]
+    place = names.index(outputs[method])
+    found: list[Elements] = []
+    for rows in Batches(data).pieces(said.names):
+        results: Any = model(*said.feeds(rows))
+        found.append(results if len(names) == 1 else results[place])
+    if not found:
+        raise PipelineError("X has no batches", help="give at least one, of no rows").locate_at_caller()
+    return found[0] if len(found) == 1 else np.concatenate(found)
