@@ -38,7 +38,8 @@ def test_factors_multiply_to_the_matrix(a: Any) -> None:
 @pytest.mark.parametrize("a", [REAL, COMPLEX])
 def test_systems_by_factors(a: Any, adjoint: bool) -> None:
     def solved(z: Any, b: Any) -> Any:
-        factors, pivots, _, _ = lu.factored(z)
+        factors, given, _, _ = lu.factored(z)
+        pivots: Any = given
         return lu.solved_with(factors, pivots + np.int64(1), b, adjoint=adjoint)
 
     b = RIGHT.astype(a.dtype)
