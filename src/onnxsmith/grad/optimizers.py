@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
+import numpy as np
+
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.errors import AttributeTypeError, AttributeValueError, boundary
 from onnxsmith.grad.checks import check_flags, check_numbers, check_share
@@ -110,8 +112,8 @@ def adam(
         mean = kept[0] * first + g * (1.0 - first)
         square = kept[1] * second + g * g * (1.0 - second)
         count = op.Cast(step, to=weight.dtype)
-        corrected = op.Sqrt(square / (1.0 - op.Pow(op.Cast(second, to=weight.dtype), count))) + eps
-        scale = rate / (1.0 - op.Pow(op.Cast(first, to=weight.dtype), count))
+        corrected = op.Sqrt(square / (1.0 - op.Pow(op.Cast(np.float64(second), to=weight.dtype), count))) + eps
+        scale = rate / (1.0 - op.Pow(op.Cast(np.float64(first), to=weight.dtype), count))
         return weight - mean * scale / corrected, [mean, square]
 
     return Optimizer(_number(lr), ("mean", "square"), True, update)

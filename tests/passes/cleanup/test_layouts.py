@@ -33,6 +33,12 @@ CASES = {
         "a = Concat<axis=2>(x, x) y = Concat<axis=-1>(a, x)",
         ["Concat"],
     ),
+    "a shape that is known but for one size": (
+        "float[M, 4] y",
+        "k = Constant<value_ints=[4]>() n = Size(x) s = Constant<value_ints=[1]>() m = Reshape(n, s)"
+        " r = Div(m, k) t = Concat<axis=0>(r, k) y = Reshape(x, t)",
+        ["Reshape"],
+    ),
     "slices of two axes": (
         "float[N, 1, 2] y",
         "o = Constant<value_ints=[1]>() t = Constant<value_ints=[2]>() z = Constant<value_ints=[0]>()"
