@@ -138,7 +138,7 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 class Gradient(Specialised[KeptCall]):
     """A function that gives the gradient of another one; `grad` and the like make it."""
 
-    form_of = operator.attrgetter("dtype", "shape")
+    _form_of = operator.attrgetter("dtype", "shape")
 
     def __init__(
         self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False

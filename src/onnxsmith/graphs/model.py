@@ -46,7 +46,7 @@ from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import Isolation, check_options, isolation
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.model_calls import ModelCalls, checking, explaining, form_of, of_arrays, refusing
+from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import model_runtime
 from onnxsmith.graphs.model_text import text_of
@@ -425,9 +425,7 @@ class Model:
         return self._calls.sessions.get_or_make(CHOICE.get(), self._make_session)
 
     def _make_session(self) -> Run:
-        return explaining(
-            model_runtime().load(self.handed_over(), self._find_node(), self._objection), self._diagnosed
-        )
+        return model_runtime().load(self.handed_over(), self._find_node(), self._objection, self._diagnosed)
 
     def _diagnosed(
         self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]

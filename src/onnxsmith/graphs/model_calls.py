@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 
 from onnxsmith.core.call_cache import CHOICE, CallCache, are_arrays
-from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
+from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs import model_inputs, size_conditions
 from onnxsmith.graphs.model_inputs import Port
+from onnxsmith.graphs.model_runtime import Explain
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.types.dtypes import in_own_byte_order
@@ -24,8 +25,6 @@ from onnxsmith.types.dtypes import in_own_byte_order
 _MOST_CHOICES = 8
 _MOST_FORMS = 256
 
-#: The error to raise for one that a session raised on inputs.
-Diagnose: TypeAlias = "Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]"
 #: What decides whether a model takes an array.
 form_of: Callable[[Any], tuple[np.dtype[Any], tuple[int, ...]]] = operator.attrgetter("dtype", "shape")
 
@@ -77,23 +76,11 @@ def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:
     return call
 
 
-def explaining(run: Run, diagnosed: Diagnose) -> Run:
-    """A session whose failures say what is wrong with the model or its inputs."""
-
-    def run_or_say_why(feeds: Sequence[RunValue]) -> list[RunValue]:
-        try:
-            return run(feeds)
-        except OperatorFailedError as error:
-            raise diagnosed(error, feeds) from error.__cause__
-
-    return run_or_say_why
-
-
-def refusing(error: NotRunnableError, diagnosed: Diagnose) -> Run:
+def refusing(error: NotRunnableError, explain: Explain) -> Run:
     """Says, on the inputs, why the model cannot run."""
 
     def refuse(feeds: Sequence[RunValue]) -> list[RunValue]:
-        raise diagnosed(error, feeds)
+        raise explain(error, feeds)
 
     return refuse
 

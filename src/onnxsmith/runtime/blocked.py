@@ -37,8 +37,9 @@ class Chain:
         """Run it as `run` does, on large arrays block by block, in so many threads."""
 
         def run_blocked(inputs: Sequence[RunValue]) -> list[RunValue]:
+            least = 2 * _BLOCK_BYTES
             for each in inputs:  # small ones are most calls
-                if getattr(each, "nbytes", 0) >= 2 * _BLOCK_BYTES:
+                if getattr(each, "nbytes", 0) >= least:
                     break
             else:
                 return run(inputs)

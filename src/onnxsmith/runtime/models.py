@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model_runtime import FindNode, Objection, register_model_runtime
+from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection, register_model_runtime
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.isolated import run_isolated
@@ -16,8 +16,10 @@ from onnxsmith.runtime.plain_files import faults
 class Sessions:
     """Loads and runs models on the engines of this package."""
 
-    def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
-        return load_session(model, find_node=find_node, objection=objection).run
+    def load(
+        self, model: SessionModel, find_node: FindNode | None, objection: Objection | None, explain: Explain
+    ) -> Run:
+        return load_session(model, find_node=find_node, objection=objection, explain=explain).run
 
     def run_isolated(
         self,

@@ -49,7 +49,7 @@ class _Made(NamedTuple):
 class Jitted(StandsFor, MakesModels, Specialised[_Made]):
     """A function that `jit` has wrapped."""
 
-    form_of = operator.attrgetter("dtype", "ndim", "flags.c_contiguous")
+    _form_of = operator.attrgetter("dtype", "ndim", "flags.c_contiguous")
 
     def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:
         super().__init__()

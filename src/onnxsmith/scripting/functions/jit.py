@@ -41,7 +41,7 @@ class _JitCall(NamedTuple):
 class Jit(Specialised[Model]):
     """Runs a script as a model; `jit(f)` makes one."""
 
-    form_of = operator.attrgetter("dtype", "ndim")
+    _form_of = operator.attrgetter("dtype", "ndim")
 
     def __init__(self, script: ScriptDefinition) -> None:
         super().__init__()

@@ -33,6 +33,9 @@ _INT64 = range(-(1 << 63), 1 << 63)
 class Watch(Protocol):
     """The objects around a function, as they were."""
 
+    #: Each says if one of them has changed since.
+    checks: Sequence[Callable[[], bool]]
+
     def changed(self) -> str | None:
         """The name of what has changed since; None where nothing has."""
         ...
@@ -77,7 +80,7 @@ class Specialised(HoldsFunction, Generic[MadeT]):
     """The base of callables that run a function as models."""
 
     #: What the arrays of two calls have in common that run the same model.
-    form_of: ClassVar[operator.attrgetter[tuple[Hashable, ...]]]
+    _form_of: ClassVar[operator.attrgetter[tuple[Hashable, ...]]]
 
     def __init__(self) -> None:
         #: By the choice of a runtime and the forms of the arrays.
@@ -93,11 +96,13 @@ class Specialised(HoldsFunction, Generic[MadeT]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            outside = self._outside
-            if outside is not None and outside.changed() is not None:
-                self._look_outside()
+            if self._outside is not None:
+                for is_changed in self._outside.checks:
+                    if is_changed():
+                        self._look_outside()
+                        break
             if not kwargs and are_arrays(map(type, args)):
-                call = self._find((CHOICE.get(), *map(self.form_of, args)))
+                call = self._find((CHOICE.get(), *map(self._form_of, args)))
                 if call is not None:
                     return call(args)
             return self._general(args, kwargs)
@@ -130,4 +135,4 @@ class Specialised(HoldsFunction, Generic[MadeT]):
         if are_arrays(map(type, args)) and all(
             each.dtype.isnative and not each.dtype.hasobject for each in args
         ):
-            self._arrays_calls.put((CHOICE.get(), *map(self.form_of, args)), call)
+            self._arrays_calls.put((CHOICE.get(), *map(self._form_of, args)), call)
