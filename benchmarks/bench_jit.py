@@ -56,7 +56,7 @@ def run(context: Context) -> list[Row]:
     x = np.arange(1, 5).astype(np.float32)
     jitted, model = xp.jit(numpys_ten), ten.to_model()
     calls = (
-        ("xp.jit, ten operators", functools.partial(jitted, x, x), 1.0),
+        ("xp.jit, ten operators", functools.partial(jitted, x, x), 1.2),
         ("Model(...), ten operators", functools.partial(model, x, x), 1.15),
         ("Model.runner(), ten operators", functools.partial(model.runner(), [x, x]), 1.0),
     )

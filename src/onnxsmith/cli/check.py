@@ -79,7 +79,9 @@ def _check(file: str, options: argparse.Namespace, told: list[str]) -> tuple[lis
                 _check_file(file, model)
         if options.runtime:
             # Not model.runner(): a model that is refused says so when it runs, on its inputs.
-            model_runtime().load(model.handed_over(), None, lambda refusal, feeds: None)
+            model_runtime().load(
+                model.handed_over(), None, lambda refusal, feeds: None, lambda error, feeds: error
+            )
     except OnnxsmithError as error:
         return [], [error]
     return [], []

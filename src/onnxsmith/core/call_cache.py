@@ -10,14 +10,20 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 V = TypeVar("V")
 
 #: How models run in this context (runtime, providers, threads); None where nobody chose, which is what costs least.
 CHOICE: ContextVar[Hashable | None] = ContextVar("onnxsmith_choice_of_runtime", default=None)
+
+#: True if these classes are numpy's arrays alone, whose element types, ranks and shapes are plain facts: of other
+#: objects a look at them may compute something.
+are_arrays: Callable[[Iterable[type]], bool] = frozenset({np.ndarray}).issuperset
 
 _caches: weakref.WeakSet[CallCache[Any]] = weakref.WeakSet()
 
@@ -87,6 +93,11 @@ class CallCache(Generic[V]):
             with self._lock:
                 self._building.pop(key, None)
         return value
+
+    def values(self) -> list[V]:
+        """All entries, those that `get` was asked for last at the end."""
+        with self._lock:
+            return list(self._entries.values())
 
     def renew_locks(self) -> None:
         """After a fork: another thread may have held the locks, and is not there to let them go."""

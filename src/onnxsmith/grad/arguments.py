@@ -13,7 +13,7 @@ import enum
 import functools
 import types
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -26,13 +26,21 @@ from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Value
 from onnxsmith.diagnostics import described_type
-from onnxsmith.errors import CallError, InputTypeError, NotDifferentiableError, OutOfBoundsError
+from onnxsmith.errors import (
+    CallError,
+    InputTypeError,
+    NotDifferentiableError,
+    OnnxsmithError,
+    OutOfBoundsError,
+)
 from onnxsmith.grad.binding import Bound
 from onnxsmith.grad.results import taken_apart
-from onnxsmith.graphs.model import Model, bound
+from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.schema.promote import Place, given_array, is_literal
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.eager_call import check_names, input_argument
+from onnxsmith.scripting.functions.specialised import Numbers
 from onnxsmith.scripting.staging.option_keys import bounds_of, option_key
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.tracing.model_maker import Known, MakesModels
@@ -46,7 +54,6 @@ Role: TypeAlias = Literal["array", "scalar", "number", "option"]
 Casts: TypeAlias = "dict[int, tuple[DType, ...]]"
 
 _PYTHONS: dict[str, type] = {"bool": bool, "int": int, "float": float}
-_INT64 = range(-(1 << 63), 1 << 63)
 #: What stands for no type of an input where types are given.
 _NO_TYPES = (bool, str, bytes, slice, range, types.NoneType, types.EllipsisType)
 #: Of these an object never changes.
@@ -87,23 +94,6 @@ class Argument:
     def may_be_option(self) -> bool:
         """True if a model can be made for its value."""
         return self.role == "number" or isinstance(self.value, np.generic)
-
-
-@dataclass(slots=True)
-class Numbers:
-    """The numbers that a function has been given: which are inputs, and which it must know."""
-
-    seen: dict[str, int] = field(default_factory=dict[str, int])
-    inputs: set[str] = field(default_factory=set[str])
-    needed: set[str] = field(default_factory=set[str])
-
-    def is_input(self, name: str, value: int) -> bool:
-        """True if a whole number is an input: from its second value on, if the function does not need it."""
-        if name in self.needed or value not in _INT64:
-            return False
-        if self.seen.setdefault(name, value) != value:
-            self.inputs.add(name)
-        return name in self.inputs
 
 
 def _is_unchanging(value: object) -> bool:
@@ -254,7 +244,7 @@ def input_arrays(function: Callable[..., Any], arguments: Sequence[Argument]) ->
     Models and scripts refuse what they refuse in a call.
     """
     if isinstance(function, Model):
-        return [np.asarray(each) for each in bound(function, [each.value for each in arguments])[1]]
+        return [np.asarray(each) for each in bound_to(function, [each.value for each in arguments])[1]]
     if isinstance(function, ScriptDefinition):
         return _of_script(function, arguments)
     return [_array(each) for each in arguments if each.role != "option"]
@@ -369,3 +359,32 @@ def refuse_lost(arguments: Sequence[Argument], casts: Casts, shown: str) -> None
         argument = arguments[position]
         for dtype in dtypes:
             given_array(argument.value, dtype, Place(shown, f"'{argument.name}'"))
+
+
+def numpys_model(
+    function: MakesModels, bound: Bound, arguments: Sequence[Argument], kinds: Sequence[AnyValueType]
+) -> Model:
+    """The model of numpy code: for these sizes, or for any where the code is such that only a `Loop` can run it."""
+
+    def made(types: Sequence[AnyValueType]) -> Model:
+        args, kwargs = bound.handed(types_of(arguments, types))
+        return function.model_for(args, kwargs)
+
+    try:
+        return made(kinds)
+    except OnnxsmithError:
+        opened = [_with_open_sizes(kind, position) for position, kind in enumerate(kinds)]
+        if opened == list(kinds):
+            raise
+        try:
+            return made(opened)
+        except OnnxsmithError:
+            pass  # what is wrong at these sizes is what the caller has met
+        raise
+
+
+def _with_open_sizes(kind: AnyValueType, position: int) -> AnyValueType:
+    """The type of an argument with a name for each of its sizes."""
+    if not isinstance(kind, TensorType) or not kind.shape:
+        return kind
+    return TensorType(kind.dtype, tuple(f"N{position}_{axis}" for axis in range(len(kind.shape))))

@@ -7,9 +7,11 @@ where a graph is being made, it becomes a part of that.
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
+from onnxsmith.core.call_cache import CallCache
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER, holds_tensor, tensors_of_arrays
 from onnxsmith.core.target import ACTIVE, RecordingTarget, recorded
 from onnxsmith.core.tensor import Tensor
@@ -28,32 +30,32 @@ from onnxsmith.errors import (
 from onnxsmith.grad.arguments import (
     Argument,
     Casts,
-    Numbers,
     arguments_of,
     dtype_of,
     in_graph,
     input_arrays,
+    numpys_model,
     of_types,
     refuse_lost,
     shown_name,
     traced_function,
     typed_array,
-    types_of,
 )
 from onnxsmith.grad.binding import Bound, bind, signature_of
 from onnxsmith.grad.checks import check_flags, refuse_twice
-from onnxsmith.grad.kept import LIMIT, Kept, KeptCall
+from onnxsmith.grad.kept import KeptCall, open_types
 from onnxsmith.grad.models import differentiated, in_new_opset
+from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.grad.results import check_form, cotangents_of, put_together
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.captured import AROUND, Captures
 from onnxsmith.graphs.model import Model
-from onnxsmith.graphs.model import bound as bound_inputs
+from onnxsmith.graphs.model import bound as bound_to
 from onnxsmith.schema.promote import Place
 from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.functions.export import make_model
+from onnxsmith.scripting.functions.specialised import LIMIT, ArraysCall, Specialised, Watch
 from onnxsmith.scripting.staging.outside import Outside
-from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Slot, parts, unflatten
 from onnxsmith.tracing.model_maker import MakesModels
@@ -133,8 +135,10 @@ def jvp(function: Callable[..., Any], wrt: Wrt = 0) -> Gradient:
 
 
 @shown_as("gradient")
-class Gradient(HoldsFunction):
+class Gradient(Specialised[KeptCall]):
     """A function that gives the gradient of another one; `grad` and the like make it."""
+
+    _form_of = operator.attrgetter("dtype", "shape")
 
     def __init__(
         self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False
@@ -145,6 +149,7 @@ class Gradient(HoldsFunction):
                 help=f"{mode}(lambda x: (x * x).sum())",
             )
         check_flags(keep_nested_loops=keeps_nested)
+        super().__init__()
         self._function = function
         self._mode: _Mode = mode
         self._keeps_nested = keeps_nested
@@ -156,9 +161,8 @@ class Gradient(HoldsFunction):
             raise AttributeTypeError(
                 f"wrt names arguments by position or name, and not {wrt!r}", culprit=("attribute", "wrt")
             )
-        #: The numbers of past calls, and what is kept for each choice of options.
-        self._numbers = Numbers()
-        self._kept: dict[tuple[Hashable, ...], Kept] = {}
+        #: The sizes that arguments have had, by options, element types and ranks.
+        self._sizes: CallCache[OpenSizes] = CallCache(LIMIT)
         self.__name__ = f"{mode}_of_{getattr(function, '__name__', 'model')}"
         self.__doc__ = f"{mode} of {function!r}"
         self._signature = signature_of(function)
@@ -169,12 +173,25 @@ class Gradient(HoldsFunction):
         """The function that it is the gradient of."""
         return self._function
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        wrt = self._wrt[0] if self._is_single else self._wrt
+        return _unpickled, (self._function, wrt, self._mode, self._keeps_nested)  # the models are made anew
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Load what was pickled before there was `__reduce__`: all attributes, with a cache that was empty."""
+        wrt = state["_wrt"][0] if state["_is_single"] else state["_wrt"]
+        Gradient.__init__(self, state["_function"], wrt, state["_mode"], keeps_nested=state["_keeps_nested"])
+
     def __repr__(self) -> str:
         return f"<{self._mode} of {self._function!r}>"
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The gradient at these arguments: arrays, or tensors of a graph that is being made."""
+        return super().__call__(*args, **kwargs)
+
+    @boundary
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         cotangent = kwargs.get("cotangent")
         given = self._extra(kwargs)
         bound = bind(self._function, args, kwargs, self._signature)
@@ -191,13 +208,11 @@ class Gradient(HoldsFunction):
             if not loose or isinstance(self._function, Model | ScriptDefinition):
                 raise
             # Numbers that the function needs to know when its model is made are options.
-            before = set(self._numbers.needed)
-            self._numbers.needed |= loose
-            arguments = arguments_of(self._function, bound, wrt, self._numbers, self._mode)
             try:
-                made = self._on_arrays(bound, arguments, extra)
+                with self._numbers.known(loose, error.message):
+                    arguments = arguments_of(self._function, bound, wrt, self._numbers, self._mode)
+                    made = self._on_arrays(bound, arguments, extra)
             except OnnxsmithError:
-                self._numbers.needed = before  # they were not why
                 raise error from None
         call, arrays = made
         if self._mode == "vjp":
@@ -209,13 +224,34 @@ class Gradient(HoldsFunction):
             array = typed_array(each, dtype, open_place)
             is_number = dtype is not None and self._is_of_number(port.name, arguments)
             arrays.append(array.astype(dtype.numpy) if is_number and dtype is not None else array)
-        if call.run is None:
-            call.run = call.model.runner()
+        run = call.model.runner()
+        if not kwargs and not extra and not bound.has_containers and len(args) == len(arrays):
+            self._learn(args, self._on_such_arrays(call))
         try:
-            results = call.run(arrays)
+            results = run(arrays)
         except OnnxsmithError as error:
             raise self._of_the_call(bound, call.model, arrays, error) from None
         return self._result(call, bound, self._as_numbers(call, wrt, arguments, results))
+
+    def _on_such_arrays(self, call: KeptCall) -> ArraysCall:
+        """A call on arrays alone, of the element types and shapes that `call` has run on."""
+        run, count = call.model.native_runner(), call.value_count
+        has_value = self._mode == "value_and_grad"
+
+        def again(args: tuple[Any, ...]) -> Any:
+            active = ACTIVE.get()
+            is_old = call.options is not None and call.options.changed() is not None
+            if is_old or (active is not None and active.recording is not None):
+                return self._general(args, {})
+            try:
+                results = run(args)
+            except OnnxsmithError as error:
+                bound = bind(self._function, args, {}, self._signature)
+                raise self._of_the_call(bound, call.model, args, error) from None
+            gradients = results[count] if self._is_single else tuple(results[count:])
+            return (put_together(call.form, results[:count]), gradients) if has_value else gradients
+
+        return again
 
     def _of_the_call(
         self, bound: Bound, model: Model, arrays: Sequence[Array], error: OnnxsmithError
@@ -227,7 +263,7 @@ class Gradient(HoldsFunction):
         args, kwargs = bound.handed(bound.values)
         try:
             self._function(*args, **kwargs)
-            bound_inputs(model, arrays)
+            bound_to(model, arrays)
         except Exception as own:
             return own
         return error
@@ -236,12 +272,13 @@ class Gradient(HoldsFunction):
         self, bound: Bound, arguments: Sequence[Argument], extra: Sequence[UserValue]
     ) -> tuple[KeptCall, list[Array]]:
         """The model for these arguments, and its inputs without the cotangents or tangents."""
-        kept = self._kept_for(arguments)
         arrays = input_arrays(self._function, arguments)
         weights = [typed_array(each, None, Place(self._shown, "a cotangent or tangent")) for each in extra]
         mixes = not any(isinstance(each.value, Value) for each in arguments)
-        kinds = kept.open_types([*arrays, *weights])
-        return self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=mixes), arrays
+        given = [*arrays, *weights]
+        key = (_options_key(arguments), *((each.dtype, each.ndim) for each in given))
+        kinds = open_types(given, self._sizes.get_or_make(key, OpenSizes))
+        return self._call_for(bound, arguments, kinds, len(extra), mixes_dtypes=mixes), arrays
 
     def _in_graph(
         self,
@@ -257,12 +294,10 @@ class Gradient(HoldsFunction):
         as_array = _array_maker([*inputs, *extra])
         given = [recorded(graph.lift(cast(Any, tensors_of_arrays(each)))) for each in (*inputs, *extra)]
         kinds = [each.known.type for each in given]
-        kept = self._kept_for(arguments)
         captures = Captures(_graph_target(graph).reaches)
         token = AROUND.set(captures)
         try:
-            call = self._made(
-                kept,
+            call = self._call_for(
                 bound,
                 arguments,
                 kinds,
@@ -273,7 +308,7 @@ class Gradient(HoldsFunction):
         finally:
             AROUND.reset(token)
         if captures.values:  # they are of this very graph
-            kept.calls.clear()
+            self._made.clear()
         if self._mode == "vjp":
             check_form(call.form, cotangent)
         # What the function has read from around it stands behind its arguments, and before cotangents.
@@ -314,6 +349,7 @@ class Gradient(HoldsFunction):
         count = len(self._wrt) if self._mode == "jvp" else 0
         own = types[: len(types) - count]
         bound = bind(self._function, own, {})
+        self._look_outside()
         arguments = of_types(self._function, bound, self._chosen(bound), self._mode)
         extra = self._flat_extra(bound, types[len(own) :])
         inputs = [each.value for each in arguments if each.role != "option"]
@@ -321,15 +357,7 @@ class Gradient(HoldsFunction):
             each if isinstance(each, TensorType) else type_of_example(cast(Any, each))
             for each in (*inputs, *extra)
         ]
-        kept = self._kept_for(arguments)
-        return self._made(kept, bound, arguments, kinds, len(extra), mixes_dtypes=False).model
-
-    def _kept_for(self, arguments: Sequence[Argument]) -> Kept:
-        """The models for the options among the arguments."""
-        key = tuple((each.name, each.key) for each in arguments)
-        if len(self._kept) >= LIMIT and key not in self._kept:
-            self._kept.clear()
-        return self._kept.setdefault(key, Kept())
+        return self._call_for(bound, arguments, kinds, len(extra), mixes_dtypes=False).model
 
     # -- arguments -------------------------------------------------------------------------------------
 
@@ -416,9 +444,8 @@ class Gradient(HoldsFunction):
 
     # -- models ----------------------------------------------------------------------------------------
 
-    def _made(
+    def _call_for(
         self,
-        kept: Kept,
         bound: Bound,
         arguments: Sequence[Argument],
         kinds: Sequence[AnyValueType],
@@ -427,12 +454,10 @@ class Gradient(HoldsFunction):
         mixes_dtypes: bool,
         as_array: Callable[[Tensor], object] | None = None,
     ) -> KeptCall:
-        key = (mixes_dtypes, as_array is None, *kinds)
-        kept.look_outside()
-        found = kept.calls.get(key)
-        if found is None:
-            if len(kept.calls) >= LIMIT:
-                kept.calls.clear()
+        """The model for these arguments, made or found."""
+        key = (_options_key(arguments), mixes_dtypes, as_array is None, *kinds)
+        found = self._made.get(key)
+        if found is None or (found.options is not None and found.options.changed() is not None):
             model, casts, form = self._model(
                 bound,
                 arguments,
@@ -442,10 +467,11 @@ class Gradient(HoldsFunction):
             )
             found = self._differentiated(model, self._chosen(bound), extra)
             found.casts, found.form = casts, form
-            kept.calls[key] = found
+            self._made.put(key, found)
             # What tracing itself has changed, such as a list that the function appends to, makes nothing old.
             options = [(each.name, each.value) for each in arguments if callable(each.value)]
-            kept.is_old = _watched(self._function, options)
+            self._outside = _watched(self._function)
+            found.options = _watched(self._function, options) if options else None
         return found
 
     def _model(
@@ -465,7 +491,7 @@ class Gradient(HoldsFunction):
             types = dict(zip(bound.names, kinds, strict=True))
             return in_new_opset(make_model(function, {"input_types": types})), {}, None
         if isinstance(function, MakesModels):
-            return in_new_opset(_of_numpys(function, bound, arguments, kinds)), {}, None
+            return in_new_opset(numpys_model(function, bound, arguments, kinds)), {}, None
         try:
             model, casts, form = traced_function(
                 function, bound, arguments, kinds, mixes_dtypes=mixes_dtypes, as_array=as_array
@@ -527,6 +553,10 @@ class Gradient(HoldsFunction):
         return tuple(unflatten(bound.form(name), flat) for name in self._arguments(bound))
 
 
+def _unpickled(function: Callable[..., Any], wrt: Wrt, mode: _Mode, keeps_nested: bool) -> Gradient:
+    return Gradient(function, wrt, mode, keeps_nested=keeps_nested)
+
+
 def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> Model:
     """The model of the Jacobian times a vector: the gradient of the gradient, which is linear in its cotangents.
 
@@ -573,43 +603,18 @@ def _signature(own: inspect.Signature | None, mode: _Mode) -> inspect.Signature 
     return own.replace(parameters=[*parameters, added, *rest])
 
 
-def _watched(function: Callable[..., Any], options: Sequence[tuple[str, object]]) -> Callable[[], bool]:
-    """A function that says if something that a function finds around it has changed since now."""
+def _options_key(arguments: Sequence[Argument]) -> tuple[Hashable, ...]:
+    """The part of the arguments that decides which model there is, whatever the types of the inputs."""
+    return tuple((each.name, each.key) for each in arguments)
+
+
+def _watched(function: Callable[..., Any], options: Sequence[tuple[str, object]] = ()) -> Watch | None:
+    """The objects that a function finds around it, as they are now; None where nothing can change."""
     while isinstance(function, Gradient):
         function = function.differentiated
     if isinstance(function, MakesModels):
         return function.watch()
     if isinstance(function, Model):
-        return lambda: False  # made of what was around it when it was written
+        return None  # made of what was around it when it was written
     code = function.__wrapped__ if isinstance(function, ScriptDefinition) else function
-    outside = Outside(code, options, is_lenient=True)
-    return lambda: outside.changed() is not None
-
-
-def _of_numpys(
-    function: MakesModels, bound: Bound, arguments: Sequence[Argument], kinds: Sequence[AnyValueType]
-) -> Model:
-    """The model of numpy code: for these sizes, or for any where the code is such that only a `Loop` can run it."""
-
-    def made(types: Sequence[AnyValueType]) -> Model:
-        args, kwargs = bound.handed(types_of(arguments, types))
-        return function.model_for(args, kwargs)
-
-    try:
-        return made(kinds)
-    except OnnxsmithError:
-        opened = [_with_open_sizes(kind, position) for position, kind in enumerate(kinds)]
-        if opened == list(kinds):
-            raise
-        try:
-            return made(opened)
-        except OnnxsmithError:
-            pass  # what is wrong at these sizes is what the caller has met
-        raise
-
-
-def _with_open_sizes(kind: AnyValueType, position: int) -> AnyValueType:
-    """The type of an argument with a name for each of its sizes."""
-    if not isinstance(kind, TensorType) or not kind.shape:
-        return kind
-    return TensorType(kind.dtype, tuple(f"N{position}_{axis}" for axis in range(len(kind.shape))))
+    return Outside(code, options, is_lenient=True)

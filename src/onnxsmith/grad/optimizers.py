@@ -112,7 +112,9 @@ def adam(
         mean = kept[0] * first + g * (1.0 - first)
         square = kept[1] * second + g * g * (1.0 - second)
         count = op.Cast(step, to=weight.dtype)
-        corrected = op.Sqrt(square / (1.0 - op.Pow(op.Cast(np.float64(second), to=weight.dtype), count))) + eps
+        corrected = (
+            op.Sqrt(square / (1.0 - op.Pow(op.Cast(np.float64(second), to=weight.dtype), count))) + eps
+        )
         scale = rate / (1.0 - op.Pow(op.Cast(np.float64(first), to=weight.dtype), count))
         return weight - mean * scale / corrected, [mean, square]
 

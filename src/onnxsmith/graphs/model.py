@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 import onnx
 
-from onnxsmith.core.call_cache import CHOICE
+from onnxsmith.core.call_cache import CHOICE, are_arrays
 from onnxsmith.core.target import ACTIVE, RecordingTarget
 from onnxsmith.diagnostics import described_type, printable
 from onnxsmith.errors import (
@@ -46,7 +46,7 @@ from onnxsmith.graphs.ir_maker import model_to_ir
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.isolation import Isolation, check_options, check_outside_graphs, isolation
 from onnxsmith.graphs.lazy_ir import ir
-from onnxsmith.graphs.model_calls import ModelCalls, form_of, of_arrays
+from onnxsmith.graphs.model_calls import ModelCalls, checking, form_of, of_arrays, refusing
 from onnxsmith.graphs.model_inputs import Port as Port
 from onnxsmith.graphs.model_runtime import RunEach, model_runtime
 from onnxsmith.graphs.model_text import text_of
@@ -304,14 +304,10 @@ class Model:
             return results[0] if len(results) == 1 else results
         run, values = None, args
         if (calls := self._made_calls) is not None:
-            try:
-                if kwargs and len(args) + len(kwargs) == len(calls.names):
-                    values = (*args, *map(kwargs.__getitem__, calls.names[len(args) :]))
-                    run = calls.known.find((CHOICE.get(), *map(form_of, values)))
-                elif not kwargs:
-                    run = calls.known.find((CHOICE.get(), *map(form_of, args)))
-            except (AttributeError, KeyError, TypeError):
-                pass  # what is no array, or no name of an input
+            if kwargs and len(args) + len(kwargs) == len(calls.names):
+                values = (*args, *map(kwargs.get, calls.names[len(args) :]))
+            if are_arrays(map(type, values)) and (values is not args or not kwargs):
+                run = calls.known.find((CHOICE.get(), *map(form_of, values)))
         if run is None:
             run, values = self._prepared(args, kwargs)
         outputs = run(values)
@@ -401,40 +397,15 @@ class Model:
         try:
             run = self._session()
         except NotRunnableError as error:
-            return self._refusing(error)
-        return run if not self._conditions else self._checking(run)
-
-    def _checking(self, run: Run) -> Run:
-        ports = self._calls.ports
-
-        def check_and_run(feeds: Sequence[RunValue]) -> list[RunValue]:
-            size_conditions.check(self._conditions, model_inputs.sizes(ports, feeds))
-            return run(feeds)
-
-        return check_and_run
+            return refusing(error, self._diagnosed)
+        return checking(run, self._conditions, self._calls.ports) if self._conditions else run
 
     def _session(self) -> Run:
         """The session of the runtime that this context chooses; NotRunnableError where nothing runs the model."""
         return self._calls.sessions.get_or_make(CHOICE.get(), self._make_session)
 
     def _make_session(self) -> Run:
-        run = model_runtime().load(self.handed_over(), self._find_node(), self._objection)
-
-        def run_or_say_why(feeds: Sequence[RunValue]) -> list[RunValue]:
-            try:
-                return run(feeds)
-            except OperatorFailedError as error:
-                raise self._diagnosed(error, feeds) from error.__cause__
-
-        return run_or_say_why
-
-    def _refusing(self, error: NotRunnableError) -> Run:
-        """Says, on the inputs, why the model cannot run."""
-
-        def refuse(feeds: Sequence[RunValue]) -> list[RunValue]:
-            raise self._diagnosed(error, feeds)
-
-        return refuse
+        return model_runtime().load(self.handed_over(), self._find_node(), self._objection, self._diagnosed)
 
     def _diagnosed(
         self, error: OperatorFailedError | NotRunnableError, feeds: Sequence[Any]

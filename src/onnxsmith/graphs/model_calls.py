@@ -1,7 +1,7 @@
 """The calls of one model: its ports, read once, and the session for each choice of a runtime.
 
-A call on arrays of classes, element types and shapes that an earlier call had goes straight to the session: nothing
-else decides whether a model takes its inputs. How arguments become inputs is the business of `model_inputs`.
+A call on arrays of element types and shapes that an earlier call had goes straight to the session: nothing else
+decides whether a model takes its inputs. How arguments become inputs is the business of `model_inputs`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.call_cache import CHOICE, CallCache
+from onnxsmith.core.call_cache import CHOICE, CallCache, are_arrays
+from onnxsmith.errors import NotRunnableError
+from onnxsmith.graphs import model_inputs, size_conditions
 from onnxsmith.graphs.model_inputs import Port
+from onnxsmith.graphs.model_runtime import Explain
 from onnxsmith.graphs.run_values import Run, RunValue
+from onnxsmith.graphs.size_conditions import SizeCondition
 from onnxsmith.types.dtypes import in_own_byte_order
 
 #: How many choices of a runtime have a session, and how many forms of a call are known.
@@ -22,9 +26,7 @@ _MOST_CHOICES = 8
 _MOST_FORMS = 256
 
 #: What decides whether a model takes an array.
-form_of: Callable[[Any], tuple[type, np.dtype[Any], tuple[int, ...]]] = operator.attrgetter(
-    "__class__", "dtype", "shape"
-)
+form_of: Callable[[Any], tuple[np.dtype[Any], tuple[int, ...]]] = operator.attrgetter("dtype", "shape")
 
 
 class ModelCalls:
@@ -53,11 +55,8 @@ class ModelCalls:
         if len(given) + len(named) != len(feeds) or len(feeds) != len(self.names):
             return
         values = (*given, *(named[name] for name in left))
-        if all(
-            value is feed
-            and value.__class__ is np.ndarray
-            and value.dtype.isnative
-            and not value.dtype.hasobject
+        if are_arrays(map(type, values)) and all(
+            value is feed and value.dtype.isnative and not value.dtype.hasobject
             for value, feed in zip(values, feeds, strict=True)
         ):
             self.known.put((CHOICE.get(), *map(form_of, values)), run)
@@ -75,3 +74,22 @@ def of_arrays(run: Run) -> Callable[[Sequence[Any]], Any]:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     return call
+
+
+def refusing(error: NotRunnableError, explain: Explain) -> Run:
+    """Says, on the inputs, why the model cannot run."""
+
+    def refuse(feeds: Sequence[RunValue]) -> list[RunValue]:
+        raise explain(error, feeds)
+
+    return refuse
+
+
+def checking(run: Run, conditions: Sequence[SizeCondition], ports: Sequence[Port]) -> Run:
+    """A session that refuses sizes that the model is not for."""
+
+    def check_and_run(feeds: Sequence[RunValue]) -> list[RunValue]:
+        size_conditions.check(conditions, model_inputs.sizes(ports, feeds))
+        return run(feeds)
+
+    return check_and_run

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.core.late_imports import load_module
+from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
@@ -25,16 +26,20 @@ Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError
 
 #: Runs a model on several inputs, one after the other: the outputs of each run, or the error that it would raise.
 RunEach: TypeAlias = Callable[[Sequence[Sequence[RunValue]]], "list[list[RunValue] | OnnxsmithError]"]
+#: The error to raise for one of a run that failed on these inputs, or for a model that nothing runs.
+Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
 
 
 class ModelRuntime(Protocol):
     """Runs models on inputs in the order of the model's own, and gives all outputs.
 
-    Raises NotRunnableError for a model that nothing here can run, and OperatorFailedError for a run that failed;
-    `find_node` lets both say where.
+    Raises NotRunnableError for a model that nothing here can run, and for a run that failed what `explain` makes of an
+    OperatorFailedError; `find_node` lets both say where.
     """
 
-    def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
+    def load(
+        self, model: SessionModel, find_node: FindNode | None, objection: Objection | None, explain: Explain
+    ) -> Run:
         """A function that runs the model, in this process; `objection` is asked before another engine is."""
         ...
 

@@ -523,7 +523,7 @@ def outermost(nodes: Nodes, held: ir.Model, given: Container[str]) -> Straight:
     for node in graph.nodes:
         line.steps.append(Step(node.ir, node))
         line.made.append(Made(node, tuple(node.ir.outputs), (), ()))
-        if any(_graphs(node.ir)):
+        if any(bodies_of(node.ir)):
             line.whole[node.ir] = "it is run as a whole"
     line.outputs = list(graph.ir.outputs)
     return line

@@ -37,6 +37,12 @@ class Chain:
         """Run it as `run` does, on large arrays block by block, in so many threads."""
 
         def run_blocked(inputs: Sequence[RunValue]) -> list[RunValue]:
+            least = 2 * _BLOCK_BYTES
+            for each in inputs:  # small ones are most calls
+                if getattr(each, "nbytes", 0) >= least:
+                    break
+            else:
+                return run(inputs)
             cut = self._cut(inputs)
             if cut is None:
                 return run(inputs)
@@ -57,8 +63,6 @@ class Chain:
             array = cast(Array, each)
             if array.nbytes > largest:
                 largest, shape = array.nbytes, array.shape
-        if largest < 2 * _BLOCK_BYTES:
-            return None
         arrays = cast("list[Array]", list(inputs))
         is_whole = [each.shape == shape for each in arrays]
         if not all(

@@ -15,7 +15,7 @@ from onnxsmith.diagnostics import clipped
 from onnxsmith.errors import InvalidModelError, NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.boundary import boundary
 from onnxsmith.graphs import files
-from onnxsmith.graphs.model_runtime import FindNode, Objection
+from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection
 from onnxsmith.graphs.opsets import OPSET_REMEDY
 from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.graphs.session_model import SessionModel
@@ -86,12 +86,13 @@ def load_session(
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
+    explain: Explain | None = None,
 ) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
-    Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
-    node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
-    that ONNX does not allow: `objection` is asked before it is.
+    Raises NotRunnableError when nothing installed can run it. When it cannot run on its inputs, the session raises
+    OperatorFailedError, placed at the node's origin where `find_node` knows it, or what `explain` makes of that error.
+    The reference evaluator overlooks much that ONNX does not allow: `objection` is asked before it is.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
@@ -113,7 +114,7 @@ def load_session(
                 opener(settings, threads=None if chain is None else 1),
                 lambda said: _raise(objection, str(said), None),
             )
-            return _run_on(opened.session, given, find_node, objection, chain)
+            return _run_on(opened.session, given, find_node, objection, explain, chain)
         except OnnxsmithError:
             raise
         except Exception as error:  # ONNX Runtime's own classes, one for each reason
@@ -121,7 +122,7 @@ def load_session(
     else:
         _raise(objection, "", None)
     try:
-        return _on_reference(given, find_node, objection)
+        return _on_reference(given, find_node, objection, explain)
     except Exception as error:  # it has no such operator, or the model cannot even be read
         tried.append(("the reference evaluator", plain_reason(error)))
     raise refused("\n".join(f"{who}: {why}" for who, why in tried), find_node)
@@ -172,6 +173,7 @@ def _run_on(
     model: SessionModel | None,
     find_node: FindNode | None,
     objection: Objection | None = None,
+    explain: Explain | None = None,
     chain: Chain | None = None,
 ) -> ModelSession:
     """Runs a session; on what ONNX Runtime does not support the reference evaluator runs `model`, unless it is None."""
@@ -182,10 +184,10 @@ def _run_on(
         if model is not None and says_not_supported(error):
             _raise(objection, str(error), values)
             try:
-                return _on_reference(model, find_node, None).run(values)
+                return _on_reference(model, find_node, None, None).run(values)
             except (NoReference, InvalidModelError, OperatorFailedError):
                 pass  # what ONNX Runtime said is nearer to what the user can change
-        raise _failed(names, values, error, find_node) from error
+        raise _failed(names, values, error, find_node, explain) from error
 
     run = runner_over(session, names, [parse_onnx_type(text) for _, text in inputs], recover)
     if chain is not None and chain.inputs == names:
@@ -196,7 +198,7 @@ def _run_on(
 
 
 def _on_reference(
-    model: SessionModel, find_node: FindNode | None, objection: Objection | None
+    model: SessionModel, find_node: FindNode | None, objection: Objection | None, explain: Explain | None
 ) -> ModelSession:
     whole = model.whole()
     session = ReferenceSession(whole)
@@ -215,7 +217,7 @@ def _on_reference(
                 ) from error
             if says_not_supported(error):
                 raise refused(f"the reference evaluator: {plain_reason(error)}", find_node) from error
-            raise _failed(names, inputs, error, find_node) from error
+            raise _failed(names, inputs, error, find_node, explain) from error
 
     told = run if current().runtime == "reference" else warned_of_model(whole, run)
     return ModelSession(told, names, session.output_names, "reference")
@@ -244,6 +246,11 @@ def failed(
 
 
 def _failed(
-    names: Sequence[str], values: Sequence[RunValue], error: Exception, find_node: FindNode | None
-) -> OperatorFailedError:
-    return failed(names, values, failed_node(error), plain_reason(error), find_node)
+    names: Sequence[str],
+    values: Sequence[RunValue],
+    error: Exception,
+    find_node: FindNode | None,
+    explain: Explain | None,
+) -> OnnxsmithError:
+    found = failed(names, values, failed_node(error), plain_reason(error), find_node)
+    return found if explain is None else explain(found, values)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from onnxsmith.graphs.isolation import Isolation
-from onnxsmith.graphs.model_runtime import FindNode, Objection, RunEach, register_model_runtime
+from onnxsmith.graphs.model_runtime import Explain, FindNode, Objection, RunEach, register_model_runtime
 from onnxsmith.graphs.run_values import Run
 from onnxsmith.graphs.session_model import SessionModel
 from onnxsmith.runtime.isolated import isolated_session
@@ -17,8 +17,10 @@ from onnxsmith.runtime.plain_files import faults
 class Sessions:
     """Loads and runs models on the engines of this package."""
 
-    def load(self, model: SessionModel, find_node: FindNode | None, objection: Objection | None) -> Run:
-        return load_session(model, find_node=find_node, objection=objection).run
+    def load(
+        self, model: SessionModel, find_node: FindNode | None, objection: Objection | None, explain: Explain
+    ) -> Run:
+        return load_session(model, find_node=find_node, objection=objection, explain=explain).run
 
     def isolated(
         self, model: SessionModel, names: Sequence[str], limits: Isolation, find_node: FindNode | None

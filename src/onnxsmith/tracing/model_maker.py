@@ -5,10 +5,11 @@ Whoever needs a model (a gradient) asks for it here, and knows nothing of who ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from onnxsmith.graphs.model import Model
+from onnxsmith.scripting.functions.specialised import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,6 @@ class MakesModels:
         """
         raise NotImplementedError
 
-    def watch(self) -> Callable[[], bool]:
+    def watch(self) -> Watch:
         """A watch on the objects around the code: if one of them is replaced, models are out of date."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -21,6 +21,7 @@ from onnxsmith.errors import CallError, InputTypeError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.creation import asarray
+from onnxsmith.scripting.functions.specialised import Numbers
 from onnxsmith.scripting.staging.option_keys import option_key
 from onnxsmith.scripting.staging.script_values import Held, Marker
 from onnxsmith.scripting.staging.structure import parts, rebuilt
@@ -29,8 +30,6 @@ from onnxsmith.types.value_types import Dimension, TensorType
 Elements: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 #: How an input is met by the function: as an array, as a number of numpy's, or as one of Python's.
 Role: TypeAlias = Literal["array", "scalar", "number"]
-
-_INT64 = range(-(1 << 63), 1 << 63)
 
 
 class Leaf(NamedTuple):
@@ -75,16 +74,13 @@ _UNCHANGING = (str, bytes, bool, int, float, complex, type, np.dtype, types.None
 class Call:
     """The arguments of one call, taken apart."""
 
-    def __init__(self, inputs: Set[str], needed: Set[str], *, has_sizes: bool) -> None:
-        #: The whole numbers that are inputs, the numbers that are none, and whether sizes are part of the key.
-        self._inputs = inputs
-        self._needed = needed
+    def __init__(self, numbers: Numbers, *, has_sizes: bool) -> None:
+        #: The numbers that are inputs and those that are none, and whether sizes are part of the key.
+        self._numbers = numbers
         self._has_sizes = has_sizes
         self.leaves: list[Leaf] = []
         self.feeds: list[Elements] = []
         self.key: list[Hashable] = []
-        #: Whole numbers that the model is made for, by name.
-        self.fixed: dict[str, int] = {}
         #: Objects that the model is made for, by name: what they hold may change from call to call.
         self.objects: list[tuple[str, object]] = []
         #: The arrays of the caller that are inputs, by position: a function may write to them.
@@ -102,8 +98,6 @@ class Call:
             return self._numpys(name, cast(Any, value))
         if self._is_input(kind, value, name):
             return self._input(name, np.array(value, np.float64 if kind is float else np.int64), "number")
-        if kind is int:
-            self.fixed[name] = cast(int, value)
         inner = parts(value)
         if inner is None:
             self.key += (kind, option_key(value))
@@ -115,9 +109,9 @@ class Call:
 
     def _is_input(self, kind: type, value: Held, name: str) -> bool:
         """True if a Python number is an input."""
-        if name in self._needed:
-            return False
-        return kind is float or (kind is int and name in self._inputs and value in _INT64)
+        if kind is float:
+            return name not in self._numbers.needed
+        return kind is int and self._numbers.is_input(name, cast(int, value))
 
     def _array(self, name: str, value: Array) -> Place:
         if value.is_symbolic:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import operator
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 
 from onnxsmith.core.user_values import UserValue
-from onnxsmith.diagnostics import hide_frames_between, hide_own_frames, shown_as
+from onnxsmith.diagnostics import shown_as
 from onnxsmith.errors import AttributeValueError, MutationError, OnnxsmithError
 from onnxsmith.graphs.model import Model
 from onnxsmith.numpy.registry import public
@@ -28,62 +29,34 @@ from onnxsmith.numpy.staging.dialect import StandsFor
 from onnxsmith.numpy.staging.inside import recorded_call
 from onnxsmith.numpy.staging.models import plain_model
 from onnxsmith.numpy.staging.recording import PlainFunction, Recording, plain_function, written_back
+from onnxsmith.scripting.functions.specialised import ArraysCall, Numbers, Specialised, Watch
 from onnxsmith.scripting.staging.closures import has_symbolic
 from onnxsmith.scripting.staging.outside import Outside
-from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.tracing.model_maker import MakesModels
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LIMIT = 256
+
+class _Made(NamedTuple):
+    """The model for a key, and the objects that it was made for, as they were then."""
+
+    recording: Recording
+    objects: Watch | None
 
 
 @shown_as("jitted function")
-class Jitted(StandsFor, MakesModels, HoldsFunction):
+class Jitted(StandsFor, MakesModels, Specialised[_Made]):
     """A function that `jit` has wrapped."""
 
+    _form_of = operator.attrgetter("dtype", "ndim", "flags.c_contiguous")
+
     def __init__(self, function: Callable[..., Any], static: Literal["shapes"] | None = None) -> None:
+        super().__init__()
         self._plain: PlainFunction = plain_function(function)
         self._static: Literal["shapes"] | None = static
-        self._runs: dict[tuple[Hashable, ...], Recording] = {}
-        #: Whole numbers that were seen, by the names of parameters; those that are inputs since there was a second.
-        self._seen: dict[str, int] = {}
-        self._inputs: set[str] = set()
-        #: Numbers that the code needs known when the model is made, and why.
-        self._needed: dict[str, str] = {}
-        #: What the function takes from around it, as it was when the sessions were made.
-        self._outside: Outside | None = None
-        #: The same of sessions that are given objects, which reach more.
-        self._objects: dict[Recording, Outside] = {}
-        #: What was seen to be another one since, and how often.
-        self._changed: dict[str, int] = {}
         self._bound: weakref.WeakKeyDictionary[object, Jitted] = weakref.WeakKeyDictionary()
         functools.update_wrapper(self, function, updated=())
-
-    def __call__(self, *args: Any, **kwargs: Any) -> UserValue:
-        try:
-            if self._outside is not None:
-                self._look_outside(self._outside)
-            if not kwargs:
-                key: list[Hashable] = []
-                for value in args:
-                    if value.__class__ is not np.ndarray or not value.flags.c_contiguous:
-                        break
-                    key.append(value.dtype)
-                    key.append(value.ndim)
-                else:
-                    found = self._runs.get(tuple(key))
-                    if found is not None:
-                        return found(args)[0]
-            return self._general(args, kwargs)
-        except OnnxsmithError as error:
-            error.locate_at_caller()
-            hide_own_frames(error)
-            raise
-        except Exception as error:  # inline, not a `boundary`: this call is made to cost little
-            hide_frames_between(error)
-            raise
 
     def __reduce__(self) -> tuple[type[Jitted], tuple[object, ...]] | str:
         """The sessions are made anew; a decorated function is found under its own name."""
@@ -108,25 +81,11 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
         """The model of the function, as `to_model` makes it."""
         return plain_model(self.__wrapped__, types, named)
 
-    def watch(self) -> Callable[[], bool]:
-        """A function that says if globals, attributes or arrays that the function reads have changed since now."""
-        outside = Outside(self.__wrapped__)
-        return lambda: outside.changed() is not None
+    def watch(self) -> Watch:
+        """The globals, attributes and arrays that the function reads, as they are now."""
+        return Outside(self.__wrapped__)
 
     # -- what a session is made for ----------------------------------------------------------------------
-
-    def _look_outside(self, outside: Outside) -> None:
-        """Forget the sessions where something around the function is another one than they were made with."""
-        if self._is_changed(outside):
-            self._runs.clear()
-            self._objects.clear()
-            self._outside = None
-
-    def _is_changed(self, outside: Outside) -> bool:
-        changed = outside.changed()
-        if changed is not None:
-            self._changed[changed] = self._changed.get(changed, 0) + 1
-        return changed is not None
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UserValue:
         if has_symbolic((*args, *kwargs.values())):
@@ -134,32 +93,33 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
         given = bound_arguments(self._plain.signature, args, kwargs)
         self._check_annotations(given)
         call, template = self._taken_apart(given)
-        changed = [
-            name
-            for name, value in call.fixed.items()
-            if self._seen.setdefault(name, value) != value and name not in self._needed
-        ]
-        if changed:
-            self._inputs.update(changed)
-            call, template = self._taken_apart(given)
-        found = self._runs.get(self._key(given, call))
-        if found is not None and call.objects and self._is_changed(self._objects[found]):
-            found = None
-        if found is None:
+        # By insertion, so that people see sessions in the order in which they were made.
+        made = self._made.find(self._key(given, call))
+        if made is not None and made.objects is not None and (name := made.objects.changed()) is not None:
+            self._note_change(name)
+            made = None
+        if made is None:
             if self._outside is None:
-                self._outside = Outside(self.__wrapped__)
-            objects = Outside(self.__wrapped__, call.objects)
-            call, found = self._recorded(given, call, template)
-            self._keep(self._key(given, call), found)
-            if call.objects:
-                self._objects[found] = objects
-            self._keep_for_arrays(args, kwargs, found)
+                self._outside = self.watch()
+            objects = Outside(self.__wrapped__, call.objects) if call.objects else None
+            call, recording = self._recorded(given, call, template)
+            made = _Made(recording, objects if call.objects else None)
+            self._made.put(self._key(given, call), made)
+        found = made.recording
         if found.written:
             _refuse_shared(call, found.written)
+        elif not kwargs and self._static is None and not has_sizes(self._hints):
+            self._learn(args, found.result)
         result, new = found(call.feeds)
         if new:
             written_back(call.given, dict(zip(found.written, new, strict=True)))
         return result
+
+    def _learn(self, args: Sequence[Any], call: ArraysCall) -> None:
+        # Complex numbers are fed as pairs, and the order of elements in memory decides what is a view.
+        arrays: list[np.ndarray[Any, Any]] = [each for each in args if type(each) is np.ndarray]
+        if all(each.dtype.kind != "c" and each.flags.c_contiguous for each in arrays):
+            super()._learn(args, call)
 
     @functools.cached_property
     def _hints(self) -> dict[str, object]:
@@ -179,7 +139,7 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
                 refuse_contradiction(self._plain, name, hint, met_value(given[name]), "the call")
 
     def _taken_apart(self, given: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
-        call = Call(self._inputs, frozenset(self._needed), has_sizes=self._static == "shapes")
+        call = Call(self._numbers, has_sizes=self._static == "shapes")
         return call, {name: call.take_apart(each, name) for name, each in given.items()}
 
     @staticmethod
@@ -197,15 +157,11 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
             if not numbers:
                 self._explain(error, given)
                 raise
-            before = dict(self._needed)
-            first = str(error).partition("\n")[0]
-            self._needed.update(dict.fromkeys(numbers, first))
-            self._inputs.difference_update(numbers)
-            call, template = self._taken_apart(given)
             try:
-                return call, self._recording(call, template)
+                with self._numbers.known(numbers, str(error).partition("\n")[0]):
+                    call, template = self._taken_apart(given)
+                    return call, self._recording(call, template)
             except Exception as other:
-                self._needed = before  # they were not why
                 self._explain(other, given)
                 raise other from None
 
@@ -221,7 +177,7 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
         """Say where fixed sizes would help."""
         if not isinstance(error, OnnxsmithError) or self._static is not None:
             return
-        call = Call(set(), frozenset(), has_sizes=True)
+        call = Call(Numbers(), has_sizes=True)
         template = {name: call.take_apart(each, name) for name, each in given.items()}
         try:
             self._recording(call, template)
@@ -230,27 +186,12 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
         advice = f'with sizes that are fixed it runs: xp.jit({self._plain.name}, static="shapes"), a session for each'
         error.help = advice if error.help is None else f"{error.help};\n{advice}"
 
-    def _keep(self, key: tuple[Hashable, ...], found: Recording) -> None:
-        if len(self._runs) >= _LIMIT:
-            self._runs.clear()
-            self._objects.clear()
-        self._runs[key] = found
-
-    def _keep_for_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], found: Recording) -> None:
-        """Let calls that are given arrays alone find their session at once."""
-        is_plain = not kwargs and not found.written and self._static is None and not has_sizes(self._hints)
-        if is_plain and all(
-            each.__class__ is np.ndarray and each.dtype.kind != "c" and each.flags.c_contiguous
-            for each in args
-        ):
-            self._runs[tuple(part for each in args for part in (each.dtype, each.ndim))] = found
-
     # -- what people see ---------------------------------------------------------------------------------
 
     @property
     def sessions(self) -> list[str]:
         """A text for each session that was made: element types and ranks of inputs, and values."""
-        return [each.form for key, each in self._runs.items() if key[:1] == ("call",)]
+        return [each.recording.form for each in self._made.values()]
 
     @property
     def report(self) -> str:
@@ -259,10 +200,12 @@ class Jitted(StandsFor, MakesModels, HoldsFunction):
         each_shape = ", one for each shape" if self._static == "shapes" else ""
         lines = [f"{self._plain.name}: {count} session{'s' * (count != 1)}{each_shape}"]
         lines += [f"  ({each})" for each in self.sessions]
-        lines += [f"  '{name}' is known when a model is made: {why}" for name, why in self._needed.items()]
+        lines += [
+            f"  '{name}' is known when a model is made: {why}" for name, why in self._numbers.needed.items()
+        ]
         lines += [
             f"  made anew {count} time{'s' * (count != 1)}: {name} was changed"
-            for name, count in self._changed.items()
+            for name, count in self._changes.items()
         ]
         return "\n".join(lines)
 

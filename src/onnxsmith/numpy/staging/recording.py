@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 
 from onnxsmith.algorithms.named import inline_algorithms
+from onnxsmith.core.call_cache import CHOICE, CallCache
 from onnxsmith.core.numpys_arrays import NUMPYS_NUMBER
 from onnxsmith.core.semantics.number import Number
 from onnxsmith.core.target import current_graph
@@ -23,6 +24,7 @@ from onnxsmith.diagnostics import Label, described_type
 from onnxsmith.errors import InputTypeError, OnnxsmithError, SourceNotFoundError
 from onnxsmith.graphs.model import Model
 from onnxsmith.graphs.rewriting.scopes import operators_of
+from onnxsmith.graphs.run_values import Run
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dtypes import NumpyDType
@@ -171,6 +173,7 @@ def _last_place(traceback: types.TracebackType | None, is_meant: Callable[[str],
 
 
 _LOOP = ("", "Loop")
+_MOST_CHOICES = 8
 
 
 class Recording:
@@ -237,7 +240,8 @@ class Recording:
             self.model: Model = trace(body, *types_, **options)
         if is_model:  # a session leaves out by itself what is not needed; people read and ship models
             self.model = _tidied(self.model)
-        self._run: Callable[[Sequence[Any]], Any] | None = None
+        #: By the choice of a runtime.
+        self._runs: CallCache[Run] = CallCache(_MOST_CHOICES)
         #: What computes the number of an error, and nothing else; made when the model has failed.
         self._errors_alone: Model | None = None
         self._first_errors: Recording | None = None
@@ -296,15 +300,28 @@ class Recording:
 
     def outputs(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
         """The outputs of the model."""
-        if self._run is None:
-            self._run = _for_running(self.model).runner()
-        results = self._run(feeds)
-        return cast("Sequence[Elements]", results if self._count > 1 else (results,))
+        choice = CHOICE.get()
+        run = self._runs.find(choice) or self._runs.get_or_make(choice, lambda: self._running.native_runner())
+        return cast("Sequence[Elements]", run(feeds))
+
+    @functools.cached_property
+    def _running(self) -> Model:
+        """The model that runs: optimised once, where that is known to be worth more than it costs."""
+        return optimize(self.model, opset="keep") if _is_worth_it(self.model.proto) else self.model
 
     def __call__(self, feeds: Sequence[Elements]) -> tuple[Any, list[Elements]]:
         """The result of the function, and the new elements of the inputs that it writes to."""
+        many = iter(self._every(feeds))
+        return self._rebuild(many), list(many)
+
+    def result(self, feeds: Sequence[Elements]) -> Any:
+        """The result of a function that writes to none of its inputs."""
+        return self._rebuild(iter(self._every(feeds)))
+
+    def _every(self, feeds: Sequence[Elements]) -> Sequence[Elements]:
+        """The outputs, with the errors that the function raises."""
         if not self._count:
-            return self._rebuild(iter(())), []
+            return ()
         try:
             every = self.outputs(feeds)
         except OnnxsmithError as failed:
@@ -316,8 +333,7 @@ class Recording:
             *every, which = every
             if which:
                 raise again(self._errors, int(which))
-        many = iter(every)
-        return self._rebuild(many), list(many)
+        return every
 
 
 def _tidied(model: Model) -> Model:
@@ -325,11 +341,6 @@ def _tidied(model: Model) -> Model:
     made = model.ir
     tidy(made)
     return Model(made)
-
-
-def _for_running(model: Model) -> Model:
-    """The model that runs: optimised once, where that is known to be worth more than it costs."""
-    return optimize(model, opset="keep") if _is_worth_it(model.proto) else model
 
 
 def _is_worth_it(proto: onnx.ModelProto) -> bool:

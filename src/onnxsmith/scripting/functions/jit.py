@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
-
-import numpy as np
+import operator
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array
-from onnxsmith.diagnostics import described_type, hide_frames_between, hide_own_frames, shown_as
+from onnxsmith.diagnostics import described_type, shown_as
 from onnxsmith.errors import AttributeTypeError, OnnxsmithError, boundary
 from onnxsmith.graphs.model import Model
+from onnxsmith.graphs.run_values import Run, RunValue
 from onnxsmith.scripting.functions.eager_call import Input, check_names, input_argument
 from onnxsmith.scripting.functions.export import make_model
+from onnxsmith.scripting.functions.specialised import ArraysCall, Specialised
 from onnxsmith.scripting.functions.type_variables import with_typed_literals
 from onnxsmith.scripting.staging.option_keys import attributes_key
 from onnxsmith.scripting.staging.outside import Outside
-from onnxsmith.scripting.staging.plain_outside import HoldsFunction
 from onnxsmith.types.annotations import ExampleValue, type_of_example
 from onnxsmith.types.named_sizes import equal_sizes
 from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
@@ -25,11 +25,8 @@ from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType
 if TYPE_CHECKING:
     from onnxsmith.scripting.functions.definition import ScriptDefinition
 
-_LIMIT = 256
 #: Arrays of more bytes are compared by some of their elements: a call may not take longer for it.
 _COMPARED_BYTES = 1 << 14
-#: A model's session, of its inputs in order.
-Run: TypeAlias = "Callable[[Sequence[UserValue]], UserValue]"
 
 
 class _JitCall(NamedTuple):
@@ -41,59 +38,38 @@ class _JitCall(NamedTuple):
 
 
 @shown_as("jitted script")
-class Jit(HoldsFunction):
+class Jit(Specialised[Model]):
     """Runs a script as a model; `jit(f)` makes one."""
 
+    _form_of = operator.attrgetter("dtype", "ndim")
+
     def __init__(self, script: ScriptDefinition) -> None:
+        super().__init__()
         self.script = script
-        self._runs: dict[Hashable, Run] = {}
-        #: What the script takes from around it, as it was when the sessions were made.
-        self._outside: Outside | None = None
         self._input_names = [each.name for each in script.parameters.inputs]
-        self._input_count = len(self._input_names)
         self._equal_sizes = equal_sizes(each.type for each in script.parameters.inputs)
 
     def __reduce__(self) -> tuple[type[Jit], tuple[ScriptDefinition]]:
         return Jit, (self.script,)  # the sessions are made anew
 
-    def __call__(self, *args: UserValue, **kwargs: UserValue) -> UserValue:
-        try:
-            outside = self._outside
-            if outside is not None and outside.changed():
-                self._runs.clear()
-                self._outside = None
-            if not kwargs and len(args) == self._input_count:
-                key: list[Hashable] = []
-                for value in args:
-                    if value.__class__ is not np.ndarray:
-                        return self._general(args, kwargs)
-                    array = cast(Array, value)
-                    key.append(array.dtype)
-                    key.append(array.ndim)
-                run = self._runs.get(tuple(key))
-                if run is not None:
-                    arrays = cast("tuple[Array, ...]", args)
-                    for first, axis, second, other_axis in self._equal_sizes:
-                        if arrays[first].shape[axis] != arrays[second].shape[other_axis]:
-                            check_names(self.script, dict(zip(self._input_names, args, strict=True)))
-                    try:
-                        return run(args)
-                    except OnnxsmithError:
-                        self._check(args)
-                        raise
-            return self._general(args, kwargs)
-        except OnnxsmithError as error:
-            error.locate_at_caller()
-            hide_own_frames(error)
-            raise
-        except Exception as error:  # inline, not a `boundary`: this call is made to cost little
-            hide_frames_between(error)
-            raise
+    def _on_arrays(self, run: Run) -> ArraysCall:
+        """A call on arrays alone, which have the element types and ranks of the annotations."""
+        sizes = self._equal_sizes
 
-    def _check(self, args: tuple[UserValue, ...]) -> None:
-        """Refuse what the annotations refuse; sizes are no part of what is remembered, and show when a run fails."""
-        for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
-            input_argument(self.script, parameter, value)
+        def call(args: tuple[Array, ...]) -> UserValue:
+            for first, axis, second, other_axis in sizes:
+                if args[first].shape[axis] != args[second].shape[other_axis]:
+                    check_names(self.script, dict(zip(self._input_names, args, strict=True)))
+            try:
+                outputs = run(args)
+            except OnnxsmithError:
+                # Refuse what the annotations refuse; sizes are no part of the form, and show when a run fails.
+                for parameter, value in zip(self.script.parameters.inputs, args, strict=True):
+                    input_argument(self.script, parameter, value)
+                raise
+            return cast(UserValue, outputs[0] if len(outputs) == 1 else tuple(outputs))
+
+        return call
 
     @boundary
     def profile(
@@ -144,22 +120,21 @@ class Jit(HoldsFunction):
 
     def _general(self, args: tuple[UserValue, ...], kwargs: dict[str, UserValue]) -> UserValue:
         call = self._read(args, kwargs)
-        arrays = call.arrays
-        attribute_key = attributes_key(call.attributes)
-        key = (tuple((name, repr(kind)) for name, kind in call.types.items()), attribute_key)
-        run = self._runs.get(key)
-        if run is None:
+        key = (
+            tuple((name, repr(kind)) for name, kind in call.types.items()),
+            attributes_key(call.attributes),
+        )
+        model = self._made.get(key)
+        if model is None:
             if self._outside is None:
                 self._outside = _outside(self.script)
-            run = self._model(call).runner()
-            if len(self._runs) >= _LIMIT:
-                self._runs.clear()
-            self._runs[key] = run
-            is_plain = not kwargs and len(args) == self._input_count == len(arrays)
-            if is_plain and all(each.__class__ is np.ndarray for each in args):
-                plain = cast("tuple[Array, ...]", args)
-                self._runs[tuple(part for each in plain for part in (each.dtype, each.ndim))] = run
-        return run(arrays)
+            model = self._model(call)
+            self._made.put(key, model)
+        run = model.native_runner()
+        if not kwargs and len(args) == len(self._input_names) == len(call.arrays):
+            self._learn(args, self._on_arrays(run))
+        outputs = run(cast("list[RunValue]", call.arrays))
+        return cast(UserValue, outputs[0] if len(outputs) == 1 else tuple(outputs))
 
     def _model(self, call: _JitCall) -> Model:
         given = {name: value for name, value in call.attributes.items() if value is not None}

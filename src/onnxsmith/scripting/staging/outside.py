@@ -65,7 +65,8 @@ class Outside:
         ]
         arrays = [cast("AnyArray", each) for each in reach.objects if isinstance(each, np.ndarray)]
         self._pictures = [*_merged(found), *(ArrayPicture(each, most) for each in arrays)]
-        self._checks = [each.is_changed for each in self._pictures]
+        #: Each says if one of the objects has changed since.
+        self.checks: Sequence[Callable[[], bool]] = [each.is_changed for each in self._pictures]
 
     def _refuse_unseen(self, given: Sequence[tuple[str, object]]) -> None:
         """Refuse data whose changes cannot be seen: a session would go on with what it was."""
@@ -83,9 +84,9 @@ class Outside:
 
     def changed(self) -> str | None:
         """The name of what has changed since, as the user's code would write it; None where nothing has."""
-        for is_changed in self._checks:
+        for is_changed in self.checks:
             if is_changed():
-                each = self._pictures[self._checks.index(is_changed)]
+                each = self._pictures[self.checks.index(is_changed)]
                 name = f"'{self._reach.name_of(each.owner)}'"
                 is_named = type(each) in (BindingsPicture, FunctionPicture)
                 return f"a name that {name} reads" if is_named else name
