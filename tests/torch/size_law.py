@@ -156,9 +156,15 @@ OTHERS: dict[str, tuple[Callable[[int], tuple[Any, ...]], tuple[str, ...]]] = {
 }
 
 
-def drawn(draw: random.Random) -> tuple[str, Use]:
-    """A module of a few steps, and what it is made of."""
-    steps = [(draw.choice([*STEPS]), draw.choice([*NUMBERS])) for _ in range(draw.randint(1, 3))]
+def _decks(draw: random.Random) -> Iterator[str]:
+    """The names of steps without end: all of them, in an order that is drawn, before one comes again."""
+    while True:
+        yield from draw.sample([*STEPS], len(STEPS))
+
+
+def drawn(draw: random.Random, names: Iterator[str]) -> tuple[str, Use]:
+    """A module of a few steps, the next of these names, and what it is made of."""
+    steps = [(next(names), draw.choice([*NUMBERS])) for _ in range(draw.randint(1, 3))]
     join, other = draw.choice([*JOINS]), draw.choice([*OTHERS])
     has_other = join != "none"
 
@@ -311,8 +317,9 @@ def _computed(module: Any, arguments: tuple[Any, ...], mode: TorchDispatchMode |
 def verdicts(seed: int) -> Iterator[Verdict]:
     """Modules drawn from a seed, each with both examples."""
     draw = random.Random(seed)
+    names = _decks(draw)
     while True:
-        label, use = drawn(draw)
+        label, use = drawn(draw, names)
         for example in EXAMPLES:
             if takes(use, example):
                 yield judge(label, use, example)[0]
