@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: How many statements are remembered.
 _KEPT = 2_000
 _looked = Bounded[int, tuple[ast.stmt, tuple[list[ast.stmt], list[ast.stmt]]]](_KEPT)
+#: All statements of functions: each branch and loop of a function asks for them.
+_listed = Bounded[int, tuple[Sequence[ast.stmt], list[ast.stmt]]](_KEPT)
 #: Methods that put an object into a container.
 _STORING = frozenset(["append", "extend", "insert", "add", "setdefault", "update", "appendleft", "put"])
 
@@ -44,8 +46,10 @@ def track_arrays(stager: Stager, statement: ast.stmt) -> None:
     frame = stager.frame
     if frame.run.dialect.stages_all:
         return
+    if not any(map(has_array, frame.variables.values())):
+        return
     inside, later = looked_at(stager, statement)
-    if not later or not any(map(has_array, frame.variables.values())):
+    if not later:
         return
     is_loop = isinstance(statement, ast.For | ast.While)
     rebound = frozenset(stager.flow.loop_names(statement) if is_loop else ())
@@ -230,7 +234,12 @@ def _alias_after(
 
 def statements_of(stager: Stager) -> list[ast.stmt]:
     body = stager.frame.analysis.body
-    return [each for top in body for each in ast.walk(top) if isinstance(each, ast.stmt)]
+    kept = _listed.get(id(body))
+    if kept is not None and kept[0] is body:
+        return kept[1]
+    found = [each for top in body for each in ast.walk(top) if isinstance(each, ast.stmt)]
+    _listed.put(id(body), (body, found), len(found))
+    return found
 
 
 def _outermost(stager: Stager, statement: ast.stmt) -> ast.stmt:
