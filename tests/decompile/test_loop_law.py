@@ -199,3 +199,29 @@ def test_no_variable_is_assigned_to_itself() -> None:
     lines = [each.strip().partition(" = ") for each in text.splitlines()]
     assert not [left for left, _, right in lines if left and left == right]
     assert not differences(model.proto, compile_text(text))
+
+
+_CONDITION_THAT_A_BRANCH_READS = """
+from onnxsmith import FLOAT, opset23 as op, script
+
+@script()
+def helper(x: FLOAT["N"], f: FLOAT):
+    for i in range(2):
+        b = f > 1
+        if any([b, b]):
+            f = f + 1
+        f = f + x[0]
+    return f
+
+@script
+def program(x: FLOAT["N"], f: FLOAT):
+    return helper(x, f)
+"""
+
+
+def test_the_condition_of_a_loop_in_a_function_keeps_its_type() -> None:
+    # The constant with which the loop goes on is the one that a branch in it gives.
+    model = load(Program(_CONDITION_THAT_A_BRANCH_READS, (), {})).to_model().proto
+    text = onnxsmith.decompile(model, verify=False)
+    assert '"constant"' in text
+    assert differences(model, compile_text(text)) == []

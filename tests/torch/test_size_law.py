@@ -48,6 +48,24 @@ def test_no_model_refuses_an_example_of_one(case):
     assert verdict.kind != "wrong", verdict.text
 
 
+def test_a_second_input_of_one_row_stays_one_where_torch_must_read_the_code():
+    # A size as the key of a dict is read in strict mode alone, and two rows are broadcast with two.
+    def function(x, y):
+        two = x[:2] * {5: 2.0}.get(x.shape[0], 1.0)
+        return torch.where(two > 0.123, two, y)
+
+    verdict, _ = judge("a key", Use(function, lambda n: (rows(n), rows(1) + 1), ("n", "m")), 5)
+    assert verdict.kind == "refused", verdict.text  # only sizes that are not the example's
+
+
+def test_rounding_that_a_normalisation_magnifies_is_no_error():
+    def function(x, y):
+        return STEPS["batch norm"](STEPS["expand"](x, x.shape[0]), x.shape[0]) + y
+
+    verdict, _ = judge("equal rows", Use(function, lambda n: (rows(n), rows(n) + 1), ("n", "n")), 5)
+    assert verdict.kind != "wrong", verdict.text
+
+
 PIECES = {
     "split": (lambda x: torch.stack([each.mean(0) for each in x.split(2)]).sum(0), ["n >= 3", "n <= 4"]),
     "chunk": (lambda x: torch.cat([each.sum(0, keepdim=True) for each in x.chunk(2)]), ["n >= 2"]),

@@ -70,6 +70,8 @@ class _Restorer:
         self._tensors: Mapping[str, str] = tables.get("tensors", {})
         self._constants = RestoredConstants(graph, tables, weights)
         self._loops = RestoredLoops()
+        # Graphs inside of nodes, and what the tables call them.
+        self._inner: list[tuple[ir.Graph, str]] = []
         # Values that are named by their variables.
         self._implicit: set[ir.Value] = set()
         self._seen: set[str] = set()
@@ -83,6 +85,8 @@ class _Restorer:
         for graph in all_graphs(self._graph):
             self._tell_apart(graph)
         self._loops.connect(self._graph)
+        for graph, prefix in self._inner:  # the output of a loop may be another value by now
+            self._declare(graph, prefix)
 
     def _visit(self, graph: ir.Graph, prefix: str, attribute: str, owners: Mapping[str, str]) -> None:
         """Restore one graph, which the tables call `prefix`; see `give_keys` for the others."""
@@ -191,7 +195,7 @@ class _Restorer:
                 self._visit(graph, prefix, attribute.name, owners)
                 if key in self._loop_notes and attribute.name == "body":
                     self._loops.restore(node, graph, self._loop_notes[key])
-                self._declare(graph, prefix)
+                self._inner.append((graph, prefix))
 
     def _declare(self, graph: ir.Graph, prefix: str) -> None:
         """Give the outputs of a graph the types that the code has no place for."""

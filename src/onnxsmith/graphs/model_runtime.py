@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-from onnxsmith.core.late_imports import load_module
 from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.graphs.isolation import Isolation
 from onnxsmith.graphs.run_values import Run, RunValue

@@ -80,6 +80,8 @@ def captured(
     first_error: Exception | None = None
     places: dict[str, None] = {}
     for way in _ways(given, strict, traced_as):
+        if way.is_last and best is not None and not best[0].is_for_others:
+            continue
         try:
             program = _traced(module, given, way, is_training=is_training)
         except TracedValueError:  # of the text of a size: it is no fault of the way
@@ -148,6 +150,8 @@ class _Way(NamedTuple):
     takes_any_size: bool
     #: The name of dimensions that are not enlarged.
     but_for: str = ""
+    #: Tried only where all that came of others is not for the example.
+    is_last: bool = False
 
 
 def _ways(given: Given, strict: bool, traced_as: TracedAs) -> list[_Way]:
@@ -162,6 +166,8 @@ def _ways(given: Given, strict: bool, traced_as: TracedAs) -> list[_Way]:
     if len({name for name in given.small_names if name}) > 1:
         # The last of several names stays as it is: it may be there to be broadcast.
         ways.append(_Way(strict, is_enlarged=True, takes_any_size=False, but_for=given.small_names[-1]))
+    if given.small and not strict:
+        ways.append(_Way(is_strict=True, is_enlarged=False, takes_any_size=True, is_last=True))
     return [each for each in (*ways, last) if traced_as is TracedAs.ANY or not each.is_enlarged]
 
 
