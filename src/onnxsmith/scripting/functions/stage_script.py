@@ -34,7 +34,8 @@ from onnxsmith.scripting.source.outside import closure_of
 from onnxsmith.scripting.staging.attribute_values import attribute_value
 from onnxsmith.scripting.staging.closures import run_staged
 from onnxsmith.scripting.staging.function_stager import stage_frame
-from onnxsmith.scripting.staging.merge import NUMBER_DTYPES, RESULT_NAME, number_as
+from onnxsmith.scripting.staging.merge import NUMBER_DTYPES
+from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME, number_as
 from onnxsmith.scripting.staging.mistakes import Mistakes
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import AnyValueType, OptionalType, TensorType

@@ -24,14 +24,9 @@ from onnxsmith.scripting.staging.carriers import PathEnd
 from onnxsmith.scripting.staging.cells import Cell, CellValues
 from onnxsmith.scripting.staging.growing import grown_names, refuse_lost
 from onnxsmith.scripting.staging.jumps import KINDS, NOTHING, Jump, Leaf, Side, record
-from onnxsmith.scripting.staging.merge import (
-    LOOP_PATHS,
-    MISSING,
-    Merger,
-    Unassigned,
-    active,
-)
+from onnxsmith.scripting.staging.merge import LOOP_PATHS, MISSING, Merger, Unassigned
 from onnxsmith.scripting.staging.merged_arrays import MergedArrays
+from onnxsmith.scripting.staging.merged_tensors import active
 from onnxsmith.scripting.staging.ownership import Owners, live_after
 from onnxsmith.scripting.staging.perhaps import refined
 from onnxsmith.scripting.staging.raised import PathEnded

@@ -23,7 +23,8 @@ from onnxsmith.scripting.staging.branches import (
 )
 from onnxsmith.scripting.staging.growing import grown_names, refuse_lost
 from onnxsmith.scripting.staging.jumps import NEXT, Jump, Leaf, Side, record
-from onnxsmith.scripting.staging.merge import MISSING, RESULT_NAME, Unassigned
+from onnxsmith.scripting.staging.merge import MISSING, Unassigned
+from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, settled, truth
 

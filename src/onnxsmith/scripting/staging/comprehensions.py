@@ -20,7 +20,7 @@ from onnxsmith.scripting.source.bounded import Bounded
 from onnxsmith.scripting.source.function_source import FunctionNode
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.closures import StagedClosure
-from onnxsmith.scripting.staging.merge import active
+from onnxsmith.scripting.staging.merged_tensors import active
 from onnxsmith.scripting.staging.watch import Attempt
 
 if TYPE_CHECKING:

@@ -44,18 +44,8 @@ from onnxsmith.scripting.staging.loop_state import (
     result_leaves,
     widened,
 )
-from onnxsmith.scripting.staging.merge import (
-    MISSING,
-    NUMBER_DTYPES,
-    RESULT_NAME,
-    Differing,
-    Missing,
-    Unassigned,
-    active,
-    make_dummy,
-    needs_types,
-    number_as,
-)
+from onnxsmith.scripting.staging.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned
+from onnxsmith.scripting.staging.merged_tensors import RESULT_NAME, active, make_dummy, needs_types, number_as
 from onnxsmith.scripting.staging.ownership import live_after
 from onnxsmith.scripting.staging.raised import PathEnded, Raises, open_raises
 from onnxsmith.scripting.staging.script_values import Held, TensorLike

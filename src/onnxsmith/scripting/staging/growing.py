@@ -23,7 +23,7 @@ from onnxsmith.scripting.analysis.effects import appended_name
 from onnxsmith.scripting.source.location import located
 from onnxsmith.scripting.source.trees import walk
 from onnxsmith.scripting.staging.items import Rows, appended_places, item_names
-from onnxsmith.scripting.staging.merge import active
+from onnxsmith.scripting.staging.merged_tensors import active
 from onnxsmith.scripting.staging.reach import Reach
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 from onnxsmith.scripting.staging.structure import flatten, parts

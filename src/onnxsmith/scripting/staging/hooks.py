@@ -40,14 +40,8 @@ from onnxsmith.scripting.staging.introspection import (
     refuse_patterns,
 )
 from onnxsmith.scripting.staging.jumps import Side
-from onnxsmith.scripting.staging.merge import (
-    CHOICE,
-    MISSING,
-    AssignedWhere,
-    Differing,
-    Unassigned,
-    active,
-)
+from onnxsmith.scripting.staging.merge import MISSING, AssignedWhere, Differing, Unassigned
+from onnxsmith.scripting.staging.merged_tensors import CHOICE, active
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Function, Held, T
 from onnxsmith.scripting.staging.truth import Negation, asked, is_symbolic, settled, truth

@@ -21,13 +21,7 @@ from onnxsmith.scripting.staging.asking import Asked, ask_around
 from onnxsmith.scripting.staging.carriers import carriers_in
 from onnxsmith.scripting.staging.cells import Cell
 from onnxsmith.scripting.staging.growing import grown_names
-from onnxsmith.scripting.staging.merge import (
-    MISSING,
-    NUMBER_DTYPES,
-    Differing,
-    Missing,
-    Unassigned,
-)
+from onnxsmith.scripting.staging.merge import MISSING, NUMBER_DTYPES, Differing, Missing, Unassigned
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, TensorLike
 from onnxsmith.scripting.staging.structure import (

@@ -31,7 +31,8 @@ from onnxsmith.scripting.staging.dynamic_loop import Ended, stage_loop
 from onnxsmith.scripting.staging.growing import grown_names
 from onnxsmith.scripting.staging.iteration import Iteration, Source, iteration_source, range_iteration
 from onnxsmith.scripting.staging.jumps import NEXT, NOTHING, Jump, Leaf, Side, record
-from onnxsmith.scripting.staging.merge import MISSING, Unassigned, active
+from onnxsmith.scripting.staging.merge import MISSING, Unassigned
+from onnxsmith.scripting.staging.merged_tensors import active
 from onnxsmith.scripting.staging.mistakes import CURED_BY_VALUES
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.truth import asked, is_symbolic, truth

@@ -15,16 +15,23 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.core.call import constant_like
 from onnxsmith.core.carried import CarriedParts, Carrier
 from onnxsmith.core.semantics.number import AnyNumber, Number, NumberKind, is_number, kind_of, literal
-from onnxsmith.core.target import ACTIVE, RecordingTarget
+from onnxsmith.core.target import RecordingTarget
 from onnxsmith.core.value import Array, TensorValue, Value
-from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError, OnnxsmithError
+from onnxsmith.errors import BranchTypeError, DynamicPythonValueError, MissingReturnError
 from onnxsmith.schema.inference.merging import Different, merge_types
-from onnxsmith.schema.promote import number_array, refuse_loss
 from onnxsmith.scripting.staging import perhaps
 from onnxsmith.scripting.staging.carriers import PathEnd, lock_shared
+from onnxsmith.scripting.staging.merged_tensors import (
+    CHOICE,
+    active,
+    as_tensor,
+    called,
+    differing_types,
+    make_dummy,
+    type_of_array,
+)
 from onnxsmith.scripting.staging.perhaps import Perhaps
 from onnxsmith.scripting.staging.script_values import Held, Marker, TensorLike
 from onnxsmith.scripting.staging.structure import (
@@ -42,12 +49,10 @@ from onnxsmith.scripting.staging.tracked_array import WHOLE, TrackedArray
 from onnxsmith.scripting.staging.truth import Negation, visible
 from onnxsmith.source import Span
 from onnxsmith.types.dtypes import DType
-from onnxsmith.types.value_types import AnyValueType, OptionalType, SequenceType, TensorType
+from onnxsmith.types.value_types import TensorType
 
 #: Python's numbers have 64 bits where ONNX has to choose.
 NUMBER_DTYPES: dict[NumberKind, DType] = {"int": DType.INT64, "float": DType.DOUBLE, "bool": DType.BOOL}
-#: A value that nobody reads is not worth storing more than this many elements.
-_LARGEST_DUMMY = 256
 
 
 class Missing(Marker):
@@ -185,7 +190,7 @@ class Merger:
             return Differing(then, otherwise)
         if is_plain(then) and is_plain(otherwise) and None not in (then, otherwise):
             raise DynamicPythonValueError(
-                f"{_called(name)} is {then!r} or {otherwise!r}, depending on a tensor's value",
+                f"{called(name)} is {then!r} or {otherwise!r}, depending on a tensor's value",
                 help="only tensors and numbers can depend on a tensor; choose between tensors instead",
             )
         if (then is None or otherwise is None) and name != CHOICE:
@@ -196,7 +201,7 @@ class Merger:
             )
         is_one_class = type(then) is type(otherwise)
         raise BranchTypeError(
-            f"{_called(name)} is {_described(then)} {self.paths[0]} and "
+            f"{called(name)} is {_described(then)} {self.paths[0]} and "
             f"{'another one' if is_one_class and not callable(then) else _described(otherwise)} {self.paths[1]}",
             help="call both, and choose between the results: a(x) if condition else b(x)"
             if callable(then) and callable(otherwise)
@@ -245,7 +250,7 @@ class Merger:
             ranks = [_rank(each) for each in (one, other)]
             if ranks[0] != ranks[1]:
                 raise BranchTypeError(
-                    f"{_called(name)} has {ranks[0]} dimensions {self.paths[0]} and {ranks[1]} {self.paths[1]}",
+                    f"{called(name)} has {ranks[0]} dimensions {self.paths[0]} and {ranks[1]} {self.paths[1]}",
                     help="give it as many in both cases: y.reshape(…), y[None]",
                 )
             items.append(self._tensors(one, other, joined(name, key)))
@@ -384,16 +389,16 @@ class Merger:
             return self._numbers(then, otherwise, name)
         self._arrays += (each for each in (then, otherwise) if isinstance(each, np.ndarray))
         sides = [
-            _as_tensor(then, otherwise, self.then_scope, name),
-            _as_tensor(otherwise, then, self.else_scope, name),
+            as_tensor(then, otherwise, self.then_scope, name),
+            as_tensor(otherwise, then, self.else_scope, name),
         ]
         first, second = (each.known.type for each in sides)
         try:
             merge_types(first, second)
         except Different:
-            raise _differing_types(first, second, then, otherwise, name, self.paths) from None
+            raise differing_types(first, second, then, otherwise, name, self.paths) from None
         if type(first) is not type(second):  # a value where an optional may stand is none in the model
-            raise _differing_types(first, second, then, otherwise, name, self.paths)
+            raise differing_types(first, second, then, otherwise, name, self.paths)
         return self._output(sides[0], sides[1], name, None)
 
     def _array(self, traits: Hashable, then: TensorLike, otherwise: TensorLike, name: str) -> Held:
@@ -440,133 +445,6 @@ def _identity(value: AnyNumber) -> Hashable:
     return ("value", id(value.tensor)) if isinstance(value, Number) else ("literal", repr(value))
 
 
-def _differing_types(
-    first: AnyValueType,
-    second: AnyValueType,
-    then: TensorLike,
-    otherwise: TensorLike,
-    name: str,
-    paths: tuple[str, str],
-) -> BranchTypeError:
-    """The error for two values that no type has both of."""
-    are_tensors = isinstance(first, TensorType) and isinstance(second, TensorType)
-    is_same_kind = type(first) is type(second)
-    shown = [
-        cast(DType, each.dtype).spelling
-        if are_tensors and isinstance(each, TensorType)
-        else repr(each)
-        if is_same_kind
-        else f"a {each.described}"
-        for each in (first, second)
-    ]
-    error = BranchTypeError(
-        f"{_called(name)} is {shown[0]} {paths[0]} and {shown[1]} {paths[1]}",
-        help="convert one of them with x.astype(…)" if is_same_kind else None,
-    )
-    spans = [getattr(each, "span", None) for each in (then, otherwise)]
-    # An input was made where the function begins, which tells nobody where the branches differ.
-    if is_same_kind and not any(_is_input(each) for each in (then, otherwise)) and spans[0] != spans[1]:
-        error.locate(spans[0], shown[0])
-        if error.labels:
-            error.also(spans[1], shown[1])
-    return error
-
-
-def _is_input(value: TensorLike) -> bool:
-    if not isinstance(value, Value) or isinstance(value, Number):
-        return False
-    recording = value.target.recording
-    return recording is not None and recording.is_given(value)
-
-
-class active:
-    """Makes a graph the one that operators go to, within a `with` block."""
-
-    __slots__ = ("_scope", "_token")
-
-    def __init__(self, scope: RecordingTarget) -> None:
-        self._scope = scope
-
-    def __enter__(self) -> RecordingTarget:
-        self._token = ACTIVE.set(self._scope)
-        return self._scope
-
-    def __exit__(self, *_: object) -> None:
-        ACTIVE.reset(self._token)
-
-
-def make_dummy(scope: RecordingTarget, kind: AnyValueType, name: str) -> Value:
-    """A value of a type that nobody will read: zeros, with open dimensions empty."""
-    with active(scope):
-        if not isinstance(kind, TensorType):
-            element: Any = kind
-            while isinstance(element, SequenceType | OptionalType):
-                element = element.element
-            if element.dtype is None:
-                raise needs_types(BranchTypeError, name)
-            empty = scope.operators.SequenceEmpty(dtype=element.dtype)
-            return empty if isinstance(kind, SequenceType) else scope.operators.Optional(type=element)
-        dtype = kind.dtype
-        if dtype is None:
-            raise needs_types(BranchTypeError, name)
-        shape = tuple(each if isinstance(each, int) else 0 for each in kind.shape or ())
-        if dtype is DType.STRING:
-            return scope.constant(np.full(shape, "", object))
-        if int(np.prod(shape)) > _LARGEST_DUMMY:
-            zero = np.zeros(1, dtype.numpy)
-            return scope.operators.ConstantOfShape(np.array(shape, np.int64), value=zero)
-        return scope.constant(np.zeros(shape, dtype.numpy))
-
-
-def _as_tensor(value: TensorLike, other: TensorLike, scope: RecordingTarget, name: str) -> Value:
-    """A side of a merge as a tensor; a number takes the element type of the tensor on the other side."""
-    if isinstance(value, Value) and not isinstance(value, Number):
-        return value
-    with active(scope):
-        if not is_number(value):
-            return scope.lift(value)
-        other_type = other.known.type if isinstance(other, Value) else type_of_array(other)
-        if not isinstance(other_type, TensorType):
-            return value.tensor if isinstance(value, Number) else scope.lift(value)
-        if other_type.dtype is not None:
-            return number_as(scope, value, other_type.dtype, name, BranchTypeError)
-        assert isinstance(other, Value)  # the element type of an array is known
-        if not scope.sees(visible(other)):
-            raise needs_types(BranchTypeError, name)
-        return (
-            value.as_like(other)
-            if isinstance(value, Number)
-            else constant_like(scope, np.asarray(value), other)
-        )
-
-
-def type_of_array(value: Array | np.generic[Any] | float) -> TensorType:
-    """The type of an array or numpy scalar."""
-    array = np.asarray(value)
-    return TensorType(DType.from_numpy(array.dtype), array.shape)
-
-
-def number_as(
-    scope: RecordingTarget, value: AnyNumber, dtype: DType, name: str, error: type[OnnxsmithError]
-) -> Value:
-    """A number, known or not, as a scalar of an element type; refused where a literal would be."""
-    if isinstance(value, Number):
-        refuse_loss(value.sample, dtype, _called(name), f"a Python {value.kind}", error)
-        return value.as_dtype(dtype)
-    return scope.constant(number_array(value, dtype, _called(name), error))
-
-
-def needs_types(error: type[OnnxsmithError], name: str) -> OnnxsmithError:
-    """A number stands for a tensor whose element type is not known, or nothing does: whoever calls knows it."""
-    raised = error(
-        f"{_called(name)} is a tensor of unknown element type in one place, "
-        "and in another it has to be made without knowing it",
-        help="annotate the parameters, so that the element type is known",
-    )
-    raised.needs_values = True
-    return raised
-
-
 def _is_same_literal(a: AnyNumber, b: AnyNumber) -> bool:
     return type(a) is type(b) and (a == b) and (not isinstance(a, float) or repr(a) == repr(b))
 
@@ -574,17 +452,6 @@ def _is_same_literal(a: AnyNumber, b: AnyNumber) -> bool:
 def _is_same_scalar(a: Held, b: Held) -> bool:
     """True if two are one number of numpy's, which staged code goes on knowing."""
     return isinstance(a, np.generic) and type(a) is type(b) and a.tobytes() == cast(Any, b).tobytes()
-
-
-#: What the branches of `a if test else b` give, and what a function returns.
-CHOICE = "choice"
-RESULT_NAME = "result"
-
-
-def _called(name: str) -> str:
-    if name == CHOICE:
-        return "this"
-    return "the result" if name.startswith(RESULT_NAME) else f"'{name}'"
 
 
 def _described(value: Held) -> str:
