@@ -162,7 +162,7 @@ def trials(ports: Sequence[Port], given: Mapping[str, RunValue] | None = None) -
     sizes = _LIKELY_SIZES if any(_is_dynamic(port, named) for port in missing) else _LIKELY_SIZES[:1]
     for single in _SINGLES if any(_is_integer(port) for port in missing) else _SINGLES[:1]:
         for size in sizes:
-            made = _inputs(missing, named, size, single, Values.ORDINARY, ())
+            made = _inputs(Draw(), missing, named, size, single, Values.ORDINARY, ())
             if made is not None:
                 yield Trial({**known, **made}, size, single)
 
@@ -179,8 +179,10 @@ def further_trials(
     sizes = [size for size, *_ in _SIZES if size != found.size] if is_dynamic else []
     # Other values come in other sizes as far as there are some, but for 0: each run costs as much as the next.
     values = [*[Values.ORDINARY] * (0 in sizes), *(allowed if is_real else ())]
+    draw = Draw()
     for size, kind in itertools.zip_longest(sizes, values):
         made = _inputs(
+            draw,
             ports,
             {},
             found.size if size is None else size,
@@ -222,6 +224,7 @@ def sizes_apart(names: Sequence[str]) -> list[dict[str, int]]:
 
 
 def _inputs(
+    draw: Draw,
     ports: Sequence[Port],
     named: Mapping[str, int],
     size: int,
@@ -229,7 +232,6 @@ def _inputs(
     values: Values,
     thresholds: Sequence[float],
 ) -> dict[str, RunValue] | None:
-    draw = Draw()
     found: dict[str, RunValue] = {}
     for port in ports:
         kind = port.type
