@@ -48,7 +48,7 @@ def outcome(path: Path, command: str) -> Outcome:
 
 
 def _begin_anew(answers: IO[bytes]) -> None:
-    """Run the program again in this process, which gives back all memory: pieces in use keep the rest."""
+    """Run the program again in this process, which gives back all memory."""
     os.dup2(answers.fileno(), 1)
     os.execv(sys.executable, [*sys.orig_argv, *([] if _AGAIN in sys.argv else [_AGAIN])])
 

@@ -473,22 +473,22 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
     ),
     "torch-sizes": (
         Fault(
-            "torch/refused_sizes.py",
-            '"argmax.default", "argmin.default", ',
-            "",
-            "the position of the greatest of no numbers is no error",
+            "torch/trying.py",
+            "            if not all(each.is_close for each in rows):\n                return Outcome.DIFFERENT",
+            "            if not all(each.is_close for each in rows):\n                return Outcome.EQUAL",
+            "sizes for which the module decides otherwise are taken",
         ),
         Fault(
-            "torch/guards.py",
-            '_VERIFYING = ("_verify_batch_size", "_verify_spatial_size")',
-            '_VERIFYING = ("_verify_spatial_size",)',
-            "a size for which batch normalisation raises an error is taken",
+            "torch/open_numbers.py",
+            'step: _Value = (end - start) / _SYM["sym_max"](count - 1, 1)',
+            'step: _Value = (end - start) / _SYM["sym_max"](count, 1)',
+            "the steps of linspace are those of one number more",
         ),
         Fault(
             "torch/open_numbers.py",
             "(size + sections - 1 - k) // sections",
-            "(size + sections - k) // sections",
-            "the pieces of a split are too large by one",
+            "(size + k) // sections",
+            "the larger pieces of a split come last",
         ),
     ),
     "value-number": (

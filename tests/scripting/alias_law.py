@@ -74,7 +74,7 @@ class _Writer:
         return "".join(f"{'    ' * depth}{each}\n" for each in make().splitlines())
 
     def _recent(self) -> str:
-        """An array: every other time the last one that was made, so that there are views of views."""
+        """An array: every other time the one that was made last, so that there are views of views."""
         return self._draw.choice([*self.arrays, *[list(self.arrays)[-1]] * len(self.arrays)])
 
     def _alias(self) -> str:
@@ -132,7 +132,7 @@ class _Writer:
             *[f"{first}"] * 3,
             *[f"{first} if n > 1 else {second}"] * 2,
             f"{first} if n > 1 else {second} if n > 0 else {third}",
-            f"{first} + 1 if n > 1 else {second} if n > 0 else {third}",
+            *[f"{first} + 1 if n > 1 else {second} if n > 0 else {third}.T.T"] * 2,
         ]
         given = f"{target} = {self._draw.choice(forms)}"
         return given if self._draw.random() < 0.5 else f"{given}\n{target} += 1"

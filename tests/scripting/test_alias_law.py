@@ -429,9 +429,20 @@ def _chosen_before_a_loop(x: FLOAT[3], n: INT64) -> Any:
     return x + v[0] + w[0]
 
 
+def _chosen_twice(x: FLOAT[3], n: INT64) -> Any:
+    w = np.ones((3, 3), np.float32)
+    u = w
+    for _ in range(n):
+        u *= 2
+    v = u + 1 if n > 1 else (u.T if n > 0 else u)
+    v += 1
+    return x + v[0] + w[0]
+
+
 @pytest.mark.parametrize(
     ("program", "why"),
     [
+        (_chosen_twice, "whether another variable holds the same elements"),
         (_chosen_before_a_loop, "whether another variable holds the same elements"),
         (_chosen_beside_a_followed_one, "changed after it was used"),
         (_held_beside_a_followed_one, "changed after it was used"),

@@ -219,8 +219,7 @@ class Merger:
             if not isinstance(carrier, Carrier):
                 with active(scope):
                     carrier = cast(Carrier, other).adopted(value)
-                if isinstance(value, np.ndarray):
-                    self._arrays.append(value)
+                self._arrays += [value] if isinstance(value, np.ndarray) else []
             if carrier is None:
                 return None
             sides.append(Shell.of(carrier, self._held_by(carrier, is_then=is_then)))
