@@ -66,3 +66,15 @@ def test_factors_of_any_size() -> None:
     functions = {name: PLANES[name] for name in names}
     wide = torch.linspace(-1, 2, 70).reshape(1, 2, 5, 7).cos()
     agree(functions, X, DOUBLE, other=(wide, wide.double()))
+
+
+@pytest.mark.parametrize("name", ["bilinear", "bilinear, corners", "bicubic"])
+def test_sizes_without_factors_are_one_node(name: str) -> None:
+    import onnxsmith
+
+    class Resized(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return PLANES[name](x, None)
+
+    model = onnxsmith.torch.export(Resized(), (X,))
+    assert [node.op_type for node in model.ir.graph if node.op_type != "Constant"] == ["Resize"]

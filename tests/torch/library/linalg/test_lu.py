@@ -32,8 +32,8 @@ FACTORS: dict[str, Any] = {
     "lu of columns": lambda a, b: torch.linalg.lu(b.mT),
     "lu_unpack": lambda a, b: torch.lu_unpack(*torch.linalg.lu_factor(a)),
     "lu_unpack of columns": lambda a, b: torch.lu_unpack(*torch.linalg.lu_factor(b.mT)),
-    "lu_unpack, data": lambda a, b: torch.lu_unpack(*torch.linalg.lu_factor(a), unpack_pivots=False)[1:],
-    "lu_unpack, pivots": lambda a, b: torch.lu_unpack(*torch.linalg.lu_factor(a), unpack_data=False)[0],
+    "lu_unpack, data": lambda a, b: torch.lu_unpack(*torch.linalg.lu_factor(a), unpack_pivots=False),
+    "lu_unpack, pivots": lambda a, b: torch.lu_unpack(*torch.linalg.lu_factor(a), unpack_data=False),
 }
 SYSTEMS: dict[str, Any] = {
     "solve": lambda a, b: torch.linalg.solve(a, b),
