@@ -17,12 +17,11 @@ from onnxsmith.core.operator import Operators
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.semantics.number import number
 from onnxsmith.core.sequence import TensorSequence
-from onnxsmith.core.target import ACTIVE, recorded
+from onnxsmith.core.target import ACTIVE, OperatorCall, recorded
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.function import FunctionBody
 from onnxsmith.graphs.opsets import OpsetVersions
-from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
@@ -206,18 +205,8 @@ class CountingTarget:
     def sequence(self, elements: Sequence[Any]) -> Any:
         return self.operators.SequenceConstruct(*elements)
 
-    def run_bodies(self, op: Any, inputs: Any, attributes: Any) -> None:
-        raise AssertionError("it records")
-
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Any, ...]:
+    def emit(self, call: OperatorCall) -> tuple[Any, ...]:
+        op, version, inputs, attributes, _, outputs = call
         self.held.opsets.use(op, version)
         self.count += Count(1)
         self.is_harmless = self.is_harmless and is_harmless(op, inputs, outputs)
@@ -228,15 +217,7 @@ class CountingTarget:
                 self.count += Count(0, size_of(value))
         return self._values(outputs)
 
-    def learn(
-        self,
-        operator: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        lifted: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-    ) -> None:
+    def learn(self, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall) -> None:
         """Every call counts."""
 
     # -- one that records ------------------------------------------------------------------------------

@@ -41,9 +41,9 @@ def make_bodies(
     """The attributes with every function among them made into a body."""
     made: dict[str, Any] = {}
     for name, value in attributes.items():
-        if _is_function(value):
+        if is_function(value):
             made[name] = _make(scope, op, name, value, inputs, attributes)
-        elif isinstance(value, tuple) and value and _is_function(cast("tuple[Any, ...]", value)[0]):
+        elif isinstance(value, tuple) and value and is_function(cast("tuple[Any, ...]", value)[0]):
             functions = cast("tuple[Any, ...]", value)
             made[name] = tuple(_make(scope, op, name, each, inputs, attributes) for each in functions)
         else:
@@ -51,7 +51,8 @@ def make_bodies(
     return made
 
 
-def _is_function(value: Any) -> bool:
+def is_function(value: Any) -> bool:
+    """True if an attribute is a function that stands for a graph."""
     return callable(value) and not isinstance(value, ValueType)
 
 

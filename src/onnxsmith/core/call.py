@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from onnxsmith.core import portable
-from onnxsmith.core.bodies import make_bodies
+from onnxsmith.core.bodies import is_function, make_bodies
 from onnxsmith.core.forms import Form, Key, form_key, forms_cache
 from onnxsmith.core.initial_states import OpenState, settled, with_open_states
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, Target, target_of
+from onnxsmith.core.target import ACTIVE, OperatorCall, Target, new_call, target_of
 from onnxsmith.core.value import NumberValue, Operand, Value
 from onnxsmith.errors import MixedDTypesError, OnnxsmithError, OutputCountError
 from onnxsmith.errors.telling import tell
-from onnxsmith.schema.bind import bind
+from onnxsmith.schema.bind import Bound, bind
 from onnxsmith.schema.definition import AttributeReference, AttributeType, OperatorDef, Parameter
 from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
@@ -70,95 +70,86 @@ def call(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         if form is None:
             outputs = _perform(operator, args, kwargs, key)
         else:
-            outputs = active.emit(
-                operator.definition,
-                operator.version_to_record,
-                form.inputs(args, recording),
-                form.attributes,
-                len(form.outputs),
-                form.outputs,
-            )
+            outputs = active.emit(form.call(operator, args, recording))
     return outputs[0] if len(outputs) == 1 else outputs
 
 
 def _perform(
     operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], key: Key | None = None
 ) -> Sequence[Any]:
-    """The outputs of a call; `key` is that of its form, where the form is to be learned."""
+    """The outputs of a call, by its four steps; `key` is that of its form, where the form is to be learned."""
     op = operator.definition
-    inputs, attributes, output_count = bind(op, args, kwargs)
-    if has_open_outputs(op):
-        key = None  # what is done with the results says how many there are
-        if "outputs" not in kwargs:
-            output_count, attributes = _as_unpacked(op, output_count, inputs, attributes)
-    target = target_of(inputs)
-    if op.name == "OptionalHasElement" and _asks_for_nothing(op, inputs, target):
+    bound = bind(op, args, kwargs)
+    if has_open_outputs(op) and "outputs" not in kwargs:
+        bound = _as_unpacked(op, bound)
+    target = target_of(bound.inputs)
+    if op.name == "OptionalHasElement" and _asks_for_nothing(op, bound.inputs, target):
         return (False,)
+    inputs, attributes, output_count = _promoted(op, bound, target)
+    known = _inferred(operator, inputs, attributes, output_count, target) if target.needs_inference else ()
+    made = new_call((op, operator.version_to_record, inputs, attributes, output_count, known))
+    outputs = target.emit(made)
+    if key is not None:
+        _learn_form(key, args, made)
+    target.learn(operator, args, kwargs, made)
+    return outputs
+
+
+def _promoted(op: OperatorDef, bound: Bound, target: Target) -> tuple[list[Any], dict[str, Any], int]:
+    """Inputs as the target takes them, attributes with functions as bodies if it records, the number of outputs."""
+    inputs, attributes, output_count = bound
     has_graph = bool(attributes) and _has_graph(op, attributes)
     if has_graph and not target.is_exact:
         inputs = with_open_states(op, inputs, attributes)
     lifted = promote(op, inputs, target)
-    if has_graph:
-        recording = target.recording
-        if recording is None:
-            finished = target.run_bodies(op, lifted, attributes)
-            if finished is not None:
-                return finished
-        else:
-            attributes = make_bodies(recording, op, lifted, attributes)
+    if has_graph and target.recording is not None:
+        attributes = make_bodies(target.recording, op, lifted, attributes)
         lifted = settled(op, lifted, attributes.get("body"), target)
     if output_count is None:
         output_count = count_outputs(op, lifted, attributes)
-    known: Sequence[Known] = ()
-    if target.needs_inference:
-        given = [None if each is None else each.known for each in lifted]
-        try:
-            known = infer(
-                op,
-                operator.version,
-                given,
-                attributes,
-                output_count,
-                _outputs_of_bodies(attributes) if has_graph else {},
-            )
-        except OnnxsmithError as error:
-            if not _is_lenient(target):
-                raise
-            _warn(error)
-            known = outputs_by_signature(op, given, output_count)
-        if target.recording is not None and not target.is_exact:
-            known = _shared(known, key, args, lifted, attributes)
-    outputs = target.emit(op, operator.version_to_record, lifted, attributes, output_count, known)
-    target.learn(operator, args, kwargs, lifted, attributes, output_count)
-    return outputs
+    return lifted, attributes, output_count
 
 
-def _shared(
-    known: Sequence[Known],
-    key: Key | None,
-    args: tuple[Any, ...],
-    lifted: Sequence[Any],
+def _inferred(
+    operator: Operator,
+    inputs: Sequence[Any],
     attributes: Mapping[str, Any],
+    output_count: int,
+    target: Target,
 ) -> Sequence[Known]:
-    """The facts of outputs, shared with other calls; the form of the call is learned."""
-    outputs = forms_cache.shared(known)
-    if key is None or len(lifted) != len(args):
-        return outputs
+    """The facts of the outputs: types, and contents where they are known."""
+    op = operator.definition
+    given = [None if each is None else each.known for each in inputs]
+    try:
+        bodies = _outputs_of_bodies(attributes) if attributes and _has_graph(op, attributes) else {}
+        known = infer(op, operator.version, given, attributes, output_count, bodies)
+    except OnnxsmithError as error:
+        if not _is_lenient(target):
+            raise
+        _warn(error)
+        known = outputs_by_signature(op, given, output_count)
+    return forms_cache.shared(known) if target.recording is not None and not target.is_exact else known
+
+
+def _learn_form(key: Key, args: tuple[Any, ...], call: OperatorCall) -> None:
+    """Remember what a call of this form comes to, if that depends on nothing else."""
+    # Where the number of outputs is open, what is done with the results says how many there are.
+    if len(call.inputs) != len(args) or has_open_outputs(call.op):
+        return
     literals: list[tuple[int, np.ndarray[Any, Any] | None]] = []
-    for position, (given, taken) in enumerate(zip(args, lifted, strict=True)):
+    for position, (given, taken) in enumerate(zip(args, call.inputs, strict=True)):
         if given is taken:
             continue
         data = taken.known.data if isinstance(taken, Value) else None
         if isinstance(given, np.ndarray):
             if data is not None:
-                return outputs  # what comes out may depend on what it holds
+                return  # what comes out may depend on what it holds
             literals.append((position, None))
         elif isinstance(given, Value) or not isinstance(data, np.ndarray):
-            return outputs  # put in by promotion: a node of its own
+            return  # put in by promotion: a node of its own
         else:
             literals.append((position, data))
-    forms_cache.learn(key, Form(attributes, outputs, tuple(literals)))
-    return outputs
+    forms_cache.learn(key, Form(call.attributes, tuple(call.outputs), tuple(literals)))
 
 
 def _outputs_of_bodies(attributes: Mapping[str, Any]) -> dict[str, tuple[Known, ...]]:
@@ -171,20 +162,19 @@ def has_open_outputs(op: OperatorDef) -> bool:
     return op.max_outputs > 1 and any(each.option != "single" for each in op.outputs)
 
 
-def _as_unpacked(
-    op: OperatorDef, count: int | None, inputs: Sequence[Any], attributes: dict[str, Any]
-) -> tuple[int | None, dict[str, Any]]:
+def _as_unpacked(op: OperatorDef, bound: Bound) -> Bound:
     """As many outputs as the user's code has variables for: `y, indices = op.MaxPool(x, kernel_shape=[2])`."""
+    inputs, attributes, count = bound
     if any(callable(each) or hasattr(each, "outputs") for each in attributes.values()):
-        return count, attributes  # a body decides
+        return bound  # a body decides
     wanted = unpack_count()
     if wanted is None or not max(op.min_outputs, count or 1) <= wanted <= op.max_outputs:
-        return count, attributes
+        return bound
     if count is None and op.name == "Split":
         says_how = len(inputs) > 1 or "split" in attributes or "num_outputs" in attributes
         if not says_how and "num_outputs" in op.attributes:
             attributes = {**attributes, "num_outputs": wanted}
-    return wanted, attributes
+    return Bound(inputs, attributes, wanted)
 
 
 def promote(op: OperatorDef, inputs: Sequence[Any], target: Target) -> list[Any]:
@@ -267,7 +257,7 @@ def constant_like(target: Target, array: np.ndarray[Any, Any], like: Operand) ->
 
 
 def _asks_for_nothing(op: OperatorDef, inputs: Sequence[Any], target: Target) -> bool:
-    """True if a call in a graph asks for an input that is not there.
+    """True if a call in a graph asks whether an optional has an element, and is given none.
 
     The answer is known now, so that code behind an `if` does not compute with None.
     """
@@ -443,6 +433,8 @@ def count_outputs(op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[st
     for name, hidden in (("then_branch", 0), ("body", 1 if op.name == "Loop" else 0)):
         body = attributes.get(name)
         if body is not None:
+            if is_function(body):
+                return 0  # what it returns is not known before it runs
             return len(body.outputs if hasattr(body, "outputs") else body.output) - hidden
     count = attributes.get("num_outputs", attributes.get("split"))
     if isinstance(count, int):

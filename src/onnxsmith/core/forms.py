@@ -8,11 +8,12 @@ answers and makes none: those are `call`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from onnxsmith.core.target import OperatorCall, new_call
 from onnxsmith.core.value import NumberValue, Value
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.value_types import AnyValueType, ValueType
@@ -42,29 +43,29 @@ class Form(NamedTuple):
     outputs: tuple[Known, ...]
     literals: tuple[tuple[int, Array | None], ...]
 
-    def inputs(self, args: tuple[Any, ...], target: RecordingTarget) -> Sequence[Any]:
-        """The inputs of such a call."""
-        if not self.literals:
-            return args
-        inputs = list(args)
-        for position, array in self.literals:
-            inputs[position] = target.constant(args[position] if array is None else array)
-        return inputs
+    def call(self, operator: Operator, args: tuple[Any, ...], target: RecordingTarget) -> OperatorCall:
+        """A call of this form."""
+        inputs: Sequence[Any] = args
+        if self.literals:
+            inputs = list(args)
+            for position, array in self.literals:
+                inputs[position] = target.constant(args[position] if array is None else array)
+        attributes, outputs, _ = self
+        version = operator.version_to_record
+        return new_call((operator.definition, version, inputs, attributes, len(outputs), outputs))
 
 
 class CallForms:
     """The forms that calls have had. Threads may use one: nothing is lost but an answer, which is found anew."""
 
-    __slots__ = ("_forms", "_known")
+    __slots__ = ("_forms", "_known", "get")
 
     def __init__(self) -> None:
         # What is known of a value is compared by identity, and `shared` makes one object of what is equal.
         self._forms: dict[Key, Form] = {}
+        #: The answer to a call of a form, or None. The dict's own method: every call of a model asks.
+        self.get: Callable[[Key], Form | None] = self._forms.get
         self._known: dict[AnyValueType, Known] = {}
-
-    def get(self, key: Key) -> Form | None:
-        """The answer to a call of this form."""
-        return self._forms.get(key)
 
     def learn(self, key: Key, form: Form) -> None:
         """Keep an answer, if the types say all that it depends on."""

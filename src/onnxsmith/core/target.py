@@ -5,9 +5,10 @@ The targets themselves (a graph being built, a runtime) live above and register 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,6 +26,28 @@ if TYPE_CHECKING:
     from onnxsmith.core.value import Operand, Value
 
 
+class OperatorCall(NamedTuple):
+    """A call as a target gets it: bound, promoted, and inferred where the target asks for that. Nothing changes one."""
+
+    op: OperatorDef
+    #: The opset asked of; None when Python's syntax chose the operator.
+    version: int | None
+    #: The inputs as the target takes them; None where one is left out.
+    inputs: Sequence[Any]
+    #: In normal form, as `schema.attributes` reads them. One may be an `AttributeReference`; a graph is what
+    #: `finish_body` gave, a proto, or, on a target that runs, a function.
+    attributes: Mapping[str, Any]
+    output_count: int
+    #: What is known of the outputs; empty unless the target `needs_inference`.
+    outputs: Sequence[Known]
+
+
+#: A call of its six parts. Every call of a model makes one, for which the class's own constructor takes twice as long.
+new_call: Callable[
+    [tuple[OperatorDef, int | None, Sequence[Any], Mapping[str, Any], int, Sequence[Known]]], OperatorCall
+] = functools.partial(tuple.__new__, OperatorCall)  # pyright: ignore[reportUnknownMemberType]  # of any tuple
+
+
 class Target(Protocol):
     """Where a bound, promoted call goes: something runs it, or records it.
 
@@ -33,9 +56,9 @@ class Target(Protocol):
 
     - `constant`, `stored` and `sequence` turn what the user wrote (an array, a weight, a list) into inputs as `emit`
       takes them. Where calls are inferred every input is a `Value`, so that there is a `known`; else anything will do.
-    - `emit` is the call. It gives as many outputs as it is asked for.
+    - `emit` is the call. It gives as many outputs as it is asked for. A target that runs is given functions as the
+      bodies of control flow; for one that records the pipeline makes bodies of them before.
     - `operators` are those that Python's `+`, indexing and the like are made of; `Operators(version)` will do.
-    - `run_bodies` is for control flow on functions. A target that records has bodies made of them and need not do it.
     - `learn` may do nothing.
 
     A target is in force while it is set as `ACTIVE`; operators on a symbolic value go to the value's own. One that
@@ -77,39 +100,14 @@ class Target(Protocol):
         """A Python list as an input that takes an ONNX sequence."""
         ...
 
-    def run_bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> tuple[Any, ...] | None:
-        """The outputs of control flow whose bodies are functions; None if there are none. Never asked if it records."""
-        ...
-
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Any, ...]:
-        """Perform the call; `version` is the opset asked of, None when Python's syntax chose the operator.
-
-        `inputs` has None where one is left out. `attributes` are in normal form, as `schema.attributes` reads them; one
-        may be an `AttributeReference`, and a graph is what `finish_body` gave, or a proto. `outputs` says what is known
-        of the outputs; it is empty unless `needs_inference`.
-        """
+    def emit(self, call: OperatorCall) -> tuple[Any, ...]:
+        """Perform the call."""
         ...
 
     def learn(
-        self,
-        operator: AnyOperator,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        lifted: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
+        self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
     ) -> None:
-        """Called after `emit` succeeded, so that a target can answer a call of the same form at once."""
+        """Told of arguments and their call after `emit` succeeded, to answer a call of the same form at once."""
         ...
 
 

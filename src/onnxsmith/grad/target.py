@@ -11,6 +11,7 @@ from typing import Any
 import onnx_ir as ir
 
 from onnxsmith.core.recording import OpsetChoice, RecordedFunction
+from onnxsmith.core.target import OperatorCall
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.opsets import OpsetVersions
@@ -19,7 +20,6 @@ from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import ValueRecord
 from onnxsmith.graphs.value import SymbolicSequence, SymbolicTensor, made_value, wrap
 from onnxsmith.graphs.weights import Weight
-from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.types.value_types import AnyValueType
 
@@ -79,16 +79,8 @@ class GradientTarget(GraphTarget):
     def place(self) -> None:
         return None
 
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Any, ...]:
-        results = super().emit(op, version, inputs, attributes, output_count, outputs)
+    def emit(self, call: OperatorCall) -> tuple[Any, ...]:
+        results = super().emit(call)
         self.nodes[-1].metadata = self.origin.metadata
         return results
 

@@ -18,7 +18,7 @@ from onnxsmith.core.operator import Operators, standard_operators
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.recording import FunctionHead, OpsetChoice, RecordedBody, RecordedFunction
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE
+from onnxsmith.core.target import ACTIVE, OperatorCall
 from onnxsmith.core.value import Operand, Value
 from onnxsmith.errors import InputTypeError
 from onnxsmith.graphs.declaring import declare_outputs
@@ -66,6 +66,10 @@ class GraphTarget:
     def __init__(self, program: Program, parent: GraphTarget | None = None) -> None:
         self.program = program
         self.parent = parent
+        # Asked at every call.
+        self.is_exact = program.is_exact
+        self.mixes_dtypes = program.mixes_dtypes
+        self.is_lenient = program.is_lenient
         self.nodes: list[NodeRecord] = []
         self.inputs: list[ValueRecord] = []
         self.depth: int = 0 if parent is None else parent.depth + 1
@@ -81,18 +85,6 @@ class GraphTarget:
         self._constants: dict[Hashable, SymbolicTensor] = {}
 
     # -- the target protocol ---------------------------------------------------------------------------
-
-    @property
-    def is_exact(self) -> bool:
-        return self.program.is_exact
-
-    @property
-    def mixes_dtypes(self) -> bool:
-        return self.program.mixes_dtypes
-
-    @property
-    def is_lenient(self) -> bool:
-        return self.program.is_lenient
 
     @property
     def recording(self) -> GraphTarget:
@@ -128,20 +120,8 @@ class GraphTarget:
             )
         return self.operators.SequenceConstruct(*elements)
 
-    def run_bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> tuple[Any, ...] | None:
-        return None
-
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Any, ...]:
+    def emit(self, call: OperatorCall) -> tuple[Any, ...]:
+        op, version, inputs, attributes, _, outputs = call
         if self.is_finished:
             raise used_after_its_graph(inputs)
         if self.is_harmless:
@@ -178,13 +158,7 @@ class GraphTarget:
         return caller_place()
 
     def learn(
-        self,
-        operator: AnyOperator,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        lifted: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
+        self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
     ) -> None:
         """A graph is made once; there is nothing to remember."""
 

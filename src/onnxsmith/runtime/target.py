@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, cast
 import numpy as np
 import onnx
 
+from onnxsmith.core.bodies import is_function
 from onnxsmith.core.call import has_open_outputs
 from onnxsmith.core.operator import MISS, Operators
 from onnxsmith.core.operator_protocols import AnyOperator
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import ACTIVE, register_default
+from onnxsmith.core.target import ACTIVE, OperatorCall, register_default
 from onnxsmith.core.value import Value
 from onnxsmith.errors import LeakedValueError, OnnxsmithError, OperatorFailedError
 from onnxsmith.errors.kinds import of_its_kind
@@ -69,33 +70,15 @@ class EagerTarget:
     def sequence(self, elements: Sequence[Any]) -> Any:
         return list(elements)
 
-    def run_bodies(
-        self, op: OperatorDef, inputs: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> tuple[Any, ...] | None:
-        if not any(callable(each) for each in attributes.values()):
-            return None  # graphs given as protos run as any other attribute
-        wraps = self.wraps or any(isinstance(each, EagerTensor) for each in inputs)
-        token = ACTIVE.set(_INSIDE_BODIES)
-        try:
-            results = control.run(op, [_wrap(each) for each in inputs], attributes)
-        finally:
-            ACTIVE.reset(token)
-        return results if wraps else tuple([_to_array(each) for each in results])
-
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Any, ...]:
-        wraps = self.wraps or any(isinstance(each, EagerTensor) for each in inputs)
-        arrays = [_to_array(each) for each in inputs]
-        form = _Form(op, version, attributes, output_count)
+    def emit(self, call: OperatorCall) -> tuple[Any, ...]:
+        wraps = self.wraps or any(isinstance(each, EagerTensor) for each in call.inputs)
+        if call.attributes and any(map(is_function, call.attributes.values())):
+            results = _run_bodies(call)
+            return results if wraps else tuple([_to_array(each) for each in results])
+        arrays = [_to_array(each) for each in call.inputs]
+        form = _Form(call.op, call.version, call.attributes, call.output_count)
         runner = form.runner(arrays)
-        self._latest = (attributes, runner)
+        self._latest = (call.attributes, runner)
         try:
             results = runner.run(arrays)
         except OnnxsmithError as error:
@@ -103,15 +86,9 @@ class EagerTarget:
         return tuple([_wrap(each) for each in results]) if wraps else tuple(results)
 
     def learn(
-        self,
-        operator: AnyOperator,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        lifted: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
+        self, operator: AnyOperator, args: tuple[Any, ...], kwargs: dict[str, Any], call: OperatorCall
     ) -> None:
-        if has_open_outputs(operator.definition):
+        if has_open_outputs(call.op):
             return  # the variables that a call is assigned to are no part of its form
         if operator.recall is None:
             operator.recall = recall_for(operator)
@@ -127,7 +104,7 @@ class EagerTarget:
                 form.append((kind, value))
             else:
                 return
-        if len(lifted) != len(args):
+        if len(call.inputs) != len(args):
             return
         try:
             if kwargs:
@@ -135,11 +112,20 @@ class EagerTarget:
             hash(key := tuple(form))
         except TypeError:
             return
-        form_of_call = _Form(operator.definition, operator.version, attributes, output_count)
+        form_of_call = _Form(call.op, operator.version, call.attributes, call.output_count)
         made_with, runner = self._latest
-        if runner is None or made_with is not attributes:  # another thread was in between
-            runner = form_of_call.runner([_to_array(each) for each in lifted])
-        runners().put(key, _make_plan(form_of_call, runner, args, lifted))
+        if runner is None or made_with is not call.attributes:  # another thread was in between
+            runner = form_of_call.runner([_to_array(each) for each in call.inputs])
+        runners().put(key, _make_plan(form_of_call, runner, args, call.inputs))
+
+
+def _run_bodies(call: OperatorCall) -> tuple[Any, ...]:
+    """The outputs of control flow whose bodies are functions, as tensors."""
+    token = ACTIVE.set(_INSIDE_BODIES)
+    try:
+        return control.run(call.op, [_wrap(each) for each in call.inputs], call.attributes)
+    finally:
+        ACTIVE.reset(token)
 
 
 class _Form(NamedTuple):

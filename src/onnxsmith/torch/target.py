@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxsmith.algorithms.operators import PortableOperators, portable_operators
 from onnxsmith.core.recording import OpsetChoice, RecordedFunction
-from onnxsmith.core.target import ACTIVE, Target
+from onnxsmith.core.target import ACTIVE, OperatorCall, Target
 from onnxsmith.core.value import Array, Value
 from onnxsmith.graphs.builder import GraphTarget
 from onnxsmith.graphs.identity import number_of_call
@@ -20,7 +20,6 @@ from onnxsmith.graphs.origins import SOURCE_KEY, written
 from onnxsmith.graphs.program import Program
 from onnxsmith.graphs.records import NodeRecord, ValueRecord
 from onnxsmith.graphs.value import SymbolicTensor
-from onnxsmith.schema.definition import OperatorDef
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.source import STATEMENT, Span
 from onnxsmith.torch.module_calls import Calls
@@ -129,30 +128,23 @@ class TorchTarget(GraphTarget):
             here = here.parent
         return None
 
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[Any],
-        attributes: Mapping[str, Any],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Any, ...]:
-        if self.keeps_weights and any(_is_weight(each, self.origin.state) for each in inputs):
-            known, outputs = None, [Known(each.type) for each in outputs]
+    def emit(self, call: OperatorCall) -> tuple[Any, ...]:
+        known = None
+        if self.keeps_weights and any(_is_weight(each, self.origin.state) for each in call.inputs):
+            call = call._replace(outputs=[Known(each.type) for each in call.outputs])
         else:
-            known = _without_node(op, inputs, outputs)
+            known = _without_node(call)
         if known is not None:
             return (known,) if isinstance(known, SymbolicTensor) else tuple(map(self.constant, known))
-        key = _key(op, inputs, attributes, output_count, outputs)
+        key = _key(call)
         if key is not None:
             found = self._equal(key)
             if found is not None:
                 return found
-        results = super().emit(op, version, inputs, attributes, output_count, outputs)
+        results = super().emit(call)
         if key is not None:
             self._made[key] = results
-        self._note(self.nodes[-1], snake_case(op.name))
+        self._note(self.nodes[-1], snake_case(call.op.name))
         return results
 
     def call_function(
@@ -211,10 +203,9 @@ def _is_weight(value: Value | None, state: Collection[ValueRecord]) -> bool:
     return is_real or value.record in state
 
 
-def _without_node(
-    op: OperatorDef, inputs: Sequence[Value | None], outputs: Sequence[Known]
-) -> SymbolicTensor | list[Array] | None:
+def _without_node(call: OperatorCall) -> SymbolicTensor | list[Array] | None:
     """The value of a call that needs no node: arrays where all is known, or an operand that nothing changes."""
+    op, inputs, outputs = call.op, call.inputs, call.outputs
     if op.domain or op.name == "Identity":  # an Identity is there to be a value of its own
         return None
     arrays = [each for each in map(_content, outputs) if each is not None]
@@ -249,14 +240,9 @@ def _is_scalar(value: Value | None, number: int) -> bool:
     return array is not None and array.shape == () and array.dtype != object and bool(array == number)
 
 
-def _key(
-    op: OperatorDef,
-    inputs: Sequence[Value | None],
-    attributes: Mapping[str, Any],
-    output_count: int,
-    outputs: Sequence[Known],
-) -> Hashable | None:
+def _key(call: OperatorCall) -> Hashable | None:
     """The key of a call, for calls that are worth sharing."""
+    op, _, inputs, attributes, output_count, outputs = call
     for each in outputs:
         kind = each.type
         if not isinstance(kind, TensorType) or kind.dtype not in _SHARED_DTYPES:

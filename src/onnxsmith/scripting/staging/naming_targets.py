@@ -13,11 +13,9 @@ from typing import ClassVar
 
 from onnxsmith.core.operator_protocols import AnyOperator, StandardOperators
 from onnxsmith.core.stored import Stored
-from onnxsmith.core.target import RecordingTarget
+from onnxsmith.core.target import OperatorCall, RecordingTarget
 from onnxsmith.core.user_values import UserValue
 from onnxsmith.core.value import Array, Operand, Value
-from onnxsmith.schema.definition import OperatorDef
-from onnxsmith.schema.inference.known import Known
 from onnxsmith.scripting.analysis.straight import Argument, Store
 
 
@@ -97,34 +95,15 @@ class NamingTarget:
         self._advance()
         return self._scope.sequence(elements)
 
-    def run_bodies(
-        self, op: OperatorDef, inputs: Sequence[object], attributes: Mapping[str, object]
-    ) -> tuple[object, ...] | None:
-        return self._scope.run_bodies(op, inputs, attributes)
-
-    def emit(
-        self,
-        op: OperatorDef,
-        version: int | None,
-        inputs: Sequence[object],
-        attributes: Mapping[str, object],
-        output_count: int,
-        outputs: Sequence[Known],
-    ) -> tuple[Operand, ...]:
-        made = self._scope.emit(op, version, inputs, attributes, output_count, outputs)
+    def emit(self, call: OperatorCall) -> tuple[Operand, ...]:
+        made = self._scope.emit(call)
         self._take(made)
         return made
 
     def learn(
-        self,
-        operator: AnyOperator,
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-        lifted: Sequence[object],
-        attributes: Mapping[str, object],
-        output_count: int,
+        self, operator: AnyOperator, args: tuple[object, ...], kwargs: dict[str, object], call: OperatorCall
     ) -> None:
-        self._scope.learn(operator, args, kwargs, lifted, attributes, output_count)
+        self._scope.learn(operator, args, kwargs, call)
 
 
 class StoreNaming(NamingTarget):
