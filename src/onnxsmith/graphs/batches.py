@@ -22,9 +22,9 @@ from onnxsmith.errors import MissingDependencyError, ModelInputError
 from onnxsmith.graphs.run_values import Array
 
 #: Rows as somebody's library has them: an array, a frame, a dict of columns, a list. No type covers all of them.
-Rows: TypeAlias = Any
+GivenRows: TypeAlias = Any
 #: A column as an array, by the column and its name.
-ReadColumn: TypeAlias = Callable[[Rows, str], Array]
+ReadColumn: TypeAlias = Callable[[GivenRows, str], Array]
 
 #: Rows of a batch, where the source has no batches of its own and somebody asks for some.
 DEFAULT_SIZE = 65_536
@@ -45,13 +45,13 @@ class Batches:
     (None, [(1,), (4,)])
     """
 
-    def __init__(self, data: Rows, size: int | None = None) -> None:
+    def __init__(self, data: GivenRows, size: int | None = None) -> None:
         """Without a `size`, data that lies in memory is one batch, and others come as their source has them."""
         #: How many rows there are; None where only the end says it.
         self.rows: int | None
         self.rows, self._pieces = _opened(data, size)
 
-    def pieces(self, names: Sequence[str]) -> Iterator[Rows]:
+    def pieces(self, names: Sequence[str]) -> Iterator[GivenRows]:
         """The batches in what the data is in: arrays, frames, or dicts of columns.
 
         Several arrays of a loader or generator become a dict by the names of inputs, in order.
@@ -79,25 +79,25 @@ class Batches:
 class _Several(NamedTuple):
     """A batch that is several arrays without names."""
 
-    arrays: Sequence[Rows]
+    arrays: Sequence[GivenRows]
 
 
 # -- rows of any container --------------------------------------------------------------------------------
 
 
-def row_count(data: Rows) -> int:
+def row_count(data: GivenRows) -> int:
     """How many rows data in memory has."""
     if isinstance(data, Mapping):
-        columns = cast("Mapping[str, Rows]", data)
+        columns = cast("Mapping[str, GivenRows]", data)
         return len(next(iter(columns.values()))) if columns else 0
     shape: Sequence[int] | None = getattr(data, "shape", None)
     return len(data) if shape is None else int(shape[0])
 
 
-def rows_at(data: Rows, places: Sequence[int]) -> Rows:
+def rows_at(data: GivenRows, places: Sequence[int]) -> GivenRows:
     """The rows at places, in what the data is in."""
     if isinstance(data, Mapping):
-        return {name: rows_at(each, places) for name, each in cast("Mapping[str, Rows]", data).items()}
+        return {name: rows_at(each, places) for name, each in cast("Mapping[str, GivenRows]", data).items()}
     if hasattr(data, "iloc"):  # a frame of pandas, or one column of it
         return data.iloc[list(places)]
     if isinstance(data, list | tuple):
@@ -109,7 +109,7 @@ def rows_at(data: Rows, places: Sequence[int]) -> Rows:
 # -- sources ----------------------------------------------------------------------------------------------
 
 
-def _opened(data: Rows, size: int | None) -> tuple[int | None, Iterable[Rows]]:
+def _opened(data: GivenRows, size: int | None) -> tuple[int | None, Iterable[GivenRows]]:
     """How many rows data has, and its batches."""
     path = _path_in(data)
     if path is not None:
@@ -142,7 +142,7 @@ def _path_in(data: object) -> str | None:
     return data if isinstance(data, str) and data.endswith(_PARQUET) else None
 
 
-def _of_file(path: str, size: int) -> tuple[int | None, Iterable[Rows]]:
+def _of_file(path: str, size: int) -> tuple[int | None, Iterable[GivenRows]]:
     if find_spec("pyarrow") is not None:
         file: Any = import_module("pyarrow.parquet").ParquetFile(path)
         return file.metadata.num_rows, map(_of_record_batch, file.iter_batches(batch_size=size))
@@ -157,7 +157,7 @@ def _of_file(path: str, size: int) -> tuple[int | None, Iterable[Rows]]:
     return count, (lazy.slice(each, size).collect() for each in range(0, max(count, 1), size))
 
 
-def _of_arrow(data: Rows, size: int | None) -> tuple[int | None, Iterable[Rows]]:
+def _of_arrow(data: GivenRows, size: int | None) -> tuple[int | None, Iterable[GivenRows]]:
     kind = type(data).__name__
     if kind == "Table":
         if not data.num_rows:  # of which Arrow makes no batch
@@ -172,7 +172,7 @@ def _of_arrow(data: Rows, size: int | None) -> tuple[int | None, Iterable[Rows]]
     raise ModelInputError(f"rows cannot be read from {described_type(type(cast(object, data)))}")
 
 
-def _of_record_batch(batch: Rows) -> Rows:
+def _of_record_batch(batch: GivenRows) -> GivenRows:
     """The columns of an Arrow batch by name; a missing number is NaN, and a missing text None."""
     return {
         name: column.to_numpy(zero_copy_only=False) if hasattr(column, "to_numpy") else np.asarray(column)
@@ -180,7 +180,7 @@ def _of_record_batch(batch: Rows) -> Rows:
     }
 
 
-def _of_torch(data: Rows, size: int | None) -> tuple[int | None, Iterable[Rows]]:
+def _of_torch(data: GivenRows, size: int | None) -> tuple[int | None, Iterable[GivenRows]]:
     """The batches of a loader, or of a dataset that gives rows by number or one after the other."""
     if hasattr(data, "batch_sampler") or hasattr(data, "batch_size"):
         held: Any = getattr(data, "dataset", None)
@@ -190,12 +190,12 @@ def _of_torch(data: Rows, size: int | None) -> tuple[int | None, Iterable[Rows]]
     return (len(data) if is_known else None), _stacked(rows, size or _SINGLE_ROWS)
 
 
-def _stacked(rows: Iterator[Rows], size: int) -> Iterator[Rows]:
+def _stacked(rows: Iterator[GivenRows], size: int) -> Iterator[GivenRows]:
     """Single rows as batches: arrays, tuples and dicts of arrays, with a dimension more."""
     while some := list(islice(rows, size)):
         first = some[0]
         if isinstance(first, Mapping):
-            keys = cast("Mapping[str, Rows]", first)
+            keys = cast("Mapping[str, GivenRows]", first)
             yield {key: np.stack([_of_tensor(each[key]) for each in some]) for key in keys}
         elif isinstance(first, tuple | list):
             parts = zip(*some, strict=True)
@@ -204,30 +204,30 @@ def _stacked(rows: Iterator[Rows], size: int) -> Iterator[Rows]:
             yield np.stack([_of_tensor(each) for each in some])
 
 
-def _of_tensors(batch: Rows) -> Rows:
+def _of_tensors(batch: GivenRows) -> GivenRows:
     if isinstance(batch, Mapping):
-        return {key: _of_tensor(each) for key, each in cast("Mapping[str, Rows]", batch).items()}
-    if isinstance(batch, tuple) or (isinstance(batch, list) and _are_arrays(cast("list[Rows]", batch))):
-        return _Several([_of_tensor(each) for each in cast("Sequence[Rows]", batch)])
+        return {key: _of_tensor(each) for key, each in cast("Mapping[str, GivenRows]", batch).items()}
+    if isinstance(batch, tuple) or (isinstance(batch, list) and _are_arrays(cast("list[GivenRows]", batch))):
+        return _Several([_of_tensor(each) for each in cast("Sequence[GivenRows]", batch)])
     return _of_tensor(batch)
 
 
-def _are_arrays(values: Sequence[Rows]) -> bool:
+def _are_arrays(values: Sequence[GivenRows]) -> bool:
     return bool(values) and all(hasattr(each, "shape") for each in values)
 
 
-def _of_tensor(value: Rows) -> Rows:
+def _of_tensor(value: GivenRows) -> GivenRows:
     return value.detach().cpu().numpy() if hasattr(value, "detach") else value
 
 
-def _of_lists(batch: Mapping[str, Rows]) -> dict[str, Rows]:
+def _of_lists(batch: Mapping[str, GivenRows]) -> dict[str, GivenRows]:
     return {name: np.asarray(_of_tensor(each)) for name, each in batch.items()}
 
 
 # -- names ------------------------------------------------------------------------------------------------
 
 
-def _named(arrays: Sequence[Rows], names: Sequence[str]) -> Rows:
+def _named(arrays: Sequence[GivenRows], names: Sequence[str]) -> GivenRows:
     """Several arrays by the names of inputs; a single one as it is."""
     if len(arrays) == 1:
         return arrays[0]
@@ -236,7 +236,7 @@ def _named(arrays: Sequence[Rows], names: Sequence[str]) -> Rows:
     return dict(zip(names, arrays, strict=True))
 
 
-def _has_columns(piece: Rows) -> bool:
+def _has_columns(piece: GivenRows) -> bool:
     return isinstance(piece, Mapping) or (hasattr(piece, "columns") and hasattr(piece, "shape"))
 
 
@@ -248,5 +248,5 @@ def _unnamed(count: int, names: Sequence[str]) -> ModelInputError:
     )
 
 
-def _plain(column: Rows, name: str) -> Array:
+def _plain(column: GivenRows, name: str) -> Array:
     return np.asarray(column)
