@@ -75,7 +75,13 @@ def test_a_fault_in_the_comparison_is_seen_through_every_user(name, monkeypatch)
 #: Who may draw numbers: inputs to try, the projections that signatures are made of, and the operators that draw.
 DRAWING = {"graphs/trial_inputs.py", "comparing/signatures.py", "runtime/facts/drawing.py"}
 #: The rooms that compare results. A number of theirs that is small, and no count, is a tolerance of its own.
-COMPARING = ("*/verifying.py", "numpy/staging/verifying.py", "comparing/*.py", "sklearn/rows.py", "torch/trying.py")
+COMPARING = (
+    "*/verifying.py",
+    "numpy/staging/verifying.py",
+    "comparing/*.py",
+    "sklearn/rows.py",
+    "torch/trying.py",
+)
 #: Numbers there that are no tolerance: what is divided by instead of 0, and how well a line fits points.
 NO_TOLERANCE = {
     *((f"comparing/{name}.py", 1e-30) for name in ("outputs", "search", "signatures", "weights")),
@@ -97,7 +103,9 @@ def test_nothing_else_draws_inputs_or_compares_elements() -> None:
     for path in SOURCE.rglob("*.py"):
         place = path.relative_to(SOURCE).as_posix()
         for name in _calls(ast.parse(path.read_text(encoding="utf-8"))):
-            if re.search(r"(^|\.)(default_rng|RandomState|Generator)$|^torch\.(rand|randn|randint|randperm)$", name):
+            if re.search(
+                r"(^|\.)(default_rng|RandomState|Generator)$|^torch\.(rand|randn|randint|randperm)$", name
+            ):
                 drawing.add(place)
             if re.search(r"(^|\.)(allclose|isclose|array_almost_equal)$", name) and not place.startswith(
                 ("numpy/", "torch/library/", "sklearn/stand_ins")

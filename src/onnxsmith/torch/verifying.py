@@ -111,7 +111,7 @@ class Verification:
     def runner(self) -> Runner:
         """The model on ONNX Runtime as others run it: nothing helps it around what ONNX Runtime refuses."""
         if current().runtime != "onnxruntime":
-            return self.model._make_runner()  # pyright: ignore[reportPrivateUsage]  # without checks of sizes
+            return self.model._make_session()  # pyright: ignore[reportPrivateUsage]  # without checks of sizes
         try:
             return load_on_onnxruntime(self.model.handed_over())
         except Exception as error:  # ONNX Runtime's own classes, one for each reason

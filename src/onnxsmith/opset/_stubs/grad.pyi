@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from onnxsmith.opset._stubs.model import Model
 from onnxsmith.types.annotations import Annotation
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 def checkpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, whose values are computed again on the way back instead of being kept: less memory, more time.
@@ -47,9 +47,35 @@ Wrt: TypeAlias = 'int | str | Sequence[int | str]'
 class HoldsFunction:
     """The base, without behaviour, of callables of ours that run a function of the user's: its state is theirs."""
 
+MadeT: TypeAlias = TypeVar('MadeT')
+
+class Specialised(HoldsFunction, Generic[MadeT]):
+    """The base of callables that run a function as models."""
+    def __init__(self) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+Casts: TypeAlias = 'dict[int, tuple[DType, ...]]'
+
+Held: TypeAlias = 'SingleValue | Marker | Sequence[Held] | Mapping[Any, Held]'
+
+class Watch(Protocol):
+    """The objects around a function, as they were."""
+    checks: Sequence[Callable[[], bool]]
+    def changed(self) -> str | None:
+        """The name of what has changed since; None where nothing has."""
+
+@dataclass(slots=True)
+class KeptCall:
+    """A model that was made for the types of a call, and what its outputs are."""
+    model: Model
+    value_count: int
+    casts: Casts = ...
+    form: Held = ...
+    options: Watch | None = ...
+
 _Mode: TypeAlias = Literal['grad', 'value_and_grad', 'vjp', 'jvp']
 
-class Gradient(HoldsFunction):
+class Gradient(Specialised[KeptCall]):
     """A function that gives the gradient of another one; `grad` and the like make it."""
     def __init__(self, function: Callable[..., Any], wrt: Wrt, mode: _Mode, *, keeps_nested: bool = False) -> None: ...
     @property

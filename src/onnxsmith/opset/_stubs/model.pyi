@@ -20,6 +20,10 @@ class Port(NamedTuple):
     name: str
     type: AnyValueType
 
+RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
+
+Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]
+
 Content: TypeAlias = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +353,6 @@ class RuntimeModel(PassedModel):
     that ONNX Runtime gets right as it is.
     """
     report: RuntimeReport
-
-RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] | dict[int | str, RunValue] | int | float | str | None'
 
 ModelInputs: TypeAlias = Mapping[str, RunValue] | Sequence[RunValue]
 
@@ -1240,6 +1242,14 @@ class Model:
         >>> run = model.runner()
         >>> run([np.float32([1.0, 2.0])])
         array([2., 3.], dtype=float32)
+        """
+    def native_runner(self) -> Run:
+        """A function from arrays in the byte order of the machine, as a list, to the list of outputs.
+
+        >>> import numpy as np
+        >>> from onnxsmith import FLOAT, trace
+        >>> trace(lambda x: x + 1.0, FLOAT["N"]).native_runner()([np.float32([1.0, 2.0])])
+        [array([2., 3.], dtype=float32)]
         """
     def handed_over(self) -> SessionModel:
         """The model as a runtime is given it.

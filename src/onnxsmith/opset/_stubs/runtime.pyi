@@ -6,7 +6,7 @@ import onnx
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numpy.typing import NDArray
-from onnxsmith.errors import OnnxsmithError
+from onnxsmith.errors import NotRunnableError, OnnxsmithError, OperatorFailedError
 from onnxsmith.source import Span
 from typing import Any, Literal, TypeAlias
 
@@ -51,10 +51,14 @@ RunValue: TypeAlias = 'np.ndarray[Any, Any] | np.generic[Any] | list[RunValue] |
 
 Objection: TypeAlias = Callable[[str, Sequence[RunValue] | None], OnnxsmithError | None]
 
+Explain: TypeAlias = Callable[[OperatorFailedError | NotRunnableError, Sequence[RunValue]], OnnxsmithError]
+
 Run: TypeAlias = Callable[[Sequence[RunValue]], list[RunValue]]
 
 class ModelSession:
     """A loaded model: call it on a list of inputs in the order of `input_names`.
+
+    `run` does the same for arrays in the byte order of the machine.
 
     >>> from onnx import parser
     >>> text = '<ir_version: 8, opset_import: ["" : 14]> g (float[N] x) => (float[N] y) { y = Add(x, x) }'
@@ -77,12 +81,13 @@ def load_session(
     *,
     find_node: FindNode | None = None,
     objection: Objection | None = None,
+    explain: Explain | None = None,
 ) -> ModelSession:
     """Load a model, a model proto, or a serialized model, under the settings of this context.
 
-    Raises NotRunnableError when nothing installed can run it; the session raises OperatorFailedError, placed at the
-    node's origin where `find_node` knows it, when it cannot run on its inputs. The reference evaluator overlooks much
-    that ONNX does not allow: `objection` is asked before it is.
+    Raises NotRunnableError when nothing installed can run it. When it cannot run on its inputs, the session raises
+    OperatorFailedError, placed at the node's origin where `find_node` knows it, or what `explain` makes of that error.
+    The reference evaluator overlooks much that ONNX does not allow: `objection` is asked before it is.
 
     >>> import numpy as np
     >>> from onnxsmith import FLOAT, trace
