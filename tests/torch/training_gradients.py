@@ -21,11 +21,12 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.torch import export
 from tests.laws.named import Law, Verdict, verdict_on
 from tests.torch.autograd_functions import Exponential, Nested, Reversed, Rounded, Several, Signed
+from tests.torch.training_parts import MORE_PARTS
 
 WIDTH = 4
 #: A part: from the weight that it has, and the rows, to rows.
 Part = Callable[["Chain", torch.Tensor, torch.Tensor], torch.Tensor]
-PARTS: dict[str, Part] = {}
+PARTS: dict[str, Part] = {**MORE_PARTS}
 
 
 def _part(function: Part) -> Part:
@@ -459,6 +460,9 @@ KINDS = [*PARTS, *MODULES]
 
 class Chain(nn.Module):
     """Parts, one behind the other, and a loss of what the last gives."""
+
+    average: torch.Tensor
+    count: torch.Tensor
 
     def __init__(self, kinds: Sequence[str]) -> None:
         super().__init__()
