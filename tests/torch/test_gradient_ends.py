@@ -23,7 +23,8 @@ Loss = Callable[["Net", torch.Tensor], torch.Tensor]
 @pytest.mark.parametrize("kind", MORE_PARTS)
 def test_parts(kind: str) -> None:
     verdict = judged(7, [kind])
-    assert verdict.kind == "equal", verdict
+    # torch.export loses no_grad around a branch.
+    assert verdict.kind == ("refused" if kind == "branch_without_gradient" else "equal"), verdict
 
 
 class Net(nn.Module):

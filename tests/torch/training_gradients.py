@@ -504,20 +504,24 @@ def _gradients(net: Chain, x: torch.Tensor) -> dict[str, torch.Tensor]:
 
 def judged(number: int, kinds: Sequence[str]) -> Verdict:
     """The gradients and the new state of a chain, compared with torch's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch itself warns where it traces functions in branches
+        return _judged(number, kinds)
+
+
+def _judged(number: int, kinds: Sequence[str]) -> Verdict:
     text = f"Chain({list(kinds)!r}), seed {number}"
     net, twin = (_made(number, kinds) for _ in range(2))
     x = torch.randn(3, WIDTH, requires_grad=True)
     state = {name: each.clone() for name, each in twin.named_buffers()}
     gradients = _gradients(twin, x)
     exact = _gradients(_made(number, kinds).double(), x.detach().double().requires_grad_())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            model = export(net, (x,), keep_mutations=True)
-            made = model.gradient(of=model.outputs[0].name, wrt=list(gradients))
-        except OnnxsmithError as error:
-            return Verdict("refused", f"{text}: {str(error).splitlines()[0]}")
-        got = dict(zip([each.name for each in made.outputs], made(x.detach().numpy()), strict=True))
+    try:
+        model = export(net, (x,), keep_mutations=True)
+        made = model.gradient(of=model.outputs[0].name, wrt=list(gradients))
+    except OnnxsmithError as error:
+        return Verdict("refused", f"{text}: {str(error).splitlines()[0]}")
+    got = dict(zip([each.name for each in made.outputs], made(x.detach().numpy()), strict=True))
     wanted = {f"{name}_grad": each for name, each in gradients.items()}
     wanted |= {
         f"{name.replace('.', '_')}_after": each

@@ -9,7 +9,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 import torch
+from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.scan import scan
 from torch.nn import functional as F
+
+from tests.torch.autograd_functions import Doubled, Exponential
 
 
 class State(Protocol):
@@ -68,6 +72,13 @@ def normalised_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) ->
     return y * w + x
 
 
+@_part
+def branch_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        y = torch.cond(x.sum() > 0, lambda a, b: a * b, lambda a, b: a - b, (x, w))
+    return y * w + x
+
+
 # -- statistics ----------------------------------------------------------------------------------------------
 
 
@@ -118,3 +129,27 @@ def buffer_written_twice(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.
     with torch.no_grad():
         kept.mul_(3.0)
     return kept * x
+
+
+# -- functions in branches and loops -------------------------------------------------------------------------
+
+
+@_part
+def function_in_branch(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return torch.cond(
+        x.sum() > 0, lambda a, b: Exponential.apply(a * b), lambda a, b: Doubled.apply(a * b), (x, w)
+    )
+
+
+@_part
+def function_in_map(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return map_rows(lambda row, b: Doubled.apply(row * b), x, w)
+
+
+@_part
+def function_in_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def step(carry: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        carry = Doubled.apply(carry * 0.5 + row * w)
+        return carry, carry.clone()
+
+    return scan(step, x[0] * 0, x)[1]
