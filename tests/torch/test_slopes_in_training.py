@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
 from onnxsmith.torch import export
 
@@ -32,6 +33,20 @@ FUNCTIONS: dict[str, Function] = {
     "log2": lambda x: torch.log2(x * x + x + 1.0),
     "norm": lambda x: torch.linalg.vector_norm(x * 0.0 + x.sign() * 0.0, 3.0),
     "fmax": lambda x: torch.fmax(x, 2.0 * x),
+    "clamp from below": lambda x: x.clamp(min=0.0) + torch.clamp_min(x, 1.0),
+    "clamp from above": lambda x: x.clamp(max=0.5) + torch.clamp_max(x, 1.0),
+    "clamp by tensors": lambda x: x.clamp(torch.zeros_like(x), torch.ones_like(x)),
+    "clamp of bounds": lambda x: torch.clamp(torch.zeros_like(x), x, x + 1.0),
+    "hinge_embedding_loss": lambda x: F.hinge_embedding_loss(x, -torch.ones_like(x)),
+    "margin_ranking_loss": lambda x: F.margin_ranking_loss(x, torch.ones_like(x), torch.ones_like(x)),
+    "multi_margin_loss": lambda x: F.multi_margin_loss(x[None], torch.tensor([1])),
+    "multilabel_margin_loss": lambda x: F.multilabel_margin_loss(x[None], torch.tensor([[1, -1, 0, 0]])),
+    "binary_cross_entropy": lambda x: F.binary_cross_entropy(
+        x.clamp(0.0, 1.0), torch.tensor([0.0, 0.0, 1.0, 0.3], dtype=x.dtype)
+    ),
+    "binary_cross_entropy with weights": lambda x: F.binary_cross_entropy(
+        x.clamp(0.25, 0.75), x.clamp(0.0, 1.0), weight=torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=x.dtype)
+    ),
 }
 
 

@@ -21,11 +21,12 @@ from onnxsmith.errors import OnnxsmithError
 from onnxsmith.torch import export
 from tests.laws.named import Law, Verdict, verdict_on
 from tests.torch.autograd_functions import Exponential, Nested, Reversed, Rounded, Several, Signed
+from tests.torch.training_parts import MORE_PARTS
 
 WIDTH = 4
 #: A part: from the weight that it has, and the rows, to rows.
 Part = Callable[["Chain", torch.Tensor, torch.Tensor], torch.Tensor]
-PARTS: dict[str, Part] = {}
+PARTS: dict[str, Part] = {**MORE_PARTS}
 
 
 def _part(function: Part) -> Part:
@@ -460,6 +461,9 @@ KINDS = [*PARTS, *MODULES]
 class Chain(nn.Module):
     """Parts, one behind the other, and a loss of what the last gives."""
 
+    average: torch.Tensor
+    count: torch.Tensor
+
     def __init__(self, kinds: Sequence[str]) -> None:
         super().__init__()
         self.kinds = list(kinds)
@@ -500,20 +504,24 @@ def _gradients(net: Chain, x: torch.Tensor) -> dict[str, torch.Tensor]:
 
 def judged(number: int, kinds: Sequence[str]) -> Verdict:
     """The gradients and the new state of a chain, compared with torch's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch itself warns where it traces functions in branches
+        return _judged(number, kinds)
+
+
+def _judged(number: int, kinds: Sequence[str]) -> Verdict:
     text = f"Chain({list(kinds)!r}), seed {number}"
     net, twin = (_made(number, kinds) for _ in range(2))
     x = torch.randn(3, WIDTH, requires_grad=True)
     state = {name: each.clone() for name, each in twin.named_buffers()}
     gradients = _gradients(twin, x)
     exact = _gradients(_made(number, kinds).double(), x.detach().double().requires_grad_())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            model = export(net, (x,), keep_mutations=True)
-            made = model.gradient(of=model.outputs[0].name, wrt=list(gradients))
-        except OnnxsmithError as error:
-            return Verdict("refused", f"{text}: {str(error).splitlines()[0]}")
-        got = dict(zip([each.name for each in made.outputs], made(x.detach().numpy()), strict=True))
+    try:
+        model = export(net, (x,), keep_mutations=True)
+        made = model.gradient(of=model.outputs[0].name, wrt=list(gradients))
+    except OnnxsmithError as error:
+        return Verdict("refused", f"{text}: {str(error).splitlines()[0]}")
+    got = dict(zip([each.name for each in made.outputs], made(x.detach().numpy()), strict=True))
     wanted = {f"{name}_grad": each for name, each in gradients.items()}
     wanted |= {
         f"{name.replace('.', '_')}_after": each

@@ -120,6 +120,11 @@ def _rows(x: TensorValue) -> TensorValue:
     return x if rank_of(x) == 2 else op.Reshape(x, [1, -1])
 
 
+def _above_zero(x: TensorValue) -> TensorValue:
+    """What is greater than zero; zero itself has no gradient, which `Max` would share among both."""
+    return op.Where(op.Greater(x, like(0, x)), x, like(0, x))
+
+
 @algorithm
 def multi_margin(
     x: TensorValue,
@@ -133,7 +138,7 @@ def multi_margin(
     rows = _rows(x)
     targets = op.Reshape(target, [-1, 1])
     picked = op.GatherElements(rows, targets, axis=1)
-    loss = op.Max(op.Add(op.Sub(cast(margin, dtype_of(x)), picked), rows), like(0, x))
+    loss = _above_zero(op.Add(op.Sub(cast(margin, dtype_of(x)), picked), rows))
     if is_squared:
         loss = op.Mul(loss, loss)
     if weight is not None:
@@ -156,7 +161,7 @@ def multilabel_margin(x: TensorValue, target: TensorValue) -> tuple[TensorValue,
     is_it = op.And(op.Equal(op.Unsqueeze(safe, [2]), counted(classes)), op.Unsqueeze(counts, [2]))
     is_target = op.ReduceMax(converted(is_it, dtype_of(x)), np.array([1]), keepdims=1)
     picked = op.Unsqueeze(op.GatherElements(rows, safe, axis=1), [2])
-    loss = op.Max(op.Add(op.Sub(like(1, x), picked), op.Unsqueeze(rows, [1])), zero)
+    loss = _above_zero(op.Add(op.Sub(like(1, x), picked), op.Unsqueeze(rows, [1])))
     matters = op.And(op.Unsqueeze(counts, [2]), op.Equal(is_target, zero))
     loss = op.ReduceSum(op.Where(matters, loss, zero), np.array([1, 2]), keepdims=0)
     return op.Div(loss, cast(classes, dtype_of(x))), op.Squeeze(is_target, [1])

@@ -89,6 +89,8 @@ class Interpreter:
         self.translated: dict[torch.fx.Node, Argument] = {}
         #: An in-place operator's result -> the node whose value it is.
         self._same: dict[torch.fx.Node, torch.fx.Node] = {}
+        #: The nodes that something was written to while autograd was on.
+        self._written_with_gradient: set[torch.fx.Node] = set()
         #: The nodes of backward formulas: they are translated where the formula is recorded.
         self._formulas: dict[torch.fx.Node, frozenset[int]] = {}
         #: The numbers of the formulas that are being recorded.
@@ -127,7 +129,8 @@ class Interpreter:
             return self._with_formula(node)
         args = tuple([self._mapped(each) for each in node.args])
         if target is operator.getitem:
-            return operator.getitem(cast("Sequence[Argument]", args[0]), cast("int", args[1]))
+            part = operator.getitem(cast("Sequence[Argument]", args[0]), cast("int", args[1]))
+            return part if NO_GRADIENT not in node.meta else self._without_gradient(node, target, args, part)
         kwargs = {name: self._mapped(each) for name, each in node.kwargs.items()} if node.kwargs else {}
         dispatcher = self.dispatcher
         span = span_of(node)
@@ -154,6 +157,8 @@ class Interpreter:
             owner = self._owner(given)
             self.values[owner] = result
             self._same[node] = owner
+            if NO_GRADIENT not in node.meta:
+                self._written_with_gradient.add(owner)
 
     # -- gradients -------------------------------------------------------------------------------------
 
@@ -162,8 +167,12 @@ class Interpreter:
     ) -> Argument:
         """A result that was computed while autograd was off; what was written over keeps the gradient it had."""
         written = written_positions(target)
-        if written and not is_buffer(same_value(node)):
+        if written:
+            owner = same_value(node)
+            if is_buffer(owner) and owner not in self._written_with_gradient:
+                return stopped(result)  # what reads the buffer is no user of this node
             return with_gradient_of(cast("Given", args[written[0]]), cast("Given", result))
+        # The parts of several results are nodes of their own, which end gradients where something reads them.
         is_inner = all(NO_GRADIENT in each.meta and not written_positions(each.target) for each in node.users)
         return result if is_inner else stopped(result)
 

@@ -7,7 +7,7 @@ formula that stands between the tensor and all that reads it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -152,10 +152,11 @@ def _stopped(graph: torch.fx.Graph, node: torch.fx.Node, value: torch.fx.Node) -
 
 
 def _only_writes(node: torch.fx.Node) -> list[torch.fx.Node] | None:
-    """The nodes that write to a value, one on the other; None if anything reads it."""
+    """The nodes that write to a value, one on the other, and its views for it; None if anything reads it."""
     found: list[torch.fx.Node] = []
     for user in node.users:
-        if not written_positions(user.target) or user.args[0] is not node or node in user.args[1:]:
+        is_of_memory = bool(written_positions(user.target)) or (is_view(user.target) and bool(user.users))
+        if not is_of_memory or user.args[0] is not node or node in user.args[1:]:
             return None
         later = _only_writes(user)
         if later is None:
@@ -291,8 +292,9 @@ def _secure(graph: torch.fx.Graph) -> None:
             node.replace_all_uses_with(constant)
             graph.erase_node(node)
             continue
-        is_shared = (
-            is_view(node.target) and node in written and any(map(_depends_on_weights, node.all_input_nodes))
+        is_alias = is_view(node.target) and node in written
+        is_shared = is_alias and any(
+            _depends_on_weights(each) for each in (*node.all_input_nodes, *_writes_to(node))
         )
         changed = [each for each in written_nodes(node) if _depends_on_weights(same_value(each))]
         if changed and not is_shared and functional_twin(node.target) is not None:
@@ -305,12 +307,9 @@ def _secure(graph: torch.fx.Graph) -> None:
                 "copy it first: x.detach().clone()",
             )
         for position, given in enumerate(node.args):
-            if (
-                position not in written_positions(node.target)
-                and isinstance(given, torch.fx.Node)
-                and not _ends_gradients(given)
-            ):
-                _stop(graph, node, position, given)
+            # A constant is a copy, which nothing that writes to the alias would change.
+            if position not in written_positions(node.target) and not is_alias:
+                node.update_arg(position, map_arg(given, _constant_for(graph, node)))
 
 
 def _write_formula(graph: torch.fx.Graph, node: torch.fx.Node, old: torch.fx.Node) -> None:
@@ -339,12 +338,17 @@ def _write_formula(graph: torch.fx.Graph, node: torch.fx.Node, old: torch.fx.Nod
     graph.erase_node(node)
 
 
-def _stop(graph: torch.fx.Graph, node: torch.fx.Node, position: int, given: torch.fx.Node) -> None:
-    """Let a node read a value as a constant."""
-    fake = given.meta.get("val")
-    if isinstance(fake, torch.Tensor) and _has_gradient(fake):
+def _constant_for(graph: torch.fx.Graph, node: torch.fx.Node) -> Callable[[torch.fx.Node], FxArgument]:
+    """What a node reads in the place of a value: the value as a constant."""
+
+    def constant(given: torch.fx.Node) -> FxArgument:
+        fake = given.meta.get("val")
+        if _ends_gradients(given) or not isinstance(fake, torch.Tensor) or not _has_gradient(fake):
+            return given
         with graph.inserting_before(node):
-            node.update_arg(position, _stopped(graph, node, given))
+            return _stopped(graph, node, given)
+
+    return constant
 
 
 def _has_gradient(fake: torch.Tensor) -> bool:
@@ -357,7 +361,7 @@ def is_buffer(node: torch.fx.Node) -> bool:
 
 
 def _depends_on_weights(node: torch.fx.Node) -> bool:
-    """True if a value is computed of anything that a gradient may be asked for."""
+    """True if a value is computed of anything that a gradient may be asked for, or such a value is written to it."""
     seen: set[torch.fx.Node] = set()
     waiting = [node]
     while waiting:
@@ -368,4 +372,14 @@ def _depends_on_weights(node: torch.fx.Node) -> bool:
         if each.op == "placeholder" and not is_buffer(each):
             return True
         waiting += each.all_input_nodes
+        waiting += _writes_to(each)
     return False
+
+
+def _writes_to(node: torch.fx.Node) -> Iterator[torch.fx.Node]:
+    """The nodes that write to a value, or to a view of it."""
+    for user in node.users:
+        if node in written_nodes(user):
+            yield user
+        elif is_view(user.target):
+            yield from _writes_to(user)

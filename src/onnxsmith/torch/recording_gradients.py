@@ -19,6 +19,7 @@ from torch.utils import _pytree as pytree
 from torch.utils.checkpoint import CheckpointFunction
 
 from onnxsmith.errors import ExportError
+from onnxsmith.torch.autograd_modes import refusing_lost_regions, refusing_saved_hooks, without_inference_mode
 from onnxsmith.torch.formula_context import Context, refused, shaped_like
 from onnxsmith.torch.gradient_operators import COTANGENT, HOOK, REQUIRE, UNHOOK, WITH_GRADIENT
 from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
@@ -38,7 +39,6 @@ _RANDOM: Any = torch.random
 _FUNCTION: Any = torch.autograd.Function
 _MODULES: Any = torch_modules
 _SAVING: Any = torch.autograd.graph.saved_tensors_hooks
-_INFERENCE: Any = torch.inference_mode
 #: Why a hook that runs after all gradients of a leaf are added up is refused, and what helps.
 _AFTER = (
     "a hook that runs after gradients are added up and does more than change `grad`",
@@ -59,9 +59,10 @@ def recording(module: torch.nn.Module) -> Generator[None]:
     try:
         _FUNCTION.apply = classmethod(apply)
         _MODULES.BackwardHook = recorder.module_hooks
-        _SAVING.__enter__ = _saving(held_saving)
+        _SAVING.__enter__ = refusing_saved_hooks(held_saving)
         with (
-            _without_inference_mode(),
+            without_inference_mode(),
+            refusing_lost_regions(),
             torch.enable_grad(),
             _TensorCalls(recorder),
             _hooks_of_parameters(module, recorder),
@@ -85,10 +86,10 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
 
     before = {name: each.detach().clone() for name, each in module.named_buffers()}
     try:
-        _FUNCTION.apply, _SAVING.__enter__ = classmethod(apply), _saving(held_saving)
+        _FUNCTION.apply, _SAVING.__enter__ = classmethod(apply), refusing_saved_hooks(held_saving)
         with (
             _RANDOM.fork_rng(devices=[]),
-            _without_inference_mode(is_strict=True),
+            without_inference_mode(is_strict=True),
             torch.enable_grad(),
             _TensorCalls(watcher),
         ):
@@ -124,10 +125,9 @@ class _Recorder:
         function: Any = cls
         if cls is CheckpointFunction:  # the function to run, a setting, and its arguments
             return cast(Any, args[0])(*args[2:])
-        is_torchs = str(cls.__module__).partition(".")[0] == "torch"
         needed = [isinstance(each, torch.Tensor) and each.requires_grad for each in args]
         is_plain = self._is_in_operator or not torch.is_grad_enabled()
-        if is_torchs or is_plain or kwargs or not any(needed):
+        if _is_torchs(cls) or is_plain or kwargs or not any(needed):
             return apply(cls, *args, **kwargs)
         context = Context(tuple(needed))
         plain = [each.detach() if isinstance(each, torch.Tensor) else each for each in args]
@@ -279,7 +279,7 @@ class _Watcher(_Recorder):
     def applied(
         self, cls: _Class, apply: Callable[..., ModuleArgument], args: Positional, kwargs: Named
     ) -> ModuleArgument:
-        if str(cls.__module__).partition(".")[0] != "torch":
+        if not _is_torchs(cls):
             raise refused("a torch.autograd.Function with strict=True", "leave out strict=True")
         return apply(cls, *args, **kwargs)
 
@@ -358,6 +358,12 @@ class _ModuleHooks:
         for each, number, gradient in zip(tensors, numbers, _many(found), strict=False):
             if isinstance(each, torch.Tensor) and each.requires_grad and gradient is not None:
                 HOOK(each, gradient, number)
+
+
+def _is_torchs(cls: _Class) -> bool:
+    """True if a function is torch's own, and not what Dynamo makes of one in a branch or the body of a loop."""
+    is_stand_in = cls.__qualname__.startswith("AutogradFunctionApply.")
+    return str(cls.__module__).partition(".")[0] == "torch" and not is_stand_in
 
 
 def _many(value: ModuleArgument) -> list[Any]:
@@ -459,41 +465,3 @@ def _hooks(module: torch.nn.Module, kind: str) -> list[tuple[str, Callable[..., 
         (name, getattr(each, kind, None)) for name, each in module.named_parameters()
     ]
     return [(name, hook) for name, hooks in given if hooks for hook in hooks.values()]
-
-
-@contextlib.contextmanager
-def _without_inference_mode(*, is_strict: bool = False) -> Generator[None]:
-    """Have `torch.inference_mode`, which torch.export does not record, be `torch.no_grad`; with `strict` refuse it."""
-    held = _INFERENCE.__enter__, _INFERENCE.__exit__
-    entered: list[Any] = []
-
-    def enter(mode: Any) -> None:
-        if is_strict and mode.mode:
-            raise refused(
-                "torch.inference_mode with strict=True", "use torch.no_grad, or leave out strict=True"
-            )
-        entered.append(torch.set_grad_enabled(torch.is_grad_enabled() and not mode.mode))
-        entered[-1].__enter__()
-
-    def leave(_: Any, *error: Any) -> None:
-        entered.pop().__exit__(*error)
-
-    _INFERENCE.__enter__, _INFERENCE.__exit__ = enter, leave
-    try:
-        yield
-    finally:
-        _INFERENCE.__enter__, _INFERENCE.__exit__ = held
-
-
-def _saving(held: Callable[..., ModuleArgument]) -> Callable[..., ModuleArgument]:
-    """Refuse hooks for saved tensors, but those of torch, which give back what they were given."""
-
-    def enter(hooks: torch.autograd.graph.saved_tensors_hooks) -> ModuleArgument:
-        if str(type(hooks).__module__).startswith("torch.") and type(hooks).__name__ != "saved_tensors_hooks":
-            return held(hooks)
-        raise refused(
-            "hooks that change what is saved for the backward pass",
-            "leave saved_tensors_hooks out of forward",
-        )
-
-    return enter

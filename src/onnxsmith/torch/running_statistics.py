@@ -13,6 +13,7 @@ import torch
 from torch.fx.node import Argument as FxArgument
 
 from onnxsmith.torch.library.kinds import Fake, Target
+from onnxsmith.torch.marking import NO_GRADIENT
 
 _LIBRARY: Any = torch.library.Library("onnxsmith_norm", "DEF")
 _LIBRARY.define(
@@ -81,7 +82,8 @@ def _declare(graph: torch.fx.Graph, node: torch.fx.Node) -> None:
         normal = _call(graph, node, operator.getitem, (made, 0), result)
         for k, old in ((-2, mean), (-1, variance)):
             new = _call(graph, node, operator.getitem, (made, len(fakes) + k), fakes[k])
-            _call(graph, node, torch.ops.aten.copy_.default, (old, new), fakes[k])
+            write = _call(graph, node, torch.ops.aten.copy_.default, (old, new), fakes[k])
+            write.meta[NO_GRADIENT] = True  # autograd knows nothing of statistics
     name = node.name
     node.replace_all_uses_with(normal)
     graph.erase_node(node)

@@ -9,6 +9,7 @@ from onnxsmith.algorithms.special import double
 from onnxsmith.algorithms.values import Numeric, as_tensor, cast, converted
 from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.torch.library.call import Call
+from onnxsmith.torch.library.marks import at_least, at_most
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import promoted, tensors
 from onnxsmith.types.dtypes import DType
@@ -221,8 +222,8 @@ def minimum(call: Call, x: TensorValue, y: TensorValue) -> TensorValue:
 def clamp(call: Call, x: TensorValue, min: Numeric | None = None, max: Numeric | None = None) -> TensorValue:
     x = converted(x, call.dtype)
     if min is not None:
-        x = op.Max(x, cast(min, call.dtype))
-    return x if max is None else op.Min(x, cast(max, call.dtype))
+        x = at_least(x, cast(min, call.dtype))
+    return x if max is None else at_most(x, cast(max, call.dtype))
 
 
 @translates("aten.clamp_min.default", "aten.clamp_min.Tensor")

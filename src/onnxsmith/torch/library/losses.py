@@ -12,12 +12,15 @@ from onnxsmith.core.value import Array, TensorValue
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.dtypes import onnx_dtype
 from onnxsmith.torch.library.kinds import Translated
+from onnxsmith.torch.library.marks import at_least, stopped, with_formula
 from onnxsmith.torch.library.registry import translates
 from onnxsmith.torch.library.values import cast, common, common_torch_dtype
 from onnxsmith.types.dtypes import DType
 
 #: torch's numbers for how the losses of elements become one.
 NONE, MEAN, SUM = 0, 1, 2
+#: The least p (1 - p) that torch divides by in the gradient of a binary cross-entropy.
+_LEAST_VARIANCE = 1e-12
 REDUCTIONS: tuple[Reduction, ...] = ("none", "mean", "sum")
 
 
@@ -61,7 +64,18 @@ def binary_cross_entropy(
 ) -> Translated:
     dtype = dtype_of(x)
     weight = None if weight is None else converted(weight, dtype)
-    return reduced(losses.binary_cross_entropy(x, converted(target, dtype), weight), reduction)
+    target = converted(target, dtype)
+    loss = losses.binary_cross_entropy(stopped(x), stopped(target), weight)
+
+    def slope(cotangent: TensorValue) -> list[TensorValue]:
+        """torch bounds the denominator, so that probabilities of exactly 0 and 1 have finite gradients."""
+        scaled = cotangent if weight is None else op.Mul(cotangent, weight)
+        rest = op.Sub(cast(1, dtype), x)
+        of_x = op.Div(op.Sub(x, target), op.Max(op.Mul(rest, x), cast(_LEAST_VARIANCE, dtype)))
+        of_target = op.Sub(op.Log(rest), op.Log(x))
+        return [cotangent, op.Mul(scaled, of_x), op.Mul(scaled, of_target)]
+
+    return reduced(with_formula([loss], [loss, x, target], slope)[0], reduction)
 
 
 @translates("aten.binary_cross_entropy_with_logits.default")
@@ -91,7 +105,7 @@ def hinge_embedding_loss(
     # torch computes in the element type of `x`; whole numbers without a sign wrap around.
     dtype = dtype_of(x)
     zero = cast(0, dtype)
-    apart = op.Max(op.Sub(cast(margin, dtype), x), zero)
+    apart = at_least(op.Sub(cast(margin, dtype), x), zero)
     apart = op.Where(op.Equal(target, cast(1, dtype_of(target))), zero, apart)
     near = op.Where(op.Equal(target, cast(-1, dtype_of(target))), zero, x)
     return reduced(cast(op.Add(apart, near), call.dtype), reduction)
@@ -109,7 +123,7 @@ def margin_ranking_loss(
     loss = cast(op.Mul(cast(sign, working), cast(difference, working)), dtype)
     if margin:
         loss = op.Add(loss, cast(margin, dtype))
-    return reduced(op.Max(loss, cast(0, dtype)), reduction)
+    return reduced(at_least(loss, cast(0, dtype)), reduction)
 
 
 @translates("aten.kl_div.default")
@@ -149,6 +163,6 @@ def cosine_embedding_loss(
     near = op.Where(op.Equal(target, cast(1, dtype_of(target))), op.Sub(one, cosine), zero)
     if dtype_of(target) is DType.BOOL:
         return reduced(near, reduction)  # no truth is -1
-    apart = op.Max(op.Sub(cosine, cast(margin, dtype)), zero)
+    apart = at_least(op.Sub(cosine, cast(margin, dtype)), zero)
     apart = op.Where(op.Equal(target, cast(-1, dtype_of(target))), apart, zero)
     return reduced(op.Add(near, apart), reduction)

@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 from onnxsmith.algorithms.complex_numbers.pair import Complex
 from onnxsmith.algorithms.operators import op
-from onnxsmith.core.value import TensorValue
+from onnxsmith.core.value import TensorOrArray, TensorValue
 from onnxsmith.grad import custom_gradient, stop_gradient
 from onnxsmith.torch.library.call import Call
 from onnxsmith.torch.library.kinds import Given, Translated
@@ -48,6 +48,18 @@ def stopped(value: _T) -> _T:
 def constant_where(condition: TensorValue, x: TensorValue) -> TensorValue:
     """A value whose elements are constants for gradients where a condition is true."""
     return x if _training() is None else op.Where(condition, stopped(x), x)
+
+
+def at_least(x: TensorValue, low: TensorOrArray) -> TensorValue:
+    """The larger of two values; in training the gradient goes to the first where they are equal, as torch has it."""
+    larger = op.Max(x, low)
+    return op.Where(op.GreaterOrEqual(x, low), x, larger) if is_training() else larger
+
+
+def at_most(x: TensorValue, high: TensorOrArray) -> TensorValue:
+    """The smaller of two values; in training the gradient goes to the first where they are equal."""
+    smaller = op.Min(x, high)
+    return op.Where(op.LessOrEqual(x, high), x, smaller) if is_training() else smaller
 
 
 def with_gradient_of(old: Given, new: Given) -> Given:

@@ -1,0 +1,155 @@
+"""Parts of drawn modules in training whose gradients end, or change, where torch's own operators decide it.
+
+`training_gradients` draws them. Each goes from the weight that it has, and rows, to rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.scan import scan
+from torch.nn import functional as F
+
+from tests.torch.autograd_functions import Doubled, Exponential
+
+
+class State(Protocol):
+    """The buffers that a part may write to."""
+
+    average: torch.Tensor
+
+
+MORE_PARTS: dict[str, Callable[[State, torch.Tensor, torch.Tensor], torch.Tensor]] = {}
+
+
+def _part(
+    function: Callable[[State, torch.Tensor, torch.Tensor], torch.Tensor],
+) -> Callable[[State, torch.Tensor, torch.Tensor], torch.Tensor]:
+    MORE_PARTS[function.__name__] = function
+    return function
+
+
+# -- several results while autograd is off -------------------------------------------------------------------
+
+
+@_part
+def extreme_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        top = (x * w).max(1, keepdim=True).values
+    return x * w - top * w
+
+
+@_part
+def sorted_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        values, order = (x * w).sort(1)
+        best = (x + w).topk(2).values.sum(1, keepdim=True)
+    return values * w + x.gather(1, order) + best * x
+
+
+@_part
+def deviation_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        variance, mean = torch.var_mean(x * w, 0)
+    return (x * w - mean) / (1 + variance)
+
+
+@_part
+def halves_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        left, right = (x * w).chunk(2, 1)
+        inner = left.tanh() * right
+    return x * w + torch.cat([left, inner], 1) * w
+
+
+@_part
+def normalised_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        y = F.batch_norm(x * w, net.average * 1, w.abs() + 1, w, None, True)
+    return y * w + x
+
+
+@_part
+def branch_without_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        y = torch.cond(x.sum() > 0, lambda a, b: a * b, lambda a, b: a - b, (x, w))
+    return y * w + x
+
+
+# -- statistics ----------------------------------------------------------------------------------------------
+
+
+@_part
+def running_statistics(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    mean, variance = w.new_zeros(w.shape), w.new_ones(w.shape)
+    y = F.batch_norm(x * w, mean, variance, None, None, True, 0.5)
+    return y + mean * w + x * variance
+
+
+@_part
+def statistics_read_and_used(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    F.batch_norm(x * w, net.average, w.new_ones(w.shape), None, None, True, 0.5)
+    return x * w - net.average * x
+
+
+# -- writes without a gradient -------------------------------------------------------------------------------
+
+
+@_part
+def buffer_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    net.average.data.copy_((x * w).mean(0))
+    return net.average * w * x
+
+
+@_part
+def buffer_data_added_to(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    net.average.data.mul_(0.9).add_((x * w).mean(0))
+    return net.average * w * x
+
+
+@_part
+def detached_buffer_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    net.average.detach().copy_((x * w).mean(0))
+    return net.average * w * x
+
+
+@_part
+def part_of_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    net.average.data[:2] = (x * w).mean(0)[:2]
+    return net.average * w * x
+
+
+@_part
+def buffer_written_twice(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    kept = w.new_zeros(w.shape)
+    kept.copy_((x * w).mean(0))
+    with torch.no_grad():
+        kept.mul_(3.0)
+    return kept * x
+
+
+# -- functions in branches and loops -------------------------------------------------------------------------
+
+
+@_part
+def function_in_branch(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return torch.cond(
+        x.sum() > 0, lambda a, b: Exponential.apply(a * b), lambda a, b: Doubled.apply(a * b), (x, w)
+    )
+
+
+@_part
+def function_in_map(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return map_rows(lambda row, b: Doubled.apply(row * b), x, w)
+
+
+@_part
+def function_in_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    def step(carry: torch.Tensor, row: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        carry = Doubled.apply(carry * 0.5 + row * w)
+        return carry, carry.clone()
+
+    return scan(step, x[0] * 0, x)[1]
