@@ -108,7 +108,7 @@ def in_a_loop(draw: Callable[[Any], Any]) -> Model:
     @script
     def difference(x: FLOAT["N"]):
         y = x * 0.0
-        for i in range(op.Size(x) - 62):
+        for _i in range(op.Size(x) - 62):
             y = once(x) - y
         return y
 

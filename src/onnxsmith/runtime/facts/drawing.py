@@ -301,7 +301,7 @@ def dropped_by_seed(site: Site) -> bool:
             n = Neg(x) d = Dropout(n, ratio, training) y = ReduceMax<keepdims = 0>(d)
         }""",
         {"x": np.ones(64, np.float32)},
-        right=[np.float32(0)],
+        right=[np.array(0, np.float32)],
     ),
     is_ordinary=True,
 )
