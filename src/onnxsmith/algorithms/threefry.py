@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsmith.algorithms.operators import op
+from onnxsmith.algorithms.values import converted
 from onnxsmith.core.value import TensorValue
+from onnxsmith.types.dtypes import DType
 
 _MASK = np.int64(0xFFFFFFFF)
 #: What the third word of the key is made with.
@@ -30,6 +32,15 @@ def threefry(
         x = _sum(x, words[(group + 1) % 3])
         y = _sum(op.Add(y, words[(group + 2) % 3]), np.int64(group + 1))
     return x, y
+
+
+def fraction(words: tuple[TensorValue, TensorValue], *, is_wide: bool) -> TensorValue:
+    """Words as evenly spaced fractions from 0 on, below 1: 53 bits in DOUBLE, or 24 in FLOAT."""
+    if not is_wide:
+        return op.Mul(converted(op.Div(words[0], np.int64(2**8)), DType.FLOAT), np.float32(2.0**-24))
+    high, low = op.Div(words[0], np.int64(2**5)), op.Div(words[1], np.int64(2**6))
+    whole = op.Add(op.Mul(high, np.int64(2**26)), low)
+    return op.Mul(converted(whole, DType.DOUBLE), np.float64(2.0**-53))
 
 
 def _sum(a: TensorValue, b: TensorValue | np.int64) -> TensorValue:

@@ -23,6 +23,7 @@ from onnxsmith.scripting.functions.definition import ScriptDefinition
 from onnxsmith.scripting.staging.script_values import Held
 from onnxsmith.scripting.staging.structure import Slot, parts, rebuilt, unflatten
 from onnxsmith.tracing.model_maker import MakesModels
+from onnxsmith.types.dtypes import DType
 from onnxsmith.types.value_types import TensorType
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -61,7 +62,7 @@ class Bound:
         positions = list(_slots(form))
         if isinstance(form, Slot):
             return [self.names[form.position]]
-        return [self.names[each] for each in positions if _is_number(self.values[each])]
+        return [self.names[each] for each in positions if _is_real(self.values[each])]
 
     def handed(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Other values, one for each, as the function is called with them."""
@@ -172,6 +173,16 @@ def _is_array(value: object) -> bool:
 def _is_number(value: object) -> bool:
     """True for what there can be a gradient by."""
     return _is_array(value) or isinstance(value, float | np.generic | Number)
+
+
+def _is_real(value: object) -> bool:
+    """True for a part of a container by which there is a gradient: whole numbers and truth values have none."""
+    if not _is_number(value):
+        return False
+    dtype = getattr(value, "dtype", None)
+    if isinstance(dtype, DType):
+        return dtype.kind in ("float", "complex")
+    return not (isinstance(dtype, np.dtype) and cast("np.dtype[np.generic]", dtype).kind in "iub")
 
 
 def _slots(form: Held) -> Iterator[int]:

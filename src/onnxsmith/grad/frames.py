@@ -11,6 +11,7 @@ from typing import Any
 
 import onnx_ir as ir
 
+from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
 from onnxsmith.graphs.ir_types import type_from_ir
 from onnxsmith.graphs.weights import Weight
@@ -29,6 +30,8 @@ class Frame:
     called: ir.Node | None = None
     #: Whether names of values and nodes are the model's own; what is dissolved gets new ones.
     is_named: bool = False
+    #: The key that random numbers are made of in a graph that is recorded several times; see `draws`.
+    key: tuple[Tensor, Tensor] | None = None
 
     def find(self, value: ir.Value) -> Value | None:
         """The value that a value of the model stands for, here or in a graph around."""

@@ -405,6 +405,9 @@ class Gradient(Specialised[KeptCall]):
         inner, theirs = parts(form), parts(given)
         if inner is None:
             return
+        if isinstance(given, dict) and theirs is not None:  # keys have no order
+            found = dict(theirs)
+            theirs = [(key, found.pop(key)) for key, _ in inner if key in found] + list(found.items())
         if theirs is None or [key for key, _ in inner] != [key for key, _ in theirs]:
             raise CallError(
                 f"the tangent of '{name}' has another form than '{name}'", help="give it the same containers"
@@ -465,7 +468,7 @@ class Gradient(Specialised[KeptCall]):
                 mixes_dtypes=mixes_dtypes,
                 as_array=as_array,
             )
-            found = self._differentiated(model, self._chosen(bound), extra)
+            found = self._differentiated(model, self._inputs_of(model, bound, arguments), extra)
             found.casts, found.form = casts, form
             self._made.put(key, found)
             # What tracing itself has changed, such as a list that the function appends to, makes nothing old.
@@ -473,6 +476,15 @@ class Gradient(Specialised[KeptCall]):
             self._outside = _watched(self._function)
             found.options = _watched(self._function, options) if options else None
         return found
+
+    def _inputs_of(self, model: Model, bound: Bound, arguments: Sequence[Argument]) -> list[str]:
+        """The names of the chosen arguments as the model has them: one of numpy code names its inputs itself."""
+        chosen = self._chosen(bound)
+        if not isinstance(self._function, MakesModels):
+            return list(chosen)
+        given = [each.name for each in arguments if each.role != "option"]
+        named = dict(zip(given, (each.name for each in model.inputs), strict=False))
+        return [named.get(each, each) for each in chosen]
 
     def _model(
         self,

@@ -17,6 +17,7 @@ from onnxsmith.core.operator import Operator
 from onnxsmith.core.target import current_graph
 from onnxsmith.core.tensor import Tensor
 from onnxsmith.core.value import Value
+from onnxsmith.grad.draws import Key, at_turn
 from onnxsmith.grad.frames import Frame, is_graph
 from onnxsmith.grad.operators import op, values
 from onnxsmith.grad.steps import Step, content_of, shape_of
@@ -166,6 +167,9 @@ class InnerGraph:
     frame: Frame
     graph: ir.Graph
     captures: tuple[Value, ...]
+    #: The key that its random numbers are made of, and whether its first input counts iterations.
+    key: Key | None = None
+    is_counted: bool = False
 
     def record(self, arguments: Sequence[Value]) -> list[Value]:
         """Its outputs for these inputs, in the graph that is being recorded now."""
@@ -190,7 +194,10 @@ class InnerGraph:
         return self._outputs(replay, arguments), replay.steps
 
     def _outputs(self, replay: Recorder, arguments: Sequence[Value]) -> list[Value]:
-        inner = Frame({}, self.frame, self.frame.attributes, self.frame.called)
+        key = self.key
+        if key is not None and self.is_counted:
+            key = at_turn(key, arguments[0])
+        inner = Frame({}, self.frame, self.frame.attributes, self.frame.called, key=key)
         inner.values.update(zip(self.graph.inputs, arguments, strict=True))
         return replay.graph(self.graph, inner)
 

@@ -352,7 +352,7 @@ class _Recorder:
             f"{text}\nthe path from the loss: {cut[1]}",
             help=f"compute it in floating point, or leave '{name}' out",
         )
-        raise error.locate(span_of(cut[0]))
+        raise error.locate(span_of(cut[0].node))
 
     def _cut(self, value: Value, losses: Sequence[Value]) -> tuple[Step, str] | None:
         made = {made_value(each).record for each in losses}

@@ -29,9 +29,9 @@ def described_node(node: ir.Node) -> str:
     return f"node '{node.name}' ({node.op_type})" if node.name else f"a node {node.op_type}"
 
 
-def span_of(step: Step) -> Span | None:
-    """Where the node of a step was written, if anybody knows."""
-    found = [each for each in sources_of(step.node, "the model") if isinstance(each, Span)]
+def span_of(node: ir.Node) -> Span | None:
+    """Where a node was written, if anybody knows."""
+    found = [each for each in sources_of(node, "the model") if isinstance(each, Span)]
     return found[0] if found else None
 
 
@@ -51,7 +51,7 @@ def told_at(error: OnnxsmithError, step: Step, steps: Sequence[Step], loss: str)
         error.message += f"\nthe path from the loss: {_path(step, steps, loss)}"
         error.culprit = None
         error.labels = ()
-        error.locate(span_of(step))
+        error.locate(span_of(step.node))
     return error
 
 

@@ -24,9 +24,11 @@ from onnxsmith.errors import NotDifferentiableError, OnnxsmithError
 from onnxsmith.grad.bit_tracking import Bits
 from onnxsmith.grad.called_functions import Forms
 from onnxsmith.grad.definitions import defining_graph
+from onnxsmith.grad.draws import Draws, Key, has_no_seed, is_used
 from onnxsmith.grad.frames import Frame, content_of_attribute, has_graphs, is_graph, resolved
 from onnxsmith.grad.inner_graphs import ControlFlow, Held, Holding, InnerGraph, Marked, captured
 from onnxsmith.grad.operators import values
+from onnxsmith.grad.paths import span_of
 from onnxsmith.grad.steps import Step, is_real
 from onnxsmith.grad.table import RULES
 from onnxsmith.grad.target import DOMAIN, GradientTarget
@@ -83,6 +85,7 @@ class Replay:
         self._operators: dict[tuple[str, str], tuple[Operator, Mapping[str, str]]] = {}
         self._constants: dict[ir.Value, Weight] = {}
         self._forms = Forms(model)
+        self._draws = Draws(model.functions)
 
     def inside(self, active: Iterable[Value], *, is_backward: bool, holding: Holding | None = None) -> Replay:
         """Another one of the same model, for a graph inside it: with steps of its own."""
@@ -159,6 +162,9 @@ class Replay:
         if has_graphs(node):
             self._control(node, operator, inputs, frame)
             return
+        if frame.key is not None and has_no_seed(node) and is_used(inputs, node):
+            self._draw(node, operator, inputs, active, frame, frame.key)
+            return
         rule = RULES.get((node.domain, node.op_type))
         attributes = {name: resolved(each, frame) for name, each in node.attributes.items()}
         if any(active):
@@ -205,6 +211,25 @@ class Replay:
             self.active.update(made_value(each).record for each in outputs if is_real(each))
             if (is_on_bits or node.op_type == "BitCast") and not is_real(outputs[0]):
                 self.bits.records.add(made_value(outputs[0]).record)
+
+    def _draw(
+        self,
+        node: ir.Node,
+        operator: Operator,
+        inputs: tuple[Value | None, ...],
+        active: tuple[bool, ...],
+        frame: Frame,
+        key: Key,
+    ) -> None:
+        """Record a random node whose numbers follow from a key, so that they are the same whenever it is recorded."""
+        origin = node if frame.called is None or SOURCE_KEY in node.metadata_props else frame.called
+        self.target.origin.set(origin, is_backward=self.is_backward)
+        given = _contents({name: resolved(each, frame) for name, each in node.attributes.items()})
+        step = Step(origin, operator.definition, inputs, (), given, active)
+        step.outputs = self._named(node, self._draws.results(node, step, key), -1, frame)
+        if any(active):
+            self.steps.append(step)
+            self.active.update(made_value(each).record for each in step.outputs if is_real(each))
 
     def _named(
         self, node: ir.Node, outputs: tuple[Value, ...], before: int, frame: Frame
@@ -272,6 +297,8 @@ class Replay:
         """Record a call of a function that the model calls at several places; returns whether it is one."""
         if not self._forms.is_called_again(function):
             return False
+        if frame.key is not None and self._draws.are_in([function.graph]):
+            return False  # a call would draw numbers of its own, each time that it is recorded
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
         if self.bits and any(
             each is not None and made_value(each).record in self.bits.records for each in inputs
@@ -296,7 +323,9 @@ class Replay:
     def _dissolve(self, node: ir.Node, function: ir.Function, frame: Frame) -> None:
         """Record the nodes of a function in the place of a call."""
         attributes = _attributes(node, function, frame)
-        inner = Frame(attributes=attributes, called=frame.called or node)
+        inner = Frame(
+            attributes=attributes, called=frame.called or node, key=self._key_around(node, function, frame)
+        )
         for formal, actual in zip(function.inputs, node.inputs, strict=False):
             if actual is not None:
                 inner.values[formal] = self.of(actual, frame)
@@ -306,7 +335,9 @@ class Replay:
         """Record a function that says how it is differentiated: its nodes are no steps, the call is one."""
         inputs = tuple([None if each is None else self.of(each, frame) for each in node.inputs])
         kind = function.name.partition("__")[0]
-        body = InnerGraph(self, Frame(called=frame.called or node), function.graph, ())
+        is_again = kind == "checkpoint" or frame.key is not None
+        key = self._key(node, [function.graph], frame) if is_again else None
+        body = InnerGraph(self, Frame(called=frame.called or node), function.graph, (), key)
         outputs = body.record([each for each in inputs if each is not None])
         frame.values.update(zip(node.outputs, outputs, strict=False))
         active = tuple([each is not None and self.is_active(each) for each in inputs])
@@ -331,7 +362,8 @@ class Replay:
             return False  # rules are for real numbers; complex ones go through the body
         if rule.only is not None and not rule.only(inputs, {"form": function.name}, len(node.outputs)):
             return False
-        body = InnerGraph(self, Frame(called=frame.called or node), function.graph, ())
+        key = self._key_around(node, function, frame)
+        body = InnerGraph(self, Frame(called=frame.called or node), function.graph, (), key)
         outputs = tuple(body.record([each for each in inputs if each is not None]))
         frame.values.update(zip(node.outputs, outputs, strict=False))
         definition = registry.unchecked(function.domain, name, 1)
@@ -382,9 +414,13 @@ class Replay:
         }
         outside = list(dict.fromkeys(value for graph in graphs.values() for value in captured(graph)))
         captures = tuple(self.of(each, frame) for each in outside)
-        inner = {name: InnerGraph(self, frame, each, captures) for name, each in graphs.items()}
         read = (*inputs, *captures)
         active = tuple([each is not None and self.is_active(each) for each in read])
+        key = self._key_of_bodies(node, graphs.values(), frame, is_again=any(active))
+        is_counted = node.op_type == "Loop"
+        inner = {
+            name: InnerGraph(self, frame, each, captures, key, is_counted) for name, each in graphs.items()
+        }
         rule = RULES.get((node.domain, node.op_type)) if any(active) else None
         call_of = ControlFlow(operator, inputs, captures, plain, inner, len(node.outputs))
         before = len(self.target.nodes)
@@ -396,6 +432,28 @@ class Replay:
             step = Step(frame.called or node, operator.definition, read, outputs, plain, active, call_of)
             self.steps.append(step)
             self.active.update(made_value(each).record for each in outputs if is_real(each))
+
+    def _key(self, node: ir.Node, graphs: Iterable[ir.Graph], frame: Frame) -> Key | None:
+        """The key of graphs that may be recorded several times; None where they draw no numbers."""
+        return self._draws.inside(frame.key, node) if self._draws.are_in(graphs) else None
+
+    def _key_around(self, node: ir.Node, function: ir.Function, frame: Frame) -> Key | None:
+        """The same for a function that is recorded as often as the graph that calls it."""
+        return None if frame.key is None else self._key(node, [function.graph], frame)
+
+    def _key_of_bodies(
+        self, node: ir.Node, graphs: Iterable[ir.Graph], frame: Frame, *, is_again: bool
+    ) -> Key | None:
+        """The same for the bodies of a node, where nothing says which iteration it is for some operators."""
+        if node.op_type in ("If", "Loop"):
+            return self._key(node, graphs, frame)
+        if not self._draws.are_in(graphs) or not (is_again or frame.key is not None):
+            return None
+        error = NotDifferentiableError(
+            f"the body of a {node.op_type} draws random numbers, and the way back would draw others",
+            help="draw them before it and scan over them, or use a loop",
+        )
+        raise error.locate(span_of(node))
 
     def _kept_forward(
         self, control: ControlFlow, forward: Callable[[ControlFlow], tuple[Value, ...]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from onnxsmith.algorithms import values
 from onnxsmith.algorithms.operators import op
-from onnxsmith.algorithms.threefry import threefry
+from onnxsmith.algorithms.threefry import fraction, threefry
 from onnxsmith.core.value import TensorValue
 from onnxsmith.errors import AttributeValueError, InputTypeError, ShapeError
 from onnxsmith.numpy import dtypes
@@ -110,15 +110,6 @@ def _sizes(shape: ShapeLike) -> tuple[Size, ...]:
     return found
 
 
-def _fraction(words: _Words, *, is_wide: bool) -> TensorValue:
-    """Words as evenly spaced fractions from 0 on, below 1: 53 bits in DOUBLE, or 24 in FLOAT."""
-    if not is_wide:
-        return op.Mul(values.converted(op.Div(words[0], np.int64(2**8)), DType.FLOAT), np.float32(2.0**-24))
-    high, low = op.Div(words[0], np.int64(2**5)), op.Div(words[1], np.int64(2**6))
-    whole = op.Add(op.Mul(high, np.int64(2**26)), low)
-    return op.Mul(values.converted(whole, DType.DOUBLE), np.float64(2.0**-53))
-
-
 @public("random.uniform")
 def uniform(
     key: ArrayLike,
@@ -143,7 +134,7 @@ def uniform(
 
 @recorded("shape")
 def _uniform(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
-    made = _fraction(_drawn(key, shape), is_wide=dtype.itemsize == 8)
+    made = fraction(_drawn(key, shape), is_wide=dtype.itemsize == 8)
     if dtype.itemsize == 2:  # what is nearly 1 must not be rounded to 1
         made = op.Mul(op.Floor(op.Mul(made, np.float32(2.0**11))), np.float32(2.0**-11))
     return array_from(values.converted(made, dtypes.onnx_type(dtype)))
@@ -175,7 +166,7 @@ def normal(
 def _normal(key: Array, shape: tuple[Size, ...], dtype: NumpyDType) -> Array:
     # Box and Muller's: a distance and a direction in the plane, of which one coordinate is taken.
     keys = _split(key, 2)
-    distance, direction = (_fraction(_drawn(keys[k], shape), is_wide=True) for k in range(2))
+    distance, direction = (fraction(_drawn(keys[k], shape), is_wide=True) for k in range(2))
     away = array_from(op.Sub(np.float64(1), distance))  # above 0, whose logarithm is finite
     angle = array_from(op.Mul(direction, np.float64(2 * math.pi)))
     radius = UFUNCS["sqrt"](UFUNCS["log"](away) * -2.0)

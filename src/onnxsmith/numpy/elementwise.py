@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -182,6 +184,11 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     return made * (180 / np.pi) if deg else made
 
 
+#: Factors of the even powers of y in sin(y) / y, and up to where these are enough for DOUBLE.
+_SERIES = [(-1) ** k / math.factorial(2 * k + 1) for k in range(9)]
+_SERIES_BELOW = 0.5
+
+
 @public("sinc")
 def sinc(x: ArrayLike) -> Array:
     """sin(pi x) / (pi x), 1 at 0.
@@ -196,10 +203,16 @@ def sinc(x: ArrayLike) -> Array:
 
 @recorded()
 def _sinc(x: Array) -> Array:
-    # Where there would be a division by zero, the smallest step away gives 1.
-    small = float(np.finfo(dtypes.part(x.dtype)).eps)
-    y = cast(Array, FUNCTIONS["where"](_ufunc("equal", x, 0), small, x)) * np.pi
-    return _ufunc("sin", y) / y
+    # Near zero it is the sum of its series, whose derivatives of every order are those of the function.
+    y = x * np.pi
+    is_near = _ufunc("less", _ufunc("absolute", y), _SERIES_BELOW)
+    where = cast("Callable[..., Array]", FUNCTIONS["where"])
+    square = where(is_near, y * y, 0)
+    total = square * _SERIES[-1]
+    for factor in _SERIES[-2:0:-1]:
+        total = (total + factor) * square
+    far = where(is_near, 1, y)
+    return where(is_near, total + _SERIES[0], _ufunc("sin", far) / far)
 
 
 @public("i0")

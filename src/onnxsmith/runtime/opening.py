@@ -7,7 +7,7 @@ decided by the caller.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -16,9 +16,17 @@ from onnx import helper
 
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.inference_traps import size_below_zero
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight
-from onnxsmith.graphs.rewriting.scopes import nodes_of_model, operators_of, plain_domain
+from onnxsmith.graphs.rewriting.scopes import (
+    all_nodes,
+    function_key,
+    functions_of,
+    functions_that_use,
+    operators_of,
+    plain_domain,
+)
 from onnxsmith.graphs.rewriting.site import Array
 from onnxsmith.graphs.rewriting.unfolded_models import MOST_NODES, is_past_measure
 from onnxsmith.graphs.session_model import SessionModel
@@ -159,17 +167,37 @@ def weight_reader(model: SessionModel) -> ReadWeight:
 def _with_own_seeds(model: SessionModel) -> SessionModel:
     """Random operators without a seed get one: ONNX Runtime gives all sessions of a process the same.
 
-    Not a fact to be met in a model: one that is kept in a file would draw the same numbers in every process.
+    A function that draws is copied for each call, so that two calls draw different numbers. Not a fact to be met in a
+    model: one that is kept in a file would draw the same numbers in every process.
     """
-    copy = onnx.ModelProto()
-    copy.CopyFrom(model.proto)
-    for node in nodes_of_model(copy):
-        if _draws(node):
-            seed = secrets.randbelow(_MOST_SEEDS)
-            node.attribute.append(
-                helper.make_attribute("seed", seed if node.op_type == "Dropout" else float(seed))
-            )
-    return replace(model, proto=copy)
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model.proto)
+    functions = functions_of(proto)
+    drawing = functions_that_use(functions, _RANDOM)
+    names = FreshNames(name for _, name, _ in functions)
+    copies: list[onnx.FunctionProto] = []
+
+    def seed(nodes: Iterable[onnx.NodeProto]) -> None:
+        for node in all_nodes(nodes):
+            key = function_key(node)
+            if key in drawing:
+                copy = onnx.FunctionProto()
+                copy.CopyFrom(functions[key])
+                copy.name, copy.overload = names.after(copy.name), ""
+                node.op_type, node.overload = copy.name, ""
+                copies.append(copy)
+                seed(copy.node)
+            elif _draws(node):
+                number = secrets.randbelow(_MOST_SEEDS)
+                node.attribute.append(
+                    helper.make_attribute("seed", number if node.op_type == "Dropout" else float(number))
+                )
+
+    seed(proto.graph.node)
+    kept = [function for key, function in functions.items() if key not in drawing]
+    del proto.functions[:]
+    proto.functions.extend([*kept, *copies])
+    return replace(model, proto=proto)
 
 
 def _draws(node: onnx.NodeProto) -> bool:

@@ -59,7 +59,11 @@ def exp(z: Field) -> Field:
     other_re = op.Where(is_vanishing, ZERO, op.Where(op.Equal(x, INFINITY), x, NAN))
     other_im = chosen(is_vanishing, signed_zero(y), constant(NAN))
     re, im = chosen(is_plain, re, other_re), chosen(is_plain, im, other_im)
-    return Field(chosen(is_zero(y), op.Exp(x), re), chosen(is_zero(y), y, im))
+    # Of a real number the products above are exact, and have the right slopes, but where e to the power of x is large.
+    is_large, is_infinite = (
+        op.And(is_zero(y), op.Not(op.LessOrEqual(x, number(most)))) for most in (700, 709)
+    )
+    return Field(chosen(is_large, op.Exp(x), re), chosen(is_infinite, y, im))
 
 
 def _log_of_size(z: Field) -> TensorValue:
@@ -183,7 +187,11 @@ def power(z: Field, exponent: Field) -> Field:
     for count, made in ((1, z), (2, z * z), (3, z * (z * z))):
         found = select(op.And(is_real, op.Equal(exponent.re, number(count))), made, found)
     nan = Field(constant(NAN), constant(NAN))
-    of_zero = select(op.Greater(exponent.re, ZERO), Field(constant(ZERO), constant(ZERO)), nan)
+    is_growing = op.Greater(exponent.re, ZERO)
+    of_zero = select(is_growing, Field(constant(ZERO), constant(ZERO)), nan)
+    # A whole power of zero has its slopes; the sum makes its zeros positive.
+    positive = Field(op.Add(found.re, nothing), op.Add(imaginary(found), nothing))
+    of_zero = select(op.And(is_whole, is_growing), positive, of_zero)
     found = select(z.is_nonzero(), found, of_zero)
     return select(exponent.is_nonzero(), found, one)
 

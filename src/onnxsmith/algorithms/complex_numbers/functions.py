@@ -51,8 +51,10 @@ def arsinh(x: TensorValue) -> TensorValue:
 def exp(z: Field) -> Field:
     """e to the power of z; the imaginary part of a real z stays zero."""
     size = op.Exp(z.re)
-    im = op.Where(op.Equal(imaginary(z), real(0, z)), imaginary(z), op.Mul(size, op.Sin(imaginary(z))))
-    return Field(op.Mul(size, op.Cos(imaginary(z))), im)
+    # What is infinite times zero would be no number.
+    is_real = op.Equal(imaginary(z), real(0, z))
+    finite = op.Where(op.And(is_real, op.Equal(size, real(np.inf, z))), real(1, z), size)
+    return Field(op.Mul(size, op.Cos(imaginary(z))), op.Mul(finite, op.Sin(imaginary(z))))
 
 
 @algorithm(name="complex_log")

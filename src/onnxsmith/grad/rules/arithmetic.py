@@ -51,8 +51,9 @@ def power(step: Step, g: Tensor) -> Cotangents:
             lowered = np.asarray(known - 1).astype(known.dtype)
             return scaled(step, g, op.Pow(base, lowered) * number)
         times = exponent if dtype_of(exponent) is dtype_of(base) else op.Cast(exponent, to=dtype_of(base))
-        slope = times * op.Pow(base, times - 1.0)
-        return scaled(step, g, op.Where(op.Equal(times, 0.0), 0.0, slope))  # also of 0 to the power of 0
+        # To the power of 0 everything is 1, also 0 and NaN. The product stays one for further derivatives.
+        is_flat = op.And(op.Equal(times, 0.0), op.Not(op.Greater(op.Abs(base), 0.0)))
+        return scaled(step, g, times * op.Pow(op.Where(is_flat, 1.0, base), times - 1.0))
 
     def of_exponent() -> Tensor:
         # Zero to a power that is not negative is flat, and the logarithm of zero is not finite.

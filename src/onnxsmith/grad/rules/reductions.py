@@ -120,15 +120,20 @@ def extreme_along(step: Step, g: Tensor) -> Cotangents:
 
 @rule("ReduceProd")
 def product_along(step: Step, g: Tensor) -> Cotangents:
-    """The product of all others: by division, and where there is a zero by the product without it."""
+    """The product of all others: by division, and for a zero by the products of the other zeros and of the rest.
+
+    Two or three zeros make it zero; their product stays there for derivatives up to the third.
+    """
     x = step.input()
     is_zero = op.Equal(x, 0.0)
     zeros = _reduced("ReduceSum", op.Cast(is_zero, to=dtype_of(x)), step)
     safe = op.Where(is_zero, 1.0, x)
     rest = _reduced("ReduceProd", safe, step)
-    none = op.Equal(zeros, 0.0)
-    one = op.Equal(zeros, 1.0)
-    others = op.Where(is_zero, op.Where(one, rest, 0.0), op.Where(none, rest / safe, 0.0))
+    small = op.Where(is_zero, x, 0.0)
+    other = _reduced("ReduceSum", small, step) - small
+    two = (other * other - _reduced("ReduceSum", small * small, step) + small * small) * 0.5
+    of_zeros = op.Where(op.Equal(zeros, 1.0), 1.0, op.Where(op.Equal(zeros, 2.0), other, two))
+    others = op.Where(is_zero, rest * of_zeros, _reduced("ReduceProd", x, step) / safe)
     return (others * kept(step, g),)
 
 
@@ -140,16 +145,21 @@ def running_sum(step: Step, g: Tensor) -> Cotangents:
 
 @rule("CumProd")
 def running_product(step: Step, g: Tensor) -> Cotangents:
-    """The sum of the products that a factor is in, over it. Behind a first zero there is none; at it, without it."""
+    """The sum of the products that a factor is in, over it. At the first zero and the second it is without them.
+
+    At the second it is zero as well, and is there for second derivatives.
+    """
     x, axis = step.input(0), step.input(1)
     is_exclusive, is_reverse = step.integer("exclusive"), step.integer("reverse")
     is_zero = op.Equal(x, 0.0)
     count = op.CumSum(op.Cast(is_zero, to=dtype_of(x)), axis, reverse=is_reverse)
-    is_first = op.And(is_zero, op.Equal(count, 1.0))
 
     def behind(products: Tensor) -> Tensor:
         return op.CumSum(g * products, axis, exclusive=is_exclusive, reverse=1 - is_reverse)
 
-    without = op.CumProd(op.Where(is_first, 1.0, x), axis, exclusive=is_exclusive, reverse=is_reverse)
-    plain = behind(step.output()) / op.Where(is_zero, 1.0, x)
-    return (op.Where(is_first, behind(without), op.Where(is_zero, 0.0, plain)),)
+    found = op.Where(is_zero, 0.0, behind(step.output()) / op.Where(is_zero, 1.0, x))
+    for place in (1.0, 2.0):
+        is_here = op.And(is_zero, op.Equal(count, place))
+        without = op.CumProd(op.Where(is_here, 1.0, x), axis, exclusive=is_exclusive, reverse=is_reverse)
+        found = op.Where(is_here, behind(without), found)
+    return (found,)

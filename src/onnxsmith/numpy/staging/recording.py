@@ -235,7 +235,7 @@ class Recording:
 
         types_ = [leaf.type for leaf in leaves]
         options.setdefault("name", function.name)
-        options.setdefault("input_names", [leaf.name for leaf in leaves])
+        options.setdefault("input_names", _told_apart([leaf.name for leaf in leaves]))
         with _numpys_words():
             self.model: Model = trace(body, *types_, **options)
         if is_model:  # a session leaves out by itself what is not needed; people read and ship models
@@ -456,3 +456,13 @@ def written_back(feeds: Mapping[int, np.ndarray[Any, Any]], new: Mapping[int, El
             if target.dtype.kind == "c":
                 elements = np.ascontiguousarray(elements).view(target.dtype)[..., 0]
             target[...] = elements
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names of inputs, each once: a part of a container may be called as another argument is, or another part."""
+    found: dict[str, None] = {}
+    for name in names:
+        while name in found:
+            name += "_"
+        found[name] = None
+    return list(found)

@@ -291,6 +291,35 @@ def dropped_by_seed(site: Site) -> bool:
 
 
 @FAMILY.fact(
+    "Dropout",
+    met_by=Rewrite,
+    reason="the optimizer takes out a node in training whose mask nothing reads, and then nothing is dropped",
+    since=12,
+    probe=Probe(
+        """g (float[N] x) => (float y) {
+            ratio = Constant<value = float {0.5}>() training = Constant<value = bool {1}>()
+            n = Neg(x) d = Dropout(n, ratio, training) y = ReduceMax<keepdims = 0>(d)
+        }""",
+        {"x": np.ones(64, np.float32)},
+        right=[np.array(0, np.float32)],
+    ),
+    is_ordinary=True,
+)
+def dropped_in_training(site: Site) -> bool:
+    dtype = site.dtype(0)
+    if dtype is None or not _is_training(site) or _has_seed(site):
+        return False
+    if site.constant(2) is None and not site.scope.may_be_fixed(site.input(2)):
+        return False  # the optimizer knows no more than this
+    emit = site.emit
+    dropped, stays = emit.names.after("drop"), site.output(1) or emit.names.after("drop")
+    # The mask is read, which changes nothing: what it leaves out is zero already.
+    emit.node("Dropout", list(site.node.input), [dropped, stays])
+    emit.where(stays, dropped, emit.constant(0, dtype), into=site.output(0))
+    return True
+
+
+@FAMILY.fact(
     "Multinomial",
     met_by=Rewrite,
     reason=f"{_SEED_REASON}; {_LACK_REASON}",
