@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextvars
+import copy
+import dataclasses
 import decimal
 import enum
 import functools
@@ -380,6 +382,26 @@ def test_globals_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch):
     np.testing.assert_array_equal(fast(given), read(given))
     with pytest.raises(KeyError, match="MISSING"):
         xp.jit(lambda x: x * globals()["MISSING"])(given)
+
+
+@dataclasses.dataclass
+class _Copied:
+    k: float = 2.0
+
+
+COPIED = _Copied()
+
+
+@script
+def copying(x: FLOAT["N"]) -> FLOAT["N"]:
+    return x * copy.deepcopy(COPIED).k
+
+
+def test_a_cache_that_copyreg_keeps_in_a_class_is_no_change():
+    if "__slotnames__" in vars(_Copied):
+        del _Copied.__slotnames__  # pyright: ignore[reportAttributeAccessIssue]  # the cache of copyreg
+    assert copying.to_model()(X)[0] == 2 * X[0]
+    assert onnxsmith.jit(copying)(X)[0] == 2 * X[0]
 
 
 @pytest.mark.parametrize("function", [lambda x: x * len(dir()), lambda x: x * len(vars())])
