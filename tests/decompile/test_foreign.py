@@ -119,3 +119,12 @@ def test_an_attribute_of_a_function_that_is_left_out_is_refused_with_the_node() 
         DecompileError, match=r"the node 'slope' calls the function 'Leaky' without .* 'alpha'"
     ):
         decompile(Model.from_proto(model))
+
+
+def test_a_body_that_gives_back_a_value_of_the_graph_around(capfd: pytest.CaptureFixture[str]) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[N] x, bool c) => (float[N] y) { y = If (c) <
+    then_branch: graph = t () => (float[N] x) {}, else_branch: graph = e () => (float[N] e) { e = Neg(x) }> }"""
+    model = Model.from_proto(parser.parse_model(text))
+    with pytest.raises(DecompileError, match="a graph gives back 'x', which none of its nodes makes"):
+        decompile(model)
+    assert capfd.readouterr().err == ""

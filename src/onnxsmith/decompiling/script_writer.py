@@ -170,6 +170,11 @@ class ScriptWriter:
             return variable
         if value.const_value is not None and value.producer() is None:
             return self.module.weight(value, self.details)
+        if value.is_graph_output():
+            raise DecompileError(
+                f"a graph gives back {value.name!r}, which none of its nodes makes",
+                help="a body gives back a value of the graph around it through a node Identity",
+            )
         raise DecompileError(f"the value {value.name!r} is used, and nothing makes it")
 
     # -- nodes -----------------------------------------------------------------------------------------
