@@ -76,7 +76,10 @@ _SUBMODULES = (
 )
 _OPSET = re.compile(r"opset(?:(?P<version>\d+)|_(?P<domain>[a-z_]+?)(?P<domain_version>\d+))")
 
-__all__ = [*_LAZY, *_SUBMODULES]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
+#: Submodules named as a package that users import: `from onnxsmith import *` must not hide it.
+_NAMED_AS_OTHERS = ("sklearn", "torch")
+
+__all__ = [*_LAZY, *(each for each in _SUBMODULES if each not in _NAMED_AS_OTHERS)]  # pyright: ignore[reportUnsupportedDunderAll]  # checkers read __init__.pyi
 
 # Where operators run when no graph is being made, and models, and who converts a model that is called to the opset of
 # the graph, and who watches functions that become bodies: what `core` and `graphs` may not know.
@@ -105,7 +108,9 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     # What this module imports for itself is nobody's business; an opset that is loaded is.
     loaded = [name for name in globals() if _OPSET.fullmatch(name)]
-    return sorted({*__all__, *loaded, "__version__", "__doc__", "__name__", "__file__", "__path__"})
+    return sorted(
+        {*__all__, *_SUBMODULES, *loaded, "__version__", "__doc__", "__name__", "__file__", "__path__"}
+    )
 
 
 def _opset(name: str) -> Any:

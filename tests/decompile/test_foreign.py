@@ -14,6 +14,7 @@ import onnxsmith
 from onnxsmith import FLOAT, Model, decompile, recompile, trace
 from onnxsmith import opset21 as op
 from onnxsmith.errors import DecompileError
+from onnxsmith.inspection import is_same_graph
 from tests.decompile.fidelity import differences
 from tests.decompile.round_trip import round_trip
 
@@ -119,3 +120,33 @@ def test_an_attribute_of_a_function_that_is_left_out_is_refused_with_the_node() 
         DecompileError, match=r"the node 'slope' calls the function 'Leaky' without .* 'alpha'"
     ):
         decompile(Model.from_proto(model))
+
+
+def test_a_body_that_gives_back_a_value_of_the_graph_around(capfd: pytest.CaptureFixture[str]) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[N] x, bool c) => (float[N] y) { y = If (c) <
+    then_branch: graph = t () => (float[N] x) {}, else_branch: graph = e () => (float[N] e) { e = Neg(x) }> }"""
+    model = Model.from_proto(parser.parse_model(text))
+    with pytest.raises(DecompileError, match="a graph gives back 'x', which none of its nodes makes"):
+        decompile(model)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("outputs", [["y"], ["y", ""], ["", "y"], ["y", "", ""], ["", "y", ""]])
+def test_outputs_of_control_flow_that_are_missing(outputs: list[str]) -> None:
+    def port(name: str, kind: int = 1, shape: tuple[str, ...] = ("N",)) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    nodes = [
+        helper.make_node(each, ["x"], [name]) for each, name in (("Neg", "a"), ("Abs", "b"), ("Exp", "c"))
+    ]
+    branch = helper.make_graph(nodes, "branch", [], [port("a"), port("b"), port("c")])
+    node = helper.make_node("If", ["is"], outputs, then_branch=branch, else_branch=branch)
+    graph = helper.make_graph([node], "g", [port("x"), port("is", 9, ())], [port("y")])
+    proto = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    text = decompile(Model.from_proto(proto))
+    assert is_same_graph(recompile(text), Model.from_proto(proto))
+
+
+def test_an_output_that_is_missing_at_the_end() -> None:
+    proto = model_of([helper.make_node("Dropout", ["x"], ["y", ""])])
+    assert "y = op.Dropout(x)" in decompile(Model.from_proto(proto))

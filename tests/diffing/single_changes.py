@@ -39,6 +39,12 @@ _OTHER = {
     "Erf": "Abs",
 }
 
+#: What is changed; edges are many.
+_KINDS = (
+    *("operator", "edge", "edge", "weight", "lost weight", "constant", "result"),
+    *("inserted", "attribute", "input type"),
+)
+
 
 class _Meaning:
     """Numbers for values, equal where two are computed in the same way from the same."""
@@ -104,7 +110,7 @@ def changed(model: onnx.ModelProto, draw: random.Random) -> str | None:
     """Change one thing in a model; gives what, or nothing where the change is none."""
     graph = draw.choice(list(_graphs(model.graph)))
     edges = list(_edges(model.graph, set()))
-    kind = draw.choice(("operator", "edge", "edge", "weight", "constant", "result", "inserted", "attribute"))
+    kind = draw.choice(_KINDS)
     before = _summary(model)
     if kind == "operator":
         nodes = [each for each in graph.node if each.op_type in _OTHER]
@@ -123,6 +129,16 @@ def changed(model: onnx.ModelProto, draw: random.Random) -> str | None:
         if not graph.initializer:
             return None
         _alter(draw.choice(list(graph.initializer)))
+    elif kind == "lost weight":
+        if not graph.initializer:
+            return None
+        draw.choice(list(graph.initializer)).name = "lost"
+    elif kind == "input type":
+        typed = [each.type.tensor_type for each in graph.input if each.type.HasField("tensor_type")]
+        if graph is model.graph or not typed:
+            return None
+        kept = draw.choice(typed)
+        kept.elem_type = onnx.TensorProto.INT8 if kept.elem_type != onnx.TensorProto.INT8 else 1
     elif kind == "constant":
         nodes = [each for each in graph.node if each.op_type == "Constant"]
         if not nodes:
@@ -168,6 +184,8 @@ def _summary(model: onnx.ModelProto) -> object:
         every.extend(inside[name] for node in graph.node for name in node.output if name in inside)
         every.extend(numbers.number(("weight", _content(each))) for each in graph.initializer)
         every.extend(inside.get(each.name, -1) for each in graph.output)
+        if graph is not model.graph:
+            every.extend(each.type.tensor_type.elem_type for each in graph.input)
         for node in graph.node:
             for each in node.attribute:
                 if each.HasField("g"):
@@ -207,7 +225,9 @@ def renamed(model: onnx.ModelProto) -> onnx.ModelProto:
             each.name = new(each.name)
         for number, node in enumerate(graph.node):
             node.name = f"node {number}"
-            node.input[:] = [names[name] if name else "" for name in node.input]
+            node.input[:] = [
+                names.get(name, name) for name in node.input
+            ]  # one that nothing makes keeps its name
             for attribute in node.attribute:
                 if attribute.HasField("g"):
                     visit(attribute.g, names, {})

@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import helper, parser
 
@@ -99,6 +100,37 @@ def test_attributes_of_functions_without_a_default() -> None:
     function.attribute_proto.append(helper.make_attribute("alpha", 0.25))
     (change,) = diff(one, Model.from_proto(proto)).of("function")
     assert change.details == ("default of alpha: no default -> 0.25",)
+
+
+def test_parameters_of_functions_without_a_default_have_no_type() -> None:
+    text = """<ir_version: 9, opset_import: ["": 18, "d": 1]> g (float[N] x) => (float[N] y)
+    { y = d.F <alpha = 0.5> (x) }
+    <opset_import: ["": 18], domain: "d"> F <alpha> (a) => (y) { y = Abs(a) }"""
+    one, other = (Model.from_proto(parser.parse_model(text)) for _ in range(2))
+    (function,) = other.ir.functions.values()
+    function.attributes.add(ir.Attr("alpha", ir.AttributeType.FLOAT, None))
+    assert not diff(one, other)
+
+
+def test_a_weight_that_nothing_makes_any_more() -> None:
+    text = """<ir_version: 9, opset_import: ["": 18]>
+    g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}> { y = Add(x, w) }"""
+    before = parser.parse_model(text)
+    after = onnx.ModelProto.FromString(before.SerializeToString())
+    after.graph.initializer[0].name = "other"
+    (change,) = diff(Model.from_proto(before), Model.from_proto(after)).of("node")
+    assert change.details == ("input 1: 'w', a weight -> 'w', which nothing makes",)
+
+
+def test_the_type_of_an_input_of_a_body() -> None:
+    text = """<ir_version: 9, opset_import: ["": 18]> g (float[N] x, int64 n) => (float[N] y) {
+    y = Loop (n, , x) <body = b (int64 i, bool c, float[N] a) => (bool d, float[N] r)
+    { d = Identity(c) r = Abs(a) }> }"""
+    before = parser.parse_model(text)
+    after = onnx.ModelProto.FromString(before.SerializeToString())
+    after.graph.node[0].attribute[0].g.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT32
+    (change,) = diff(Model.from_proto(before), Model.from_proto(after)).of("node")
+    assert change.details == ("body: type of input 0: INT64 -> INT32",)
 
 
 def test_a_renamed_function_is_no_difference() -> None:

@@ -95,6 +95,13 @@ def _generator() -> Iterator[int]:
     yield 1
 
 
+def _endless() -> list[Any]:
+    """A list that holds itself."""
+    made: list[Any] = []
+    made.append(made)
+    return made
+
+
 class _Class:
     """A class where an object belongs; it can be called with anything, as a function can."""
 
@@ -124,7 +131,10 @@ def _wrong_values() -> list[Any]:
             (),
             [None],
             {"a": None},
+            {1: 2},
+            {b"x": 1.0},
             [1, "two"],
+            _endless(),
         ),
         *(
             object(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
-from onnxsmith import FLOAT, Model, errors, jit, script, trace
+import onnxsmith.numpy as xp
+from onnxsmith import FLOAT, Model, errors, jit, script, tensor, trace
+from onnxsmith import opset18 as op
 from onnxsmith.graphs.model_inputs import Port
 from onnxsmith.runtime.settings import using
 from onnxsmith.types.dtypes import DType
@@ -181,3 +184,42 @@ def test_models_that_onnx_ir_has_no_place_for_take_them() -> None:
     assert model(x) == [{4: 1.0, 5: 2.0}]
     assert model(x, w=np.float32([3, 4])) == [{4: 3.0, 5: 4.0}]
     assert model(x) == [{4: 1.0, 5: 2.0}]
+
+
+@pytest.mark.parametrize("key", [1, b"x", None])
+@pytest.mark.parametrize("called", ["run", "profile"])
+def test_a_mapping_whose_keys_are_no_strings_is_refused(called: str, key: Any) -> None:
+    with pytest.raises(errors.ModelInputError, match=f"the model has no input {key!r}"):
+        getattr(layer(), called)({key: X})
+
+
+def _endless() -> list[Any]:
+    made: list[Any] = []
+    made.append(made)
+    return made
+
+
+class _Refusing:
+    def __array__(self, *args: object, **kwargs: object) -> Any:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+
+@pytest.mark.parametrize("value", [_endless(), (_endless(), 1.0), _Refusing()])
+@pytest.mark.parametrize(
+    "called",
+    [
+        lambda x: layer()(x),
+        tensor,
+        op.Abs,
+        xp.asarray,
+        trace(lambda x: x, FLOAT["N"]).run,
+    ],
+)
+def test_what_gives_no_array_is_refused(called: Callable[[Any], Any], value: Any) -> None:
+    with pytest.raises(errors.InputTypeError):
+        called(value)
+
+
+def test_numpy_code_takes_no_list_that_holds_itself() -> None:
+    with pytest.raises(errors.InputTypeError, match="holds itself"):
+        xp.jit(lambda x: np.abs(x))(_endless())

@@ -20,9 +20,10 @@ import onnxsmith.numpy as xp
 from onnxsmith.errors import OnnxsmithError
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.dispatch import array_function
+from onnxsmith.numpy.staging.callees import replacements
 from tests.laws.named import Law, Verdict, verdict_on
 from tests.numpy.domains import DOMAINS
-from tests.numpy.domains.samples import A, Given
+from tests.numpy.domains.samples import FLOAT, A, Given
 from tests.numpy.every_argument import Call, calls, difference, numpys
 
 #: How an array lies in memory: in order, transposed, and as every second of another.
@@ -31,6 +32,16 @@ LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "transposed": (lambda x: x.T.copy(), lambda x: x.T),
     "spread": (lambda x: np.repeat(x, 2, axis=-1) if x.ndim else x, lambda x: x[..., ::2] if x.ndim else x),
 }
+#: Functions that set the memory layout, which numpy does not dispatch, and the options of their calls.
+_LAYING: dict[str, Sequence[dict[str, Any]]] = {
+    "asarray": [{"order": each} for each in (None, "C", "F", "A", "K")],
+    "asanyarray": [{"order": each} for each in (None, "C", "F", "A", "K")],
+    "ascontiguousarray": [{}, {"dtype": "float32"}],
+    "asfortranarray": [{}, {"dtype": "float32"}],
+    "array": [{"copy": copy, "order": each} for copy in (None, True) for each in ("C", "F", "A", "K")],
+    "ndarray.astype": [{"dtype": FLOAT, "copy": False, "order": each} for each in "CFAK"],
+}
+_SHAPES = ((), (1,), (3,), (0, 3), (1, 3), (3, 1), (2, 3), (1, 1), (2, 1, 3), (2, 3, 2))
 #: So many writes in a row are tried of a function that has given a view.
 _AFTER_VIEWS = 8
 #: Functions whose results numpy leaves open, or that give no arrays.
@@ -75,12 +86,23 @@ def _made(value: Any, layout: str, *, is_ours: bool) -> Any:
     return value
 
 
+def _ours(name: str) -> Callable[..., Any]:
+    if name == "ndarray.astype":
+        return Array.astype
+    theirs = numpys(name)
+    return (
+        replacements()[theirs]
+        if name in _LAYING
+        else lambda *args, **kwargs: array_function(theirs, args, kwargs)
+    )
+
+
 def _called(write: Write, *, is_ours: bool) -> _State:
     call = write.call
     args = [_made(each, write.layout, is_ours=is_ours) for each in call.args]
     kwargs = {key: _made(each, write.layout, is_ours=is_ours) for key, each in call.kwargs}
-    theirs = numpys(call.name)
-    result = array_function(theirs, args, kwargs) if is_ours else theirs(*args, **kwargs)
+    called = _ours(call.name) if is_ours else numpys(call.name)
+    result = called(*args, **kwargs)
     return _State(list(_arrays([*args, *kwargs.values()])), list(_arrays(result)))
 
 
@@ -156,6 +178,11 @@ def writes(call: Call) -> Iterator[Write]:
         yield Write(call, layout, True, 0, is_flat=True)
 
 
+def _laying(name: str) -> Iterator[Call]:
+    for shape, options in itertools.product(_SHAPES, _LAYING[name]):
+        yield Call(name, (A(FLOAT, shape),), tuple(options.items()))
+
+
 def _gives_views(write: Write) -> bool | None:
     """True if numpy's result shares elements with an argument or another result; None where numpy refuses the call."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -177,10 +204,11 @@ def verdicts(seed: int) -> Iterator[Verdict]:
     """
     rng = random.Random(seed)
     left: list[list[Write]] = []
-    for name in DOMAINS:
+    for name in (*_LAYING, *DOMAINS):
         if name in _OPEN:
             continue
-        own = [write for call in calls(name) for write in writes(call)]
+        found = _laying(name) if name in _LAYING else calls(name)
+        own = [write for call in found for write in writes(call)]
         rng.shuffle(own)
         left.append(own)
     viewing: set[str] = set()

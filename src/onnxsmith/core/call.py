@@ -27,6 +27,7 @@ from onnxsmith.schema.inference import infer
 from onnxsmith.schema.inference.known import Known
 from onnxsmith.schema.inference.signature import outputs_by_signature
 from onnxsmith.schema.promote import (
+    DEEPEST,
     Like,
     Place,
     Resolved,
@@ -335,9 +336,9 @@ def _lift_other(op: OperatorDef, position: int, value: Any, target: Target) -> A
     return target.constant(given_array(value, None, place))
 
 
-def _holds_tensor(value: Any) -> bool:
+def _holds_tensor(value: Any, depth: int = DEEPEST) -> bool:
     if isinstance(value, list | tuple):
-        return any(_holds_tensor(each) for each in cast("list[Any]", value))
+        return depth > 0 and any(_holds_tensor(each, depth - 1) for each in cast("list[Any]", value))
     return isinstance(value, Value) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 

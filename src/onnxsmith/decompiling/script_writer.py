@@ -170,6 +170,11 @@ class ScriptWriter:
             return variable
         if value.const_value is not None and value.producer() is None:
             return self.module.weight(value, self.details)
+        if value.is_graph_output():
+            raise DecompileError(
+                f"a graph gives back {value.name!r}, which none of its nodes makes",
+                help="a body gives back a value of the graph around it through a node Identity",
+            )
         raise DecompileError(f"the value {value.name!r} is used, and nothing makes it")
 
     # -- nodes -----------------------------------------------------------------------------------------
@@ -317,7 +322,8 @@ class ScriptWriter:
                 result.append("_")
             else:
                 result.append(self.name_value(value, node.op_type))
-        return result
+        # A call of control flow gives all that its body gives.
+        return [*result, *["_"] * (_results_of_body(node) - len(result))]
 
 
 def named_outputs(node: ir.Node) -> list[ir.Value]:
@@ -326,6 +332,18 @@ def named_outputs(node: ir.Node) -> list[ir.Value]:
     while len(outputs) > 1 and not outputs[-1].name:
         outputs.pop()
     return outputs
+
+
+def _results_of_body(node: ir.Node) -> int:
+    """The number of outputs of a node of control flow, by its body; 0 for other nodes."""
+    if node.op_type not in _CONTROL_FLOW or node.domain not in ("", "ai.onnx"):
+        return 0
+    bodies = [
+        each.as_graph()
+        for each in node.attributes.values()
+        if each.type == ir.AttributeType.GRAPH and not each.is_ref()
+    ]
+    return max((len(each.outputs) for each in bodies), default=0) - (node.op_type == "Loop")
 
 
 def _splits_evenly(node: ir.Node, op: OperatorDef) -> bool:

@@ -158,6 +158,9 @@ class Finder:
             yield f"results: {counts[0]} -> {counts[1]}"
         if len(left.ir.inputs) != len(right.ir.inputs):
             yield f"inputs: {len(left.ir.inputs)} -> {len(right.ir.inputs)}"
+        for place, (one, other) in enumerate(zip(left.ir.inputs, right.ir.inputs, strict=False)):
+            if not _may_be_same_type(one, other):
+                yield f"type of input {place}: {type_words(one)} -> {type_words(other)}"
         for place, (one, other) in enumerate(zip(left.ir.outputs, right.ir.outputs, strict=False)):
             if not self._is_same(one, other):
                 yield f"result {place}: {told_apart(one, other)}"
@@ -179,6 +182,8 @@ class Finder:
             )
         if left in self._values:
             return False
+        if _tensor(left) is not None or _tensor(right) is not None:
+            return False  # a weight, and a value that nothing makes
         # Inputs of graphs that nothing pairs.
         return left.producer() is None and right.producer() is None and left.name == right.name
 

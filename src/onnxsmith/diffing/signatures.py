@@ -112,6 +112,8 @@ class Signatures:
 
     def attribute(self, attribute: ir.Attr) -> Hashable:
         """Equal for attributes that say the same; graphs are not looked at."""
+        if attribute.value is None and not attribute.is_ref():
+            return "no default"  # a parameter of a function, of which ONNX stores the name alone
         return self._policy.attribute(attribute, lambda _: "graph")
 
     def of_value(self, value: ir.Value | None) -> int:

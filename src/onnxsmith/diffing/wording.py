@@ -64,6 +64,8 @@ def told_apart(left: ir.Value | None, right: ir.Value | None) -> str:
 def _made_by(value: ir.Value) -> str:
     node = value.producer()
     if node is None:
-        return "a weight" if value.is_initializer() else "an input"
+        if value.is_initializer():
+            return "a weight"
+        return "an input" if value.is_graph_input() else "which nothing makes"
     inputs = ", ".join("_" if each is None else each.name or "_" for each in node.inputs)
     return f"which is {node.op_type}({clipped(inputs, 60)})"

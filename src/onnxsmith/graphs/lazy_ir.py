@@ -6,6 +6,7 @@ It loads sympy, and the two take longer than all else that a first result needs.
 from __future__ import annotations
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,5 +22,8 @@ else:
             return found
 
     ir = _OnnxIr()
+
+# What is wrong with a model we say ourselves: without a handler, Python prints the warnings of onnx-ir.
+logging.getLogger("onnx_ir").addHandler(logging.NullHandler())
 
 __all__ = ["ir"]

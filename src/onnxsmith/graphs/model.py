@@ -354,6 +354,7 @@ class Model:
         """
         limits = isolation(isolated=isolated, timeout=timeout, memory=memory)
         if len(inputs) == 1 and not named and self._is_by_name(inputs[0]):
+            model_inputs.refuse_keys(inputs[0], self._calls.ports, self._calls.optional)
             inputs, named = (), dict(inputs[0])
         check_options(named, self._calls.all_names)
         if limits is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from onnxsmith.core.stored import Stored
@@ -68,6 +68,7 @@ def by_name(
     given = dict(zip(names, args, strict=False))
     for name, value in kwargs.items():
         if name not in names:
+            refuse_keys((name,), ports, optional)
             raise ModelInputError(
                 f"the model has no input '{name}'",
                 help=did_you_mean(name, names) or described_inputs(ports, optional),
@@ -80,6 +81,13 @@ def by_name(
     if missing:
         raise ModelInputError(f"input '{missing[0]}' is missing", help=described_inputs(ports, optional))
     return given
+
+
+def refuse_keys(given: Iterable[object], ports: Sequence[Port], optional: Sequence[Port]) -> None:
+    """Refuse a mapping of inputs whose keys are no strings."""
+    for key in given:
+        if not isinstance(key, str):
+            raise ModelInputError(f"the model has no input {key!r}", help=described_inputs(ports, optional))
 
 
 def refuse_frame(ports: Sequence[Port], value: Any, keys: Container[str]) -> None:

@@ -173,13 +173,14 @@ class _Comparison:
         if self._names and left.name != right.name:
             raise _Different(f"{here} is called '{left.name}', and '{right.name}'", left.address)
         inputs = _given(left.ir), _given(right.ir)
-        for what, one, two in (("inputs", *inputs), ("outputs", left.outputs, right.outputs)):
+        outputs = _made(left.ir), _made(right.ir)
+        for what, one, two in (("inputs", *inputs), ("outputs", *outputs)):
             if len(one) != len(two):
                 raise _Different(f"{here} has {len(one)} {what}, and {len(two)}", left.address)
         for number, (one, two) in enumerate(zip(*inputs, strict=True)):
             self.values(one, two, f"input {number} of {here}", left.address)
         self.attributes(left, right, here)
-        for one, two in zip(left.ir.outputs, right.ir.outputs, strict=True):
+        for one, two in zip(*outputs, strict=True):
             if self._names and one.name != two.name:
                 raise _Different(f"{here} gives '{one.name}', and '{two.name}'", left.address)
             self._pairs[one] = two
@@ -271,6 +272,14 @@ def are_same_floats(one: ir.Attr, two: ir.Attr) -> bool:
             np.asarray(each.value, np.float64).astype(np.float32).reshape(-1) for each in (one, two)
         )
     return left.shape == right.shape and not differing(left, right).any()
+
+
+def _made(node: ir.Node) -> list[ir.Value]:
+    """The outputs of a node up to the last that has a name: those behind it are missing."""
+    outputs = list(node.outputs)
+    while len(outputs) > 1 and not outputs[-1].name:
+        outputs.pop()
+    return outputs
 
 
 def _given(node: ir.Node) -> list[ir.Value | None]:

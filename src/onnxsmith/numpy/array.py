@@ -462,7 +462,8 @@ class Array(Holding):
         >>> xp.asarray([1.7, -1.7]).astype(xp.int64)
         Array([ 1, -1])
         """
-        return _called("astype", self, dtype, copy=copy, casting=casting, device=device)
+        made = _called("astype", self, dtype, copy=copy, casting=casting, device=device)
+        return made if order == "K" else _called("_in_order", made, order, made is not self)
 
     def fill(self, value: ArrayLike) -> None:
         """Write one value to all places.

@@ -38,9 +38,16 @@ def array_of(value: object) -> Array:
     if isinstance(value, GrownList | GrownRows):
         return cast(Array, value.stacked)
     given: Any = value
-    if holds_array(given):
+    try:
+        is_stacked = holds_array(given)
+        made = None if is_stacked else np.array(given)
+    except (
+        RuntimeError,
+        TypeError,
+    ) as error:  # a list that holds itself, a tensor of PyTorch with a gradient
+        raise InputTypeError(f"this {type(given).__name__} is no array: {error}") from error
+    if made is None:
         return _stacked(given)
-    made = np.array(given)
     if made.dtype == object:
         raise _not_numbers(made, given)
     dtypes.check(made.dtype)

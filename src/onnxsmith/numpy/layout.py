@@ -1,4 +1,4 @@
-"""The memory layout of numpy's arrays: `flags`, `strides`, `view`. Ours have none, and give what numpy's would."""
+"""The memory layout of numpy's arrays: `flags`, `strides`, `view`, `order=`. Ours have none, and imitate numpy's."""
 
 # pyright: reportPrivateUsage=false
 # How an array holds its elements is the business of this package, and no attribute that users see.
@@ -9,10 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from onnxsmith.errors import InputTypeError, TracedValueError
+from onnxsmith.errors import AttributeValueError, InputTypeError, TracedValueError
 from onnxsmith.numpy import dtypes
 from onnxsmith.numpy.array import Array
 from onnxsmith.numpy.registry import public
+from onnxsmith.numpy.reshaping import transpose
+from onnxsmith.numpy.sharing import detached, layout_of, view
+from onnxsmith.numpy.sizes import is_known
 
 
 class Flags:
@@ -69,3 +72,44 @@ def memory_view(x: Array, dtype: Any = None, kind: Any = None) -> Array:
                 help="convert them with astype",
             ).locate_at_caller()
     return x[...]
+
+
+@public("_in_order")
+def in_order(x: Array, order: str | None, is_own: bool, copy: bool | None = None) -> Array:
+    """An array whose elements lie as `order` says, "A" for C or F: itself where numpy gives itself, else a copy.
+
+    Where that depends on sizes that are not known, the result may be read, and not written to. `is_own` says that the
+    array shares its elements with none, so that nobody sees whether it is copied.
+    """
+    if order not in ("C", "F", "A", "K", None):
+        raise AttributeValueError(
+            f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")
+        ).locate_at_caller()
+    if order is None or order == "K" or not x.ndim or (is_own and order == "A"):
+        return x
+    is_kept = False if is_own else _is_contiguous(x, order)
+    if is_kept:
+        return x
+    if copy is False:
+        raise AttributeValueError(
+            f"elements in the order {order} may take a copy here", culprit=("attribute", "copy")
+        ).locate_at_caller()
+    if is_kept is None:
+        wanted = cast(Any, order)
+        return view(x, lambda base: base, None, lambda layout: layout.copy(wanted), is_plain=order == "C")
+    if order != "F" or x.ndim == 1:
+        return detached(x, is_plain=True)
+    # As a view of the transposed array, one whose values are known has a known layout, too.
+    return detached(x, is_plain=False) if x.is_symbolic else transpose(detached(transpose(x), is_plain=True))
+
+
+def _is_contiguous(x: Array, order: str) -> bool | None:
+    """True if numpy would have the elements side by side in this order; None if that depends on unknown sizes."""
+    if x._is_plain and (order != "F" or x.ndim == 1):
+        return True
+    is_sized = x._is_plain and is_known(x.shape)
+    layout = np.empty(cast("tuple[int, ...]", x.shape), x.dtype) if is_sized else layout_of(x)
+    if layout is None:
+        return None
+    flags = layout.flags
+    return flags.c_contiguous if order == "C" else flags.f_contiguous if order == "F" else flags.forc

@@ -153,6 +153,7 @@ FUNCTIONS: dict[str, str] = {
     "_flags": "layout",
     "_strides": "layout",
     "_memory_view": "layout",
+    "_in_order": "layout",
     "dot": "matrices.contractions",
     "inner": "matrices.contractions",
     "vdot": "matrices.contractions",

@@ -43,6 +43,8 @@ Resolved: TypeAlias = DType | Like
 
 #: What numpy's arithmetic makes of Python numbers. np.float64 scalars are Python floats already.
 _PYTHON_LIKE = (np.dtype(np.int64), np.dtype(np.bool_))
+#: The dimensions that an array of numpy has at most.
+DEEPEST = 64
 
 
 def resolve_literals(
@@ -134,12 +136,15 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def is_literal(value: Any) -> bool:
-    """True if a value is a Python number, string, or a list of these (numpy's int64, float64 and bool scalars too)."""
+def is_literal(value: Any, depth: int = DEEPEST) -> bool:
+    """True if a value is a Python number, string, or a list of these (numpy's int64, float64 and bool scalars too).
+
+    Lists inside lists are looked into as deep as arrays have dimensions: a list may hold itself.
+    """
     if isinstance(value, bool | int | float | complex | str | bytes):
         return True
     if isinstance(value, list | tuple):
-        return all(is_literal(each) for each in cast("list[Any]", value))
+        return depth > 0 and all(is_literal(each, depth - 1) for each in cast("list[Any]", value))
     # What numpy's arithmetic makes of Python numbers; other numpy scalars have a type of their own and keep it.
     return isinstance(value, np.generic) and cast(Any, value).dtype in _PYTHON_LIKE
 
@@ -166,8 +171,14 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
     if is_literal(value):
         return _checked_literal(value, natural_dtype([value]) if dtype is None else dtype, place)
     if isinstance(value, list | tuple):
+        if _is_too_deep(value, DEEPEST):
+            raise InputTypeError(
+                f"{place.owner} cannot take this {type(cast(object, value)).__name__} as {place.name}: it holds "
+                f"itself, or is deeper than the {DEEPEST} dimensions of an array",
+                culprit=place.culprit,
+            )
         leaves = _leaves(value)
-        typed = [np.asarray(each) for each in leaves if not is_literal(each) and _has_array(each)]
+        typed = [_as_array(each, place) for each in leaves if not is_literal(each) and _has_array(each)]
         if typed and all(each.ndim == 0 and each.dtype == typed[0].dtype for each in typed):
             own = _array_dtype(typed[0], place)
             plain = [_as_python(each) for each in cast("list[Any]", value)]
@@ -181,7 +192,7 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
                 help="hand its tensor over: x.tensor; xp.asarray(t) leads back",
                 culprit=place.culprit,
             )
-        array: np.ndarray[Any, Any] = np.asarray(value)
+        array = _as_array(value, place)
         _array_dtype(array, place)
         return in_own_byte_order(array)
     raise InputTypeError(
@@ -189,6 +200,23 @@ def given_array(value: Any, dtype: DType | None, place: Place) -> np.ndarray[Any
         help="an input is a tensor, an array, a number, or a list of numbers",
         culprit=place.culprit,
     )
+
+
+def _is_too_deep(value: Any, depth: int) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    return depth == 0 or any(_is_too_deep(each, depth - 1) for each in cast("list[Any]", value))
+
+
+def _as_array(value: Any, place: Place) -> np.ndarray[Any, Any]:
+    """The array that an object gives of itself; a tensor of PyTorch may refuse that."""
+    try:
+        return np.asarray(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise InputTypeError(
+            f"{place.owner} cannot take this {type(value).__name__} as {place.name}: {error}",
+            culprit=place.culprit,
+        ) from error
 
 
 def _has_array(value: Any) -> bool:

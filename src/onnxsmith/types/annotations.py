@@ -199,7 +199,10 @@ def type_of_example(example: ExampleValue, where: str = "example") -> AnyValueTy
         if isinstance(first, TensorType):
             same = all(each == first for each in elements)
             return SequenceType(first if same else TensorType(first.dtype, None))
-    array = np.asarray(example)
+    try:
+        array = np.asarray(example)
+    except (RuntimeError, TypeError) as error:  # a tensor of PyTorch with a gradient, or without content
+        raise AnnotationError(f"{where} is no array: {error}") from error
     dtype = DType.from_numpy(array.dtype)
     if dtype is None:
         raise AnnotationError(f"{where} has the numpy dtype {array.dtype}, which ONNX does not have")

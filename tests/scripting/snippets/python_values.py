@@ -220,6 +220,16 @@ def local_variables(x: FLOAT["N"]):
     return locals()["x"]  # here
 
 
+@refused(UnsupportedSyntaxError, "dir() without an argument")
+def names_of_variables(x: FLOAT["N"]):
+    return x * len(dir())  # here
+
+
+@refused(UnsupportedSyntaxError, "vars() without an argument")
+def values_of_variables(x: FLOAT["N"]):
+    return x * len(vars())  # here
+
+
 @refused(TracedValueError, "may be negative")
 def power_of_two_numbers(a: INT64, b: INT64):
     return int(a) ** int(b)  # here

@@ -72,6 +72,8 @@ class Float(float):
     pass
 class Text(str):
     pass
+class OwnArray(np.ndarray):
+    pass
 class Meta(type):
     @property
     def k(cls): return cls.v
@@ -197,6 +199,7 @@ CONTAINERS = {
     "descriptor": Part("HasDescribed({v})", ("{p}.k",), ("{p}.k = {v}",)),
     "own float": Part("with_attribute(Float(1.0), {v})", ("{p}.k",), ("{p}.k = {v}",)),
     "own text": Part('with_attribute(Text("a"), {v})', ("{p}.k",), ("{p}.k = {v}",)),
+    "own array": Part("with_attribute(np.ones(2).view(OwnArray), {v})", ("{p}.k",), ("{p}.k = {v}",)),
     "property of a class": Part("meta_class({v})", ("{p}.k",), ("{p}.v = {v}",)),
     "data in slots": Part("Slotted({v})", ("{p}.k",), ("{p}.k = {v}",)),
     "typed tuple": Part("Typed({v})", ("{p}.k", "{p}[0]"), ()),
@@ -254,6 +257,7 @@ LEAVES = {
 #: Where the chain begins: code of the program, how the reader writes it, how a change writes and binds it.
 ROOTS = {
     "global": ("ROOT = {v}\n", "ROOT", "ROOT", "ROOT = {v}"),
+    "globals()": ("ROOT = {v}\n", 'globals()["ROOT"]', "ROOT", "ROOT = {v}"),
     "other module": ("", "other.ROOT", "other.ROOT", "other.ROOT = {v}"),
     "self": (
         "class Net:\n    def __init__(self): self.root = {v}\n{method}\nNET = Net()\n",

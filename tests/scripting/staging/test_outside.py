@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextvars
+import copy
+import dataclasses
 import decimal
 import enum
 import functools
@@ -17,8 +19,9 @@ import numpy as np
 import pytest
 
 import onnxsmith
-from onnxsmith import FLOAT, script
+from onnxsmith import DOUBLE, FLOAT, script
 from onnxsmith import numpy as xp
+from onnxsmith.errors import UnsupportedSyntaxError
 from onnxsmith.grad import grad
 from onnxsmith.scripting.staging.outside import Outside
 from tests.laws.named import law
@@ -350,6 +353,61 @@ def test_the_text_of_a_template():
     assert fast(X)[0] == 2
     template.template = "abc"
     assert fast(X)[0] == 3
+
+
+class _OwnArray(np.ndarray[Any, Any]):
+    k = 1.0
+
+
+def test_attributes_of_an_array_of_a_users_class():
+    w = np.ones(2).view(_OwnArray)
+    w.k = 2.0
+    fast = xp.jit(lambda x: x * w.k)
+    assert fast(X)[0] == 2 * X[0]
+    w.k = 5.0
+    assert fast(X)[0] == 5 * X[0]
+
+
+def test_globals_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch):
+    def read(x: Any) -> Any:
+        found = globals().get("SHIFT", 1.0) + (1.0 if "_OwnArray" in globals() else 5.0)
+        return x * found * globals()["SHIFT"]
+
+    monkeypatch.setitem(globals(), "SHIFT", 2.0)
+    fast, model = xp.jit(read), xp.to_model(read, DOUBLE["N"])
+    given = np.ones(2)
+    np.testing.assert_array_equal(fast(given), read(given))
+    np.testing.assert_array_equal(model(given), read(given))
+    monkeypatch.setitem(globals(), "SHIFT", 3.0)
+    np.testing.assert_array_equal(fast(given), read(given))
+    with pytest.raises(KeyError, match="MISSING"):
+        xp.jit(lambda x: x * globals()["MISSING"])(given)
+
+
+@dataclasses.dataclass
+class _Copied:
+    k: float = 2.0
+
+
+COPIED = _Copied()
+
+
+@script
+def copying(x: FLOAT["N"]) -> FLOAT["N"]:
+    return x * copy.deepcopy(COPIED).k
+
+
+def test_a_cache_that_copyreg_keeps_in_a_class_is_no_change():
+    if "__slotnames__" in vars(_Copied):
+        del _Copied.__slotnames__  # pyright: ignore[reportAttributeAccessIssue]  # the cache of copyreg
+    assert copying.to_model()(X)[0] == 2 * X[0]
+    assert onnxsmith.jit(copying)(X)[0] == 2 * X[0]
+
+
+@pytest.mark.parametrize("function", [lambda x: x * len(dir()), lambda x: x * len(vars())])
+def test_names_of_variables_are_refused(function: Callable[[Any], Any]):
+    with pytest.raises(UnsupportedSyntaxError, match="without an argument"):
+        xp.jit(function)(np.ones(2))
 
 
 def test_drawn_programs():

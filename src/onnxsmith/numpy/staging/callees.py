@@ -29,6 +29,7 @@ from onnxsmith.numpy.dispatch import array_function, by_numpys
 from onnxsmith.numpy.growing import list_of_elements
 from onnxsmith.numpy.grown import GrownList
 from onnxsmith.numpy.grown_rows import GrownRows
+from onnxsmith.numpy.layout import in_order
 from onnxsmith.numpy.registry import FUNCTIONS, UFUNCS
 from onnxsmith.numpy.requirements import require_at_least
 from onnxsmith.numpy.sharing import detached
@@ -284,27 +285,29 @@ def _copy_mode(copy: UserValue) -> bool | None:
     return modes.get(getattr(copy, "name", ""), cast("bool | None", copy))
 
 
+def _laid_out(made: Array, order: str | None, is_own: bool, copy: bool | None) -> Array:
+    # Unlike in `astype`, order "A" copies nothing.
+    return made if order == "A" else in_order(made, order, is_own, copy)
+
+
 def _as_array(
     a: ArrayLike, dtype: DTypeLike | None = None, order: str | None = None, **options: UserValue
 ) -> Array:
-    return asarray(a, dtype, copy=_copy_mode(options.get("copy")))
+    mode = _copy_mode(options.get("copy"))
+    made = asarray(a, dtype, copy=mode)
+    return _laid_out(made, order, made is not a, mode)
 
 
 def _as_contiguous(a: ArrayLike, dtype: DTypeLike | None = None, **_: UserValue) -> Array:
     """One whose elements lie one after the other; itself where they do."""
-    made = asarray(a, dtype)
-    if not made.ndim:
-        return made.reshape((1,))
-    is_plain = cast("tuple[bool, str | None]", made.traits)[0]
-    return made if is_plain else detached(made, is_plain=True)
+    made = _as_array(a, dtype, "C")
+    return made if made.ndim else made.reshape((1,))
 
 
 def _as_fortran(a: ArrayLike, dtype: DTypeLike | None = None, **_: UserValue) -> Array:
     """One whose elements lie with the first dimension fastest: a copy where that is another order."""
-    made = asarray(a, dtype)
-    if not made.ndim:
-        return made.reshape((1,))
-    return made if made.ndim == 1 else detached(made, is_plain=False)
+    made = _as_array(a, dtype, "F")
+    return made if made.ndim else made.reshape((1,))
 
 
 def _new_array(
@@ -312,10 +315,14 @@ def _new_array(
     dtype: DTypeLike | None = None,
     *,
     copy: bool | None = True,
+    order: str | None = "K",
     ndmin: int = 0,
     **_: UserValue,
 ) -> Array:
-    return new_array(object, dtype, copy=_copy_mode(copy), ndmin=ndmin)
+    mode = _copy_mode(copy)
+    made = new_array(object, dtype, copy=mode)
+    made = _laid_out(made, order, made is not object, mode)
+    return new_array(made, copy=None, ndmin=ndmin) if ndmin > made.ndim else made
 
 
 def _from_iterable(

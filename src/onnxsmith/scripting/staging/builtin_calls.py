@@ -73,6 +73,10 @@ class Decisions(Protocol):
         """`a is not b`"""
         ...
 
+    def global_names(self) -> dict[str, Any]:
+        """`globals()`"""
+        ...
+
 
 def replacement(function: Function, hooks: Decisions) -> Function | None:
     """The function to call instead of a built-in one; None for all others."""
@@ -406,6 +410,7 @@ _REPLACEMENTS: dict[Any, Callable[[Decisions], Function]] = {
     builtins.print: _always(_printed),
     builtins.breakpoint: _always(_nothing),
     warnings.warn: _always(_nothing),
+    builtins.globals: lambda hooks: hooks.global_names,
     builtins.locals: _refused(locals, "name the variables"),
     builtins.eval: _refused(eval, "write the expression itself"),
     builtins.exec: _refused(exec, "write the statements themselves"),

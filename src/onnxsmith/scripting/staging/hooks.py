@@ -380,6 +380,10 @@ class Hooks:
         """`value.__class__`"""
         return class_of(value)
 
+    def global_names(self) -> dict[str, Any]:
+        """`globals()`: those of the user's code, whichever function of ours calls it."""
+        return self._frame.globals
+
     def matched(self, asks_for_class: bool, value: T) -> T:
         """The subject of a `match`: Python decides it now."""
         refuse_patterns(cast(Held, value), asks_for_class=asks_for_class)

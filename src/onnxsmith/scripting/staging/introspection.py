@@ -88,6 +88,10 @@ def _only_of_known(python: Function) -> Function:
     """A function that says something of the object itself, which a value of the model is not."""
 
     def ask(*args: UserValue) -> UserValue:
+        if not args and python is not id:
+            raise UnsupportedSyntaxError(
+                f"a script cannot call {python.__name__}() without an argument", help="name the variables"
+            )
         if args and is_symbolic(args[0]):
             raise UnsupportedSyntaxError(
                 f"{python.__name__}() tells of a Python object, and this value exists only when the model runs",

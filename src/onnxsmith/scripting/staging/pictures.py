@@ -347,7 +347,7 @@ class ClassPicture(Picture):
 
 
 #: What Python itself keeps in a class, and changes as it likes.
-_NO_ATTRIBUTES = ("__abstractmethods__", "_abc_impl", "__weakref__", "__dict__")
+_NO_ATTRIBUTES = ("__abstractmethods__", "_abc_impl", "__weakref__", "__dict__", "__slotnames__")
 
 
 class BindingsPicture(Picture):

@@ -253,7 +253,8 @@ class Reach:
         if isinstance(value, type):
             return self._class(value)
         if isinstance(value, np.ndarray):
-            return self._array(cast("AnyArray", value))
+            elements = self._array(cast("AnyArray", value))
+            return elements if is_library_class(kind) else [*elements, *self._instance(cast(object, value))]
         if is_staged(kind):
             names, variables = cast(Staged, value).reached()
             self._add_names((*names.variables, *names.attributes))
@@ -323,7 +324,8 @@ class Reach:
             names = code_names(function.__code__)
             self._add_names(names)
             space = function.__globals__
-            bound = space if "globals" in names else names
+            # What Python itself puts there (`__loader__`) leads to all modules.
+            bound = [each for each in space if not each.startswith("__")] if "globals" in names else names
             found.append(pictures.BindingsPicture(function, space, bound))
             imported = list(imported_by_code(function.__code__))
             if imported:
