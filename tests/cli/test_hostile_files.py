@@ -26,6 +26,7 @@ CHOSEN = {
     "external_data_at_a_word": ["check"],
     "input_of_many_dimensions": ["profile"],
     "long_name_of_an_operator": ["compare"],
+    "polynomial_of_a_size": ["optimize"],
 }
 DRAWS = 24
 
