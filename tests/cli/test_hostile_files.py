@@ -27,6 +27,8 @@ CHOSEN = {
     "input_of_many_dimensions": ["profile"],
     "long_name_of_an_operator": ["compare"],
     "polynomial_of_a_size": ["optimize"],
+    "loop_that_omits_its_state": ["run", "compare", "profile"],
+    "split_that_omits_a_part": ["run", "check --runtime", "optimize --verify"],
 }
 DRAWS = 24
 

@@ -80,12 +80,9 @@ def polynomial_of_a_size_in_a_function() -> onnx.ModelProto:
 @bomb()
 def polynomial_of_a_size_in_a_branch() -> onnx.ModelProto:
     nodes = [node for n in range(_STEPS) for node in _polynomial(n)]
-    branches = {
-        "then_branch": helper.make_graph(
-            [*nodes, call("Expand", ["x", f"s{_STEPS}"], "u")], "then", [], [info("u", shape=["M"])]
-        ),
-        "else_branch": helper.make_graph([call("Relu", ["x"], "v")], "else", [], [info("v", shape=["N"])]),
-    }
+    nodes.append(call("Expand", ["x", f"s{_STEPS}"], "u"))
+    then = helper.make_graph(nodes, "then", [], [info("u", shape=["M"])])
+    otherwise = helper.make_graph([call("Relu", ["x"], "v")], "else", [], [info("v", shape=["N"])])
     condition = info("c", TensorProto.BOOL)
-    chosen = call("If", ["c"], **branches)
+    chosen = call("If", ["c"], then_branch=then, else_branch=otherwise)
     return model([call("Shape", ["x"], "s0"), chosen], inputs=[info("x", shape=["N"]), condition])
