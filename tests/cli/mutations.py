@@ -59,10 +59,29 @@ def table() -> onnx.ModelProto:
     return trace(network, FLOAT["N", 2]).proto
 
 
+def signal() -> onnx.ModelProto:
+    """Operators with several outputs, windows and recurrences."""
+
+    def network(x):
+        left, right = op.Split(x, np.int64([10, 6]), axis=1)
+        whole = op.Concat(right, left, axis=1)
+        spectrum = op.STFT(whole, np.int64(4), np.ones(8, np.float32), np.int64(8), onesided=1)
+        real, imaginary = op.Split(spectrum, axis=-1, num_outputs=2)
+        power = op.ReduceSum(real * real + imaginary * imaginary, np.int64([-1]), keepdims=False)
+        kernel, recurrence = np.ones((1, 6, 5), np.float32), np.ones((1, 6, 2), np.float32)
+        steps, _ = op.GRU(op.Transpose(power, perm=[1, 0, 2]), kernel, recurrence, hidden_size=2)
+        ones = np.ones(1, np.float32)
+        normal, _, _ = op.BatchNormalization(steps, *[ones] * 4, training_mode=1)
+        values, _ = op.TopK(normal, np.int64([1]))
+        return values
+
+    return trace(network, FLOAT["N", 16, 1], opset_version=21).proto
+
+
 @functools.cache
 def seeds() -> tuple[bytes, ...]:
     """The sound models, with dynamic sizes and with fixed ones: commands make up inputs only for those."""
-    found = [plain(), sparse(), known(), base(), image(), table(), *pass_models()]
+    found = [plain(), sparse(), known(), base(), image(), table(), signal(), *pass_models()]
     return tuple(each.SerializeToString() for model in found for each in (model, _fixed(model)))
 
 
@@ -159,6 +178,14 @@ def other_output(model: onnx.ModelProto, rng: random.Random) -> None:
         node.output[rng.randrange(len(node.output))] = name
     else:
         node.output.append(name)
+
+
+def omitted_output(model: onnx.ModelProto, rng: random.Random) -> None:
+    """An output of a node that has several, left out by an empty name."""
+    found = [each for each in _all(model) if len(each.output) > 1] or [_node(model, rng)]
+    node = rng.choice(found)
+    if node.output:
+        node.output[rng.randrange(len(node.output))] = ""
 
 
 def no_node(model: onnx.ModelProto, rng: random.Random) -> None:
@@ -345,6 +372,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     other_input,
     fewer_inputs,
     other_output,
+    omitted_output,
     no_node,
     node_twice,
     node_elsewhere,

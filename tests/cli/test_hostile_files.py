@@ -26,6 +26,10 @@ CHOSEN = {
     "external_data_at_a_word": ["check"],
     "input_of_many_dimensions": ["profile"],
     "long_name_of_an_operator": ["compare"],
+    "polynomial_of_a_size": ["optimize"],
+    "loop_that_omits_its_state": ["run", "compare", "profile"],
+    "spectrum_of_empty_frames": ["optimize", "run"],
+    "split_that_omits_a_part": ["run", "check --runtime", "optimize --verify"],
 }
 DRAWS = 24
 

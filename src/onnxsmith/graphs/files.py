@@ -31,6 +31,7 @@ from onnxsmith.graphs.given_paths import path_of
 from onnxsmith.graphs.holding import held
 from onnxsmith.graphs.lazy_ir import ir
 from onnxsmith.graphs.mapped_data import MappedFile, mapped_file
+from onnxsmith.graphs.omitted_outputs import name_omitted
 from onnxsmith.graphs.repeated_ports import agreeing
 from onnxsmith.graphs.stream import LARGE_BYTES, write_model
 from onnxsmith.graphs.temporary_files import temporary_file
@@ -428,7 +429,7 @@ def from_proto(proto: onnx.ModelProto, called: str) -> ir.Model:
         for tensor in raw.tensors_of(proto):
             external_data.check_entries(tensor)
             check_tensor(tensor, called)
-        model = byte_strings.read(proto)
+        model = byte_strings.read(name_omitted(proto))
         for given in proto.functions:
             function = model.functions.get((given.domain, given.name, given.overload))
             if function is not None:

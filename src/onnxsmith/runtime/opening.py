@@ -16,6 +16,8 @@ from onnx import helper
 
 from onnxsmith.errors import NotRunnableError
 from onnxsmith.graphs.edits import Edit
+from onnxsmith.graphs.omitted_outputs import OPERATORS as OMITTING
+from onnxsmith.graphs.omitted_outputs import name_omitted
 from onnxsmith.graphs.rewriting.emitter import FreshNames
 from onnxsmith.graphs.rewriting.inference_traps import size_below_zero
 from onnxsmith.graphs.rewriting.rewrite import ReadWeight
@@ -77,6 +79,9 @@ def open_session(
     refuse_past_measure(model.proto)
     if operators is None:
         operators = operators_of(model.proto)
+    model = _with_all_outputs(
+        model, operators
+    )  # before the facts are met: what they emit has the same outputs
     edits: tuple[Edit, ...] = ()
     if is_on_cpu(settings):
         checks: Checks = "before" if is_checked else "in the graph"
@@ -122,7 +127,16 @@ def make_session(
     """A session of a model as it is; raises what ONNX Runtime raises."""
     refuse_past_measure(model.proto)
     operators = operators_of(model.proto)
+    model = _with_all_outputs(model, operators)
     return _make_session(model, operators, settings, threads=threads, optimize=optimize)
+
+
+def _with_all_outputs(model: SessionModel, operators: Set[tuple[str, str]]) -> SessionModel:
+    """The model with a name for outputs whose absence ends the process; what was read from a proto has them."""
+    if OMITTING.isdisjoint(operators):
+        return model
+    named = name_omitted(model.proto)
+    return model if named is model.proto else replace(model, proto=named)
 
 
 def _make_session(

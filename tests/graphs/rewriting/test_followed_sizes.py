@@ -28,6 +28,9 @@ SHORT = {
         t = Slice(s, a, b)
         y = Expand(x, t)
     }""",
+    "a size that is squared again and again": "g (float[3] x) => (float[M] y) { s0 = Shape(x)"
+    + " ".join(f" t{n} = Mul(s{n}, s{n}) s{n + 1} = Add(t{n}, s{n})" for n in range(60))
+    + " y = Expand(x, s60) }",
     "a long vector that nothing lists": """g (float[4611686018427387904] x) => (float[M] y) { y = Relu(x) }""",
 }
 #: Graphs of a vector that is too long.

@@ -17,6 +17,8 @@ from onnxsmith.graphs.rewriting.scopes import inner_graphs
 
 #: So many elements of one vector may be listed, and so large may a computed size be.
 _LONGEST = 1 << 16
+#: Bounds stop growing here, past any number of 64 bits: one that is squared n times would have 2**n digits.
+_LARGEST = 1 << 64
 #: The operators whose inputs are listed.
 _LISTING = frozenset({"Add", "Sub", "Mul", "Cast", "Concat", "Gather", "Slice", "Squeeze", "Unsqueeze"})
 #: The operators that make a tensor of a computed shape, and which input says the shape.
@@ -72,7 +74,7 @@ class _Bounds:
         if node.op_type in _LISTING and max(lengths, default=0) > _LONGEST:
             return False
         for name in node.output:
-            self._largest[name] = self._number(node)
+            self._largest[name] = min(self._number(node), _LARGEST)
             if name not in self._lengths and name not in self._elements:
                 self._lengths[name] = self._length(node, lengths)
         for each in node.attribute:

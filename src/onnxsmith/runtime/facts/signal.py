@@ -1,11 +1,14 @@
-"""Fourier transforms: too inexact in single precision."""
+"""Fourier transforms: too inexact in single precision, and frames without samples, which end the process."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.fact import Family, Probe, Rewrite
+from onnxsmith.graphs.rewriting.terms import Term, Terms
+from onnxsmith.runtime.facts.fact import Check, Family, Probe, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
 FAMILY = Family()
@@ -56,3 +59,26 @@ def _is_power_of_two(site: Site) -> bool:
         return False
     length = shape[axis]
     return length is not None and length > 0 and length & (length - 1) == 0
+
+
+@FAMILY.fact(
+    "STFT",
+    met_by=Check,
+    reason="it divides by the length of a frame, and a frame without samples ends the process",
+    since=17,
+    probe=Probe(
+        "g (float[N, L, K] x, int64 step, int64 length) => (float[N, F, B, M] y) { y = STFT(x, step, , length) }",
+        {"x": np.ones((1, 16, 1), np.float32), "step": np.array(4), "length": np.array(0)},
+    ),
+)
+def frames_have_samples(site: Site) -> Iterator[Requirement]:
+    terms = Terms(site)
+    if site.has(2):
+        yield Requirement(terms.has_elements(2), "the window has no elements")
+    if site.has(3):
+        given = site.constant(3)
+        if given is None:
+            length: Term = site.emit.cast(site.emit.reduce("Min", site.input(3)), DType.INT64)
+        else:
+            length = int(given.min(initial=1))
+        yield Requirement(terms.is_positive(length), "frame_length is not positive")

@@ -1,0 +1,45 @@
+"""Names outputs that nodes leave out, where their number counts, or a kernel writes them all the same.
+
+An empty name leaves out a variadic output, or the statistics of a training `BatchNormalization`. Models of onnx-ir end
+with an output that has a name, so that a `Split` in three parts would become one in two. ONNX Runtime's `Split`, `Loop` and
+`BatchNormalization` write to memory that is not there, which ends the process. It refuses `If`, `Scan` and
+`SequenceMap`. A name that nothing reads costs nothing: the kernels compute all outputs anyway. The kernels of all other
+standard operators look whether an output is wanted, which spares them work. These keep their empty names.
+"""
+
+from __future__ import annotations
+
+import onnx
+
+from onnxsmith.graphs import raw
+from onnxsmith.graphs.rewriting.emitter import FreshNames
+from onnxsmith.graphs.rewriting.scopes import plain_domain, value_names
+
+_VARIADIC = frozenset({"If", "Loop", "Scan", "SequenceMap", "Split"})
+_TRAINED = "BatchNormalization"
+#: The operators that are concerned, by domain and name.
+OPERATORS = frozenset(("", name) for name in (*_VARIADIC, _TRAINED))
+
+
+def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with a name for each output that must have one; the same object where all have."""
+    if not any(_lacks_a_name(node) for graph in raw.graphs_of(model) for node in graph.node):
+        return model
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    names = FreshNames(value_names(model))
+    for graph in raw.graphs_of(result):
+        for node in graph.node:
+            if _lacks_a_name(node):
+                stem = next(filter(None, node.output), node.op_type)
+                node.output[:] = [each or names.after(stem) for each in node.output]
+    return result
+
+
+def _lacks_a_name(node: onnx.NodeProto) -> bool:
+    if "" not in node.output or plain_domain(node.domain):
+        return False
+    # Before opset 14, that outputs are named says that the operator trains.
+    return node.op_type in _VARIADIC or (
+        node.op_type == _TRAINED and any(each.name == "training_mode" for each in node.attribute)
+    )
