@@ -479,12 +479,11 @@ class Gradient(Specialised[KeptCall]):
 
     def _inputs_of(self, model: Model, bound: Bound, arguments: Sequence[Argument]) -> list[str]:
         """The names of the chosen arguments as the model has them: one of numpy code names its inputs itself."""
-        chosen = self._chosen(bound)
         if not isinstance(self._function, MakesModels):
-            return list(chosen)
+            return list(self._chosen(bound))
         given = [each.name for each in arguments if each.role != "option"]
         named = dict(zip(given, (each.name for each in model.inputs), strict=False))
-        return [named.get(each, each) for each in chosen]
+        return [named.get(each, each) for each in self._chosen(bound)]
 
     def _model(
         self,

@@ -59,11 +59,10 @@ def exp(z: Field) -> Field:
     other_re = op.Where(is_vanishing, ZERO, op.Where(op.Equal(x, INFINITY), x, NAN))
     other_im = chosen(is_vanishing, signed_zero(y), constant(NAN))
     re, im = chosen(is_plain, re, other_re), chosen(is_plain, im, other_im)
-    # Of a real number the products above are exact, and have the right slopes, but where e to the power of x is large.
-    is_large, is_infinite = (
-        op.And(is_zero(y), op.Not(op.LessOrEqual(x, number(most)))) for most in (700, 709)
-    )
-    return Field(chosen(is_large, op.Exp(x), re), chosen(is_infinite, y, im))
+    # Of a real number: zeros keep their signs, what is infinite makes none of them NaN, and slopes are right.
+    is_large = op.And(is_zero(y), op.Not(op.LessOrEqual(x, number(700))))
+    of_zero = op.Mul(y, op.Exp(op.Where(op.LessOrEqual(x, number(709)), x, ZERO)))
+    return Field(chosen(is_large, op.Exp(x), re), chosen(is_zero(y), of_zero, im))
 
 
 def _log_of_size(z: Field) -> TensorValue:
