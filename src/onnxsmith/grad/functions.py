@@ -44,7 +44,7 @@ from onnxsmith.grad.arguments import (
 from onnxsmith.grad.binding import Bound, bind, signature_of
 from onnxsmith.grad.checks import check_flags, refuse_twice
 from onnxsmith.grad.kept import KeptCall, open_types
-from onnxsmith.grad.models import differentiated, in_new_opset
+from onnxsmith.grad.models import differentiated, forward_model, in_new_opset
 from onnxsmith.grad.open_sizes import OpenSizes
 from onnxsmith.grad.results import check_form, cotangents_of, put_together
 from onnxsmith.graphs.builder import GraphTarget
@@ -566,28 +566,6 @@ class Gradient(Specialised[KeptCall]):
 
 def _unpickled(function: Callable[..., Any], wrt: Wrt, mode: _Mode, keeps_nested: bool) -> Gradient:
     return Gradient(function, wrt, mode, keeps_nested=keeps_nested)
-
-
-def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> Model:
-    """The model of the Jacobian times a vector: the gradient of the gradient, which is linear in its cotangents.
-
-    A rule for the way back so gives the way forth, and there is no second table.
-    """
-    cotangents = [f"{each}_cotangent" for each in outputs]
-    back = differentiated(model, outputs, wrt, fills=True, cotangents=cotangents, is_tidied=False).model
-    ports = [each.name for each in back.outputs]
-    gradients = ports[len(outputs) :]
-    tangents = [f"{each}_tangent" for each in wrt]
-    forth = differentiated(
-        back,
-        gradients,
-        cotangents,
-        fills=True,
-        cotangents=tangents,
-        late=[(name, ports[k]) for k, name in enumerate(cotangents)],
-        kept=len(outputs),
-    )
-    return forth.model
 
 
 def _array_maker(given: Sequence[UserValue]) -> Callable[[Tensor], object] | None:

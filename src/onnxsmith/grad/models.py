@@ -97,6 +97,28 @@ def _likely_loss(model: Model) -> str:
     return (numbers or model.outputs)[0].name
 
 
+def forward_model(model: Model, outputs: Sequence[str], wrt: Sequence[str]) -> Model:
+    """The model of the Jacobian times a vector: the gradient of the gradient, which is linear in its cotangents.
+
+    A rule for the way back so gives the way forth, and there is no second table.
+    """
+    cotangents = [f"{each}_cotangent" for each in outputs]
+    back = differentiated(model, outputs, wrt, fills=True, cotangents=cotangents, is_tidied=False).model
+    ports = [each.name for each in back.outputs]
+    gradients = ports[len(outputs) :]
+    tangents = [f"{each}_tangent" for each in wrt]
+    forth = differentiated(
+        back,
+        gradients,
+        cotangents,
+        fills=True,
+        cotangents=tangents,
+        late=[(name, ports[k]) for k, name in enumerate(cotangents)],
+        kept=len(outputs),
+    )
+    return forth.model
+
+
 def in_new_opset(model: Model) -> Model:
     """The model in an opset that rules are written in."""
     imports = model.opset_imports
