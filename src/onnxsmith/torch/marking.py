@@ -389,7 +389,7 @@ def _write_formula(graph: torch.fx.Graph, node: torch.fx.Node, old: torch.fx.Nod
 
 
 def _constant_for(graph: torch.fx.Graph, node: torch.fx.Node) -> Callable[[torch.fx.Node], FxArgument]:
-    """What a node reads in the place of a value: the value as a constant."""
+    """A function from a value to what a node reads in its place: the value as a constant."""
 
     def constant(given: torch.fx.Node) -> FxArgument:
         fake = given.meta.get("val")
