@@ -92,7 +92,7 @@ def running_statistics(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Te
 @_part
 def statistics_read_and_used(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     F.batch_norm(x * w, net.average, w.new_ones(w.shape), None, None, True, 0.5)
-    return x * w - net.average * x
+    return x * w - net.average.clone() * x
 
 
 # -- writes without a gradient -------------------------------------------------------------------------------
@@ -101,25 +101,25 @@ def statistics_read_and_used(net: State, w: torch.Tensor, x: torch.Tensor) -> to
 @_part
 def buffer_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.data.copy_((x * w).mean(0))
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
 def buffer_data_added_to(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.data.mul_(0.9).add_((x * w).mean(0))
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
 def detached_buffer_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.detach().copy_((x * w).mean(0))
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
 def part_of_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.data[:2] = (x * w).mean(0)[:2]
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
