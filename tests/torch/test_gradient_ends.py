@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from onnxsmith.errors import ExportError, UnknownNameError, UnreachedError
 from onnxsmith.torch import export
+from tests.torch.autograd_functions import Doubled
 from tests.torch.training_gradients import judged
 from tests.torch.training_parts import MORE_PARTS
 
@@ -143,4 +144,109 @@ def test_a_detached_buffer_that_is_written_and_read_is_refused() -> None:
         return (alias * net.kept * x).sum()
 
     with pytest.raises(ExportError, match="shares memory that is written to"):
+        export(_made(loss), (torch.randn(4, 3),))
+
+
+def _of_node(net: Net, x: torch.Tensor) -> torch.Tensor:
+    y = x * net.w
+    assert y.grad_fn is not None
+    y.grad_fn.register_hook(lambda before, after: tuple(None if g is None else g * 3 for g in before))
+    return y.sum()
+
+
+def _before_node(net: Net, x: torch.Tensor) -> torch.Tensor:
+    y = x * net.w
+    assert y.grad_fn is not None
+    y.grad_fn.register_prehook(lambda after: (after[0] * 3,))
+    return y.sum()
+
+
+def _of_several(net: Net, x: torch.Tensor) -> torch.Tensor:
+    y = x * net.w
+    z = y * net.v
+    torch.autograd.graph.register_multi_grad_hook((y, z), lambda gradients: None)
+    return z.sum()
+
+
+def _backward_inside(net: Net, x: torch.Tensor) -> torch.Tensor:
+    y = x * net.w
+    y.retain_grad()
+    y.pow(2).sum().backward(retain_graph=True)
+    assert y.grad is not None
+    return (y.grad * net.v).sum()
+
+
+@pytest.mark.parametrize(
+    ("loss", "what"),
+    [
+        (_of_node, "a hook of a node of autograd"),
+        (_before_node, "a hook of a node of autograd"),
+        (_of_several, "a hook of several tensors"),
+        (_backward_inside, "a call of backward in forward"),
+    ],
+)
+def test_what_a_model_has_no_place_for_is_refused_at_its_line(loss: Loss, what: str) -> None:
+    with pytest.raises(ExportError, match=what) as caught:
+        export(_made(loss), (torch.randn(4, 3),))
+    assert f"in {loss.__name__}" in str(caught.value)
+
+
+def test_a_node_of_autograd_can_be_read() -> None:
+    def loss(net: Net, x: torch.Tensor) -> torch.Tensor:
+        y = x * net.w
+        return y.sum() * (2.0 if y.grad_fn is not None and y.grad_fn.name() == "MulBackward0" else 1.0)
+
+    assert_same_gradients(loss)
+
+
+def _function_in_branch(net: Net, x: torch.Tensor) -> torch.Tensor:
+    return torch.cond(x.sum() > 0, lambda y: Doubled.apply(y), torch.sin, (x * net.w,)).sum()
+
+
+def _branch_without_gradient(net: Net, x: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        y = torch.cond(x.sum() > 0, torch.cos, torch.sin, (x * net.w,))
+    return (y * net.w).sum()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("loss", [_function_in_branch, _branch_without_gradient])
+def test_strict_exports_lose_no_gradient(loss: Loss) -> None:
+    with pytest.raises(ExportError, match="the gradient of a model cannot have"):
+        export(_made(loss), (torch.randn(4, 3),), strict=True)
+
+
+def test_a_hook_in_the_gradient_of_a_gradient() -> None:
+    def loss(net: Net, x: torch.Tensor) -> torch.Tensor:
+        y = x * net.w
+        y.register_hook(lambda g: g * 3)
+        (g,) = torch.autograd.grad((y**3).sum(), net.w, create_graph=True)
+        return (g * net.v * net.w).sum()
+
+    assert_same_gradients(loss)
+
+
+def test_hooks_read_what_later_lines_compute() -> None:
+    def loss(net: Net, x: torch.Tensor) -> torch.Tensor:
+        y = x * net.w
+        state = {"factor": torch.ones(3)}
+        y.register_hook(lambda g: g * state["factor"])
+        z = (y * net.v).sin()
+        z.register_hook(lambda g: g + state["factor"])
+        u = (z * net.v).cos()
+        state["factor"] = (u.detach() * net.w).mean(0)
+        return (u * y).sum()
+
+    assert_same_gradients(loss)
+
+
+def test_a_hook_that_reads_what_is_written_to_is_refused() -> None:
+    def loss(net: Net, x: torch.Tensor) -> torch.Tensor:
+        y = x * net.w
+        scale = x.detach() * 2
+        y.register_hook(lambda g: g * scale)
+        scale.add_(1)
+        return (y * net.v).sum()
+
+    with pytest.raises(ExportError, match="reads what is written to in place"):
         export(_made(loss), (torch.randn(4, 3),))

@@ -92,7 +92,7 @@ def running_statistics(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Te
 @_part
 def statistics_read_and_used(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     F.batch_norm(x * w, net.average, w.new_ones(w.shape), None, None, True, 0.5)
-    return x * w - net.average * x
+    return x * w - net.average.clone() * x
 
 
 # -- writes without a gradient -------------------------------------------------------------------------------
@@ -101,25 +101,25 @@ def statistics_read_and_used(net: State, w: torch.Tensor, x: torch.Tensor) -> to
 @_part
 def buffer_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.data.copy_((x * w).mean(0))
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
 def buffer_data_added_to(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.data.mul_(0.9).add_((x * w).mean(0))
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
 def detached_buffer_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.detach().copy_((x * w).mean(0))
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
 def part_of_data_written(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     net.average.data[:2] = (x * w).mean(0)[:2]
-    return net.average * w * x
+    return net.average.clone() * w * x
 
 
 @_part
@@ -153,3 +153,63 @@ def function_in_scan(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tens
         return carry, carry.clone()
 
     return scan(step, x[0] * 0, x)[1]
+
+
+# -- gradients inside ----------------------------------------------------------------------------------------
+
+
+@_part
+def constant_gradient(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    (g,) = torch.autograd.grad((w.sin() * x).sum(), w)
+    return x * g * w
+
+
+@_part
+def gradient_through_hook(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = x * w
+    y.register_hook(lambda g: g * 3)
+    (g,) = torch.autograd.grad((y**3).sum(), w, create_graph=True)
+    return x * g.tanh() + y
+
+
+# -- hooks that read what is known later ---------------------------------------------------------------------
+
+
+@_part
+def hook_of_later_number(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = x * w
+    factor = 1.0
+    y.register_hook(lambda g: g * factor)
+    factor = 5.0
+    return y
+
+
+@_part
+def hook_of_later_tensor(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = x * w
+    seen: list[torch.Tensor] = []
+    y.register_hook(lambda g: g * seen[0] * seen[1])
+    z = y * 2
+    seen += [z.detach(), x.sum() + 1]
+    return z + y
+
+
+@_part
+def hooks_with_state(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = x * w
+    seen: list[torch.Tensor] = []
+    y.register_hook(seen.append)
+    z = y * 2
+    z.register_hook(lambda g: g * (1 + len(seen)))
+    return z + y
+
+
+@_part
+def hook_that_writes(net: State, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    y = x * w
+
+    def double(g: torch.Tensor) -> None:
+        g.mul_(2)
+
+    y.register_hook(double)
+    return y * y

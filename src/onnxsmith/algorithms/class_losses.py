@@ -121,7 +121,7 @@ def _rows(x: TensorValue) -> TensorValue:
 
 
 def _above_zero(x: TensorValue) -> TensorValue:
-    """What is greater than zero; zero itself has no gradient, which `Max` would share among both."""
+    """Elements greater than zero, and zero elsewhere; zero itself has no gradient, which `Max` would share."""
     return op.Where(op.Greater(x, like(0, x)), x, like(0, x))
 
 

@@ -19,6 +19,7 @@ from onnxsmith.torch.library.kinds import ModuleArgument
 from onnxsmith.torch.origins import span_of
 
 _INFERENCE: Any = torch.inference_mode
+_AUTOGRAD: Any = torch.autograd
 _REGIONS: Any = torch_regions
 _SET_ENABLED: Any = getattr(importlib.import_module("torch._C"), "_set_grad_enabled")  # noqa: B009
 
@@ -52,6 +53,24 @@ def refusing_lost_regions() -> Generator[None]:
         yield
     finally:
         _REGIONS.nodes_first = held
+
+
+@contextlib.contextmanager
+def refusing_backward() -> Generator[None]:
+    """Refuse `backward` in forward, which adds to the gradients of all leaves."""
+    held = _AUTOGRAD.backward
+
+    def backward(*_: ModuleArgument, **__: ModuleArgument) -> None:
+        raise refused(
+            "a call of backward in forward, which adds to the gradients of leaves",
+            "use torch.autograd.grad, which returns the gradients",
+        )
+
+    _AUTOGRAD.backward = backward
+    try:
+        yield
+    finally:
+        _AUTOGRAD.backward = held
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from onnxsmith.diagnostics import wants_full_traceback
 from onnxsmith.errors import ExportError, TracedValueError
 from onnxsmith.graphs.agreement import CONVERTED, compare
 from onnxsmith.graphs.trial_inputs import Draw
+from onnxsmith.torch.autograd_modes import refusing_lost_regions
 from onnxsmith.torch.caches import register_caches
 from onnxsmith.torch.checking import Given
 from onnxsmith.torch.conditions import decided_dimensions, excludes, narrowings, pinned
@@ -267,6 +268,8 @@ def _traced(
         ):
             stack.enter_context(each)
         stack.enter_context(located_guards())
+        if is_training:
+            stack.enter_context(refusing_lost_regions())
         if way.takes_any_size:
             stack.enter_context(_any_size())
         if not way.is_strict:

@@ -27,8 +27,6 @@ _LIBRARY.define(
 )
 #: A hook: what becomes of the whole cotangent of a tensor.
 _LIBRARY.define("hook(Tensor x, Tensor gradient, int number) -> ()")
-#: A hook is removed again.
-_LIBRARY.define("unhook(Tensor x, int number) -> ()")
 #: From here on gradients go to a leaf, or go no longer.
 _LIBRARY.define("require(Tensor x, bool is_required) -> ()")
 
@@ -57,7 +55,7 @@ def _nothing(x: torch.Tensor, *_: torch.Tensor | int) -> None:
 _LIBRARY.impl("stop", _copy, "CompositeExplicitAutograd")
 _LIBRARY.impl("cotangent", _zeros, "CompositeExplicitAutograd")
 _LIBRARY.impl("with_gradient", _copies, "CompositeExplicitAutograd")
-for _name in ("hook", "unhook", "require"):
+for _name in ("hook", "require"):
     _LIBRARY.impl(_name, _nothing, "CompositeExplicitAutograd")
 
 _BELOW_AUTOGRAD: Any = getattr(importlib.import_module("torch._C"), "_AutoDispatchBelowAutograd")  # noqa: B009
@@ -65,7 +63,6 @@ STOP: Any = torch.ops.onnxsmith_grad.stop.default
 COTANGENT: Any = torch.ops.onnxsmith_grad.cotangent.default
 WITH_GRADIENT: Any = torch.ops.onnxsmith_grad.with_gradient.default
 HOOK: Any = torch.ops.onnxsmith_grad.hook.default
-UNHOOK: Any = torch.ops.onnxsmith_grad.unhook.default
 REQUIRE: Any = torch.ops.onnxsmith_grad.require.default
 
 
@@ -81,7 +78,7 @@ def _without_gradient(operator: Callable[..., _Results]) -> Callable[..., _Resul
 
 _LIBRARY.impl("stop", _without_gradient(STOP), "Autograd")
 _LIBRARY.impl("cotangent", _without_gradient(COTANGENT), "Autograd")
-for _name, _operator in (("hook", HOOK), ("unhook", UNHOOK), ("require", REQUIRE)):
+for _name, _operator in (("hook", HOOK), ("require", REQUIRE)):
     _LIBRARY.impl(_name, _without_gradient(_operator), "Autograd")
     # These have no result that anything could read, and are needed all the same.
     has_side_effect(_operator)

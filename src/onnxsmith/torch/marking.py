@@ -15,7 +15,7 @@ from torch.fx.node import Argument as FxArgument
 from torch.fx.node import map_arg
 
 from onnxsmith.errors import ExportError
-from onnxsmith.torch.gradient_operators import COTANGENT, HOOK, REQUIRE, STOP, UNHOOK, WITH_GRADIENT
+from onnxsmith.torch.gradient_operators import COTANGENT, HOOK, REQUIRE, STOP, WITH_GRADIENT
 from onnxsmith.torch.library.kinds import Fake, Target
 from onnxsmith.torch.mutation import (
     functional_twin,
@@ -185,33 +185,21 @@ def formulas(graph: torch.fx.Graph) -> dict[torch.fx.Node, frozenset[int]]:
 
 
 def _apply_hooks(graph: torch.fx.Graph) -> None:
-    """Put a formula in the place of each hook, between its tensor and all that reads that, before the hook too."""
-    removed = [each for each in graph.nodes if each.target is UNHOOK]
-    numbers = {each.args[1] for each in removed}
-    removed += [each for each in graph.nodes if each.target is HOOK and each.args[2] in numbers]
-    for each in removed:
-        graph.erase_node(each)
+    """Put a formula in the place of each hook, between its tensor and all that reads that with a gradient."""
     hooks = [each for each in graph.nodes if each.target is HOOK]
     if not hooks:
         return
     needed = formulas(graph)
     written = _written(graph)
     for hook in hooks:
-        tensor, gradient, number = hook.args
+        tensor, _, number = hook.args
         if tensor in written:
             raise _refused(hook, "has a hook, and is written to in place", "compute a new tensor: x = x + 1")
         formula = [each for each in graph.nodes if number in needed.get(each, ()) and each is not hook]
-        own = {*needed, *hooks}
-        position = {each: k for k, each in enumerate(graph.nodes)}
-        earlier = [each for each in tensor.users if each not in own and position[each] < position[hook]]
-        if not all(map(_ends_gradients, earlier)):
-            _move_up(graph, tensor, formula, position, hook)
-            last = formula[-1]
-        else:
-            last = hook
-            own.update(earlier)
+        own = {*needed, *hooks, *(each for each in tensor.users if _ends_gradients(each))}
+        last = _move_up(graph, hook, formula, own, written, needed)
         with graph.inserting_after(last):
-            marked = graph.call_function(WITH_GRADIENT, ([tensor], [tensor], [gradient], number))
+            marked = graph.call_function(WITH_GRADIENT, ([tensor], [tensor], [hook.args[1]], number))
         marked.meta = {**hook.meta, "val": [tensor.meta.get("val")]}
         with graph.inserting_after(marked):
             result = graph.call_function(operator.getitem, (marked, 0))
@@ -232,25 +220,85 @@ def _ends_gradients(node: torch.fx.Node) -> bool:
 
 def _move_up(
     graph: torch.fx.Graph,
-    tensor: torch.fx.Node,
-    formula: list[torch.fx.Node],
-    position: Mapping[torch.fx.Node, int],
     hook: torch.fx.Node,
-) -> None:
-    """Move a formula directly behind its tensor, which nodes before the hook read as well."""
+    formula: list[torch.fx.Node],
+    own: set[torch.fx.Node],
+    written: set[torch.fx.Node],
+    needed: Mapping[torch.fx.Node, frozenset[int]],
+) -> torch.fx.Node:
+    """Move a formula directly behind its tensor, with all that it reads; returns the last node.
+
+    What it reads of the results of the tensor's readers is computed once more, of the tensor without the hook.
+    """
+    tensor = cast("torch.fx.Node", hook.args[0])
     place = tensor
     if tensor.op == "placeholder":
         place = [each for each in graph.nodes if each.op == "placeholder"][-1]
-    for each in formula:
-        for read in each.all_input_nodes:
-            if read not in formula and position[read] > position[place]:
-                raise _refused(
-                    hook,
-                    "has a hook that reads what is computed later",
-                    "register the hook before the tensor is used",
-                )
-    for each in reversed(formula):
+    position = {each: k for k, each in enumerate(graph.nodes)}
+    behind: set[torch.fx.Node] = set()  # computed of the tensor through a reader with a gradient
+    for each in graph.nodes:
+        is_reader = tensor in each.all_input_nodes and each not in own
+        if is_reader or (each not in own and not behind.isdisjoint(each.all_input_nodes)):
+            behind.add(each)
+    copies: dict[torch.fx.Node, Any] = {}
+    moved: list[torch.fx.Node] = []
+    inside = set(formula)
+    for each in sorted(
+        _read_by([*formula, hook], inside, position, position[place]), key=position.__getitem__
+    ):
+        if each in needed:
+            raise _refused(
+                hook,
+                "has a hook that reads the gradient of another tensor",
+                "compute both in a torch.autograd.Function",
+            )
+        if written_positions(each.target) or not written.isdisjoint([each, *each.all_input_nodes]):
+            raise _refused(
+                hook,
+                "has a hook that reads what is written to in place",
+                "let the hook read a copy: scale = scale.clone()",
+            )
+        if each not in behind:
+            moved.append(each)
+        elif each.target is WITH_GRADIENT:  # the copy needs no gradient
+            results = cast("list[torch.fx.Node]", each.args[0])
+            copies[each] = [copies.get(given, given) for given in results]
+        elif each.target is operator.getitem and isinstance(copies.get(each.all_input_nodes[0]), list):
+            copies[each] = copies[each.all_input_nodes[0]][each.args[1]]
+        elif torch.Tag.nondeterministic_seeded in getattr(each.target, "tags", ()):
+            raise _refused(
+                hook, "has a hook that reads random numbers", "draw them before the tensor is computed"
+            )
+        else:
+            with graph.inserting_before(hook):
+                copies[each] = graph.node_copy(each, lambda given: copies.get(given, given))
+            moved.append(copies[each])
+            own.add(copies[each])
+    for each in (*formula, hook):
+        each.args = map_arg(each.args, lambda given: copies.get(given, given))
+    for each in (*moved, *formula):
         place.append(each)
+        place = each
+    return place
+
+
+def _read_by(
+    nodes: Sequence[torch.fx.Node],
+    inside: set[torch.fx.Node],
+    position: Mapping[torch.fx.Node, int],
+    start: int,
+) -> set[torch.fx.Node]:
+    """The nodes behind a position that others are computed of, directly or not."""
+    found: set[torch.fx.Node] = set()
+    waiting = list(nodes)
+    while waiting:
+        each = waiting.pop()
+        read = each.args[0] if each.target is WITH_GRADIENT and each not in inside else each.all_input_nodes
+        for given in cast("Sequence[torch.fx.Node]", read):
+            if given not in inside and given not in found and position[given] > start:
+                found.add(given)
+                waiting.append(given)
+    return found
 
 
 def _written(graph: torch.fx.Graph, but_for: Target | None = None) -> set[torch.fx.Node]:
@@ -262,8 +310,10 @@ def _written(graph: torch.fx.Graph, but_for: Target | None = None) -> set[torch.
 
 
 def _refused(node: torch.fx.Node, what: str, help: str) -> ExportError:
+    # Hooks are traced at the end of forward; the line of their tensor says more.
+    tensor = cast("torch.fx.Node", node.args[0]) if node.target is HOOK else node
     return ExportError(f"the gradient of the model would not be torch's: a tensor {what}", help=help).locate(
-        span_of(node)
+        span_of(tensor) or span_of(node)
     )
 
 
@@ -339,7 +389,7 @@ def _write_formula(graph: torch.fx.Graph, node: torch.fx.Node, old: torch.fx.Nod
 
 
 def _constant_for(graph: torch.fx.Graph, node: torch.fx.Node) -> Callable[[torch.fx.Node], FxArgument]:
-    """What a node reads in the place of a value: the value as a constant."""
+    """A function from a value to what a node reads in its place: the value as a constant."""
 
     def constant(given: torch.fx.Node) -> FxArgument:
         fake = given.meta.get("val")

@@ -17,11 +17,17 @@ from torch.nn.modules import module as torch_modules
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 from torch.utils.checkpoint import CheckpointFunction
+from torch.utils.hooks import RemovableHandle
 
 from onnxsmith.errors import ExportError
-from onnxsmith.torch.autograd_modes import refusing_lost_regions, refusing_saved_hooks, without_inference_mode
+from onnxsmith.torch.autograd_modes import (
+    refusing_backward,
+    refusing_saved_hooks,
+    without_inference_mode,
+)
 from onnxsmith.torch.formula_context import Context, refused, shaped_like
-from onnxsmith.torch.gradient_operators import COTANGENT, HOOK, REQUIRE, UNHOOK, WITH_GRADIENT
+from onnxsmith.torch.gradient_operators import COTANGENT, HOOK, REQUIRE, WITH_GRADIENT
+from onnxsmith.torch.hooks import AutogradNode, Handle, ModuleHooks, is_called_by_user, like, many
 from onnxsmith.torch.library.kinds import ModuleArgument, Named, Positional
 from onnxsmith.torch.operator_formulas import (
     Operator,
@@ -62,7 +68,7 @@ def recording(module: torch.nn.Module) -> Generator[None]:
         _SAVING.__enter__ = refusing_saved_hooks(held_saving)
         with (
             without_inference_mode(),
-            refusing_lost_regions(),
+            refusing_backward(),
             torch.enable_grad(),
             _TensorCalls(recorder),
             _hooks_of_parameters(module, recorder),
@@ -96,8 +102,9 @@ def check_strict(module: torch.nn.Module, args: Positional, kwargs: Named) -> No
             module(*args, **kwargs)
     except ExportError:
         raise
-    except Exception:  # torch.export meets it, too, and says more
-        pass
+    except Exception as error:  # torch.export meets any other, too, and says more
+        if watcher.refusal is not None:
+            raise watcher.refusal from error
     finally:
         _FUNCTION.apply, _SAVING.__enter__ = held, held_saving
         with torch.no_grad():
@@ -115,6 +122,7 @@ class _Recorder:
     def __init__(self) -> None:
         self._numbers = itertools.count()
         self._is_in_operator = False
+        self._hooks: list[Handle] = []
 
     # -- torch.autograd.Function -----------------------------------------------------------------------
 
@@ -139,9 +147,9 @@ class _Recorder:
         backward = function.backward if function.backward is not _FUNCTION.backward else function.vjp
 
         def gradients(cotangents: Sequence[torch.Tensor | None]) -> list[tuple[Any, Any]]:
-            return list(zip(args, _many(backward(context, *cotangents)), strict=False))
+            return list(zip(args, many(backward(context, *cotangents)), strict=False))
 
-        return _like(made, self._marked(_many(made), context, gradients))
+        return like(made, self._marked(many(made), context, gradients))
 
     def _marked(
         self,
@@ -219,15 +227,43 @@ class _Recorder:
 
     # -- hooks -----------------------------------------------------------------------------------------
 
-    def hooked(self, x: torch.Tensor, hook: Callable[[torch.Tensor], torch.Tensor | None]) -> _Handle:
-        """Have the whole cotangent of a tensor go through a function."""
+    def hooked(self, x: torch.Tensor, hook: Callable[[torch.Tensor], torch.Tensor | None]) -> Handle:
+        """Have the whole cotangent of a tensor go through a function, which `run_hooks` traces."""
         if not x.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        number = next(self._numbers)
-        gradient = hook(COTANGENT(x, number, 0))
-        if gradient is not None:
-            HOOK(x, gradient, number)
-        return _Handle(x, number)
+        if getattr(hook, "__module__", "") == torch.autograd.graph.__name__:
+            raise refused("a hook of several tensors", "register a hook at each tensor")
+        handle = Handle(x, hook, self._hooks)
+        self._hooks.append(handle)
+        return handle
+
+    def run_hooks(self) -> None:
+        """Trace all hooks, which read what is known when forward ends, in the order of the backward pass."""
+        for each in sorted(self._hooks, key=Handle.order):
+            number = next(self._numbers)
+            given = COTANGENT(each.x, number, 0)
+            version = given._version
+            gradient = each.hook(given)
+            if gradient is None and given._version != version:
+                gradient = given
+            if gradient is not None:
+                HOOK(each.x, gradient, number)
+
+    def differentiated(
+        self, grad: Callable[..., tuple[Any, ...]], args: Positional, kwargs: Named
+    ) -> tuple[Any, ...]:
+        """The gradients that a module computes itself; without `create_graph` they are constants."""
+        with contextlib.ExitStack() as stack:
+            for each in self._hooks:
+                real: RemovableHandle = cast(Any, each.x).register_hook(each.hook)
+                stack.callback(real.remove)
+            found = grad(*args, **kwargs)
+        return tuple(
+            [
+                each.detach() if isinstance(each, torch.Tensor) and not each.requires_grad else each
+                for each in found
+            ]
+        )
 
     def hooked_after(self, parameter: torch.Tensor, copy: torch.Tensor, hook: Callable[[Any], None]) -> None:
         """Have the sum of all gradients of a parameter go through what a hook makes of the `grad` of a copy."""
@@ -258,9 +294,9 @@ class _Recorder:
         module: torch.nn.Module,
         hooks: Sequence[Callable[..., Any]],
         before: Sequence[Callable[..., Any]],
-    ) -> _ModuleHooks:
+    ) -> ModuleHooks:
         """In the place of torch's `BackwardHook`."""
-        return _ModuleHooks(self, module, hooks, before)
+        return ModuleHooks(self, module, hooks, before)
 
     def cotangents(self, tensors: Sequence[ModuleArgument]) -> tuple[int, tuple[torch.Tensor | None, ...]]:
         """A new number, and a stand-in for the cotangent of each tensor that has one."""
@@ -276,11 +312,15 @@ class _Recorder:
 class _Watcher(_Recorder):
     """Refuses what it would trace."""
 
+    refusal: ExportError | None = None
+
     def applied(
         self, cls: _Class, apply: Callable[..., ModuleArgument], args: Positional, kwargs: Named
     ) -> ModuleArgument:
         if not _is_torchs(cls):
-            raise refused("a torch.autograd.Function with strict=True", "leave out strict=True")
+            # Dynamo, which runs a branch, raises an error of its own in the place of this one.
+            self.refusal = refused("a torch.autograd.Function with strict=True", "leave out strict=True")
+            raise self.refusal
         return apply(cls, *args, **kwargs)
 
     def called(self, operator: Operator, args: Positional, kwargs: Named) -> ModuleArgument:
@@ -289,7 +329,7 @@ class _Watcher(_Recorder):
             raise refused(f"the registered formula of {operator} with strict=True", "leave out strict=True")
         return made
 
-    def hooked(self, x: torch.Tensor, hook: Callable[[torch.Tensor], torch.Tensor | None]) -> _Handle:
+    def hooked(self, x: torch.Tensor, hook: Callable[[torch.Tensor], torch.Tensor | None]) -> Handle:
         raise refused("hooks with strict=True", "leave out strict=True")
 
     def required(self, leaf: torch.Tensor, is_required: bool) -> None:
@@ -299,94 +339,17 @@ class _Watcher(_Recorder):
         raise refused("the data of a tensor with strict=True", "use x.detach(), or leave out strict=True")
 
 
-class _Handle:
-    """The handle of a hook, by which it can be removed."""
-
-    def __init__(self, x: torch.Tensor, number: int) -> None:
-        self._x, self._number = x, number
-
-    def remove(self) -> None:
-        UNHOOK(self._x, self._number)
-
-
-class _ModuleHooks:
-    """The backward hooks of one call of a module: a copy of its inputs and outputs has them as hooks of tensors."""
-
-    def __init__(
-        self,
-        recorder: _Recorder,
-        module: torch.nn.Module,
-        hooks: Sequence[Callable[..., ModuleArgument]],
-        before: Sequence[Callable[..., ModuleArgument]],
-    ) -> None:
-        self._recorder, self._module, self._hooks, self._before = recorder, module, hooks, before
-        self._inputs: list[ModuleArgument] = []
-
-    def setup_input_hook(self, args: Sequence[ModuleArgument]) -> tuple[ModuleArgument, ...]:
-        self._inputs = [_named(each) for each in args]
-        return tuple(self._inputs)
-
-    def setup_output_hook(self, result: ModuleArgument) -> ModuleArgument:
-        results = [_named(each) for each in _many(result)]
-        after = self._through(results, self._before)
-        for hook in self._hooks:
-            numbers, given = self._stand_ins(self._inputs)
-            found = hook(self._module, given, after)
-            self._note(self._inputs, numbers, found)
-        return _like(result, results)
-
-    def _through(
-        self, results: list[ModuleArgument], hooks: Sequence[Callable[..., ModuleArgument]]
-    ) -> tuple[torch.Tensor | None, ...]:
-        numbers, given = self._stand_ins(results)
-        for hook in hooks:
-            found = hook(self._module, given)
-            if found is not None:
-                self._note(results, numbers, found)
-                numbers, given = self._stand_ins(results)
-        return given
-
-    def _stand_ins(
-        self, tensors: Sequence[ModuleArgument]
-    ) -> tuple[list[int], tuple[torch.Tensor | None, ...]]:
-        made = [self._recorder.cotangents([each]) for each in tensors]
-        return [number for number, _ in made], tuple(each[0] for _, each in made)
-
-    def _note(self, tensors: Sequence[ModuleArgument], numbers: Sequence[int], found: ModuleArgument) -> None:
-        if found is None:
-            return
-        for each, number, gradient in zip(tensors, numbers, _many(found), strict=False):
-            if isinstance(each, torch.Tensor) and each.requires_grad and gradient is not None:
-                HOOK(each, gradient, number)
-
-
 def _is_torchs(cls: _Class) -> bool:
     """True if a function is torch's own, and not what Dynamo makes of one in a branch or the body of a loop."""
     is_stand_in = cls.__qualname__.startswith("AutogradFunctionApply.")
     return str(cls.__module__).partition(".")[0] == "torch" and not is_stand_in
 
 
-def _many(value: ModuleArgument) -> list[Any]:
-    """Results in a list, of one too."""
-    return list(cast("Sequence[Any]", value)) if isinstance(value, tuple | list) else [value]
-
-
-def _like(value: ModuleArgument, parts: Sequence[ModuleArgument]) -> ModuleArgument:
-    """Other results in the container that results had."""
-    if isinstance(value, tuple):
-        return tuple(parts)
-    return list(parts) if isinstance(value, list) else parts[0]
-
-
-def _named(value: ModuleArgument) -> ModuleArgument:
-    """A tensor under a name of its own: a hook of a module's input is not one of the tensor that is given."""
-    return value.view_as(value) if isinstance(value, torch.Tensor) and value.requires_grad else value
-
-
 # -- calls on tensors ----------------------------------------------------------------------------------------
 
 _TENSOR: Any = torch.Tensor
 _GET_DATA, _SET_DATA = _TENSOR.data.__get__, _TENSOR.data.__set__
+_GET_NODE = _TENSOR.grad_fn.__get__
 _SET_REQUIRED = _TENSOR.requires_grad.__set__
 
 
@@ -409,6 +372,11 @@ class _TensorCalls(TorchFunctionMode):
             return self._recorder.called(cast("Operator", func), args, kwargs)
         if func is _TENSOR.register_hook:
             return self._recorder.hooked(*args, **kwargs)
+        if func is torch.autograd.grad:
+            return self._recorder.differentiated(cast(Any, func), args, kwargs)
+        if func == _GET_NODE and is_called_by_user():
+            node = cast("torch.autograd.graph.Node | None", func(*args, **kwargs))
+            return None if node is None else AutogradNode(node)
         if func == _GET_DATA:
             return self._recorder.constant(args[0])
         if func == _SET_DATA:
@@ -449,13 +417,13 @@ def _hooks_of_parameters(module: torch.nn.Module, recorder: _Recorder) -> Genera
             copies[name] = module.get_parameter(name).detach().clone()
 
     def after(_: torch.nn.Module, args: Positional, result: ModuleArgument) -> None:
+        recorder.run_hooks()
         for name, hook in hooked_after:
             recorder.hooked_after(module.get_parameter(name), copies[name], hook)
 
     with contextlib.ExitStack() as stack:
-        if hooked or hooked_after:
-            stack.callback(module.register_forward_pre_hook(before).remove)
-            stack.callback(module.register_forward_hook(after).remove)
+        stack.callback(module.register_forward_pre_hook(before).remove)
+        stack.callback(module.register_forward_hook(after).remove)
         yield
 
 
