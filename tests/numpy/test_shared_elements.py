@@ -178,6 +178,8 @@ _LAID_OUT: list[Callable[[Any], Any]] = [
     lambda m: np.asfortranarray(m.T),
     lambda m: np.asarray(m, order="C"),
     lambda m: np.asarray(m, order="F"),
+    lambda m: np.asarray(m, order=cast(Any, "f")),
+    lambda m: np.asarray(m, order=cast(Any, "a")),
     lambda m: np.asarray(m.T, order="C"),
     lambda m: np.array(m, copy=None, order="F"),
     lambda m: np.require(m.T, requirements=["C"]),

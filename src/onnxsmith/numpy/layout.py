@@ -81,6 +81,7 @@ def in_order(x: Array, order: str | None, is_own: bool, copy: bool | None = None
     Where that depends on sizes that are not known, the result may be read, and not written to. `is_own` says that the
     array shares its elements with none, so that nobody sees whether it is copied.
     """
+    order = order.upper() if isinstance(order, str) else order  # numpy takes small letters, too
     if order not in ("C", "F", "A", "K", None):
         raise AttributeValueError(
             f"order is one of C, F, A, K, not {order!r}", culprit=("attribute", "order")

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import parser
 
 from onnxsmith import BOOL, FLOAT, INT64, STRING, Model, graph, jit, script, trace
 from onnxsmith import opset21 as op
@@ -250,3 +252,36 @@ def test_other_loops_do_not_grow(make: Callable[..., Any]) -> None:
 
 def test_sizes_that_the_runtime_knows_need_no_nodes() -> None:
     assert not trace(static, INT64, FLOAT[4]).for_runtime().report.edits
+
+
+_BODIES = {
+    "Loop": (
+        "(n, , x) <body = b (int64 i, bool on, float[N] now) => (bool on_out, float[N] next, float[N] one)"
+        " { on_out = Identity(on) next = Add(now, x) one = Identity(now) }>"
+    ),
+    "If": (
+        "(is) <then_branch = t () => (float[N] a, float[N] b) { a = Neg(x) b = Abs(x) },"
+        " else_branch = e () => (float[N] c, float[N] d) { c = Abs(x) d = Neg(x) }>"
+    ),
+    "Scan": (
+        "<num_scan_inputs = 1, body = b (float s, float e) => (float t, float u)"
+        " { t = Add(s, e) u = Neg(e) }> (zero, x)"
+    ),
+}
+
+
+@pytest.mark.parametrize("operator", list(_BODIES))
+@pytest.mark.parametrize("outputs", [["y"], ["y", ""], ["", "y"]])
+def test_results_of_a_body_may_be_left_out(operator: str, outputs: list[str]) -> None:
+    """One that leaves out the first ended the process."""
+    text = f"""<ir_version: 10, opset_import: ["" : 21]> g (float[N] x, int64 n, bool is) => (float[...] y)
+    {{ zero = Constant <value_float = 0.0> () first, second = {operator} {_BODIES[operator]} }}"""
+    proto = parser.parse_model(text.replace("float[...] y", "float y"))
+    proto.graph.output[0].type.tensor_type.ClearField("shape")
+    whole = onnx.ModelProto.FromString(proto.SerializeToString())
+    whole.graph.output[0].name = "second" if outputs[0] == "" else "first"
+    proto.graph.node[1].output[:] = outputs
+    given = np.array([1.0, -2.0], np.float32), np.array(3), np.array(True)
+    wanted = Model.from_proto(whole)(*given)
+    for model in (Model.from_proto(proto), Model.from_proto(proto).for_runtime()):
+        np.testing.assert_array_equal(model(*given), wanted)

@@ -287,7 +287,7 @@ def _copy_mode(copy: UserValue) -> bool | None:
 
 def _laid_out(made: Array, order: str | None, is_own: bool, copy: bool | None) -> Array:
     # Unlike in `astype`, order "A" copies nothing.
-    return made if order == "A" else in_order(made, order, is_own, copy)
+    return made if order in ("A", "a") else in_order(made, order, is_own, copy)
 
 
 def _as_array(
