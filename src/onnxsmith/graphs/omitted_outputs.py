@@ -1,8 +1,8 @@
 """Names outputs that nodes leave out, where their number counts, or a kernel writes them all the same.
 
-An empty name leaves out a variadic output, or the statistics of a training `BatchNormalization`. Models of onnx-ir end
-with an output that has a name, so that a `Split` in three parts would become one in two. ONNX Runtime's `Split`, `Loop` and
-`BatchNormalization` write to memory that is not there, which ends the process. It refuses `If`, `Scan` and
+An empty name leaves out a variadic output, or the statistics of a training `BatchNormalization`. Nodes that onnx-ir
+writes end with an output that has a name: a `Split` in three parts would become one in two. ONNX Runtime's `Split`,
+`Loop` and `BatchNormalization` write to memory that is not there, which ends the process. It refuses `If`, `Scan` and
 `SequenceMap`. A name that nothing reads costs nothing: the kernels compute all outputs anyway. The kernels of all other
 standard operators look whether an output is wanted, which spares them work. These keep their empty names.
 """
@@ -37,9 +37,8 @@ def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _lacks_a_name(node: onnx.NodeProto) -> bool:
-    if "" not in node.output or plain_domain(node.domain):
+    kind = node.op_type
+    if (kind not in _VARIADIC and kind != _TRAINED) or "" not in node.output or plain_domain(node.domain):
         return False
     # Before opset 14, that outputs are named says that the operator trains.
-    return node.op_type in _VARIADIC or (
-        node.op_type == _TRAINED and any(each.name == "training_mode" for each in node.attribute)
-    )
+    return kind != _TRAINED or any(each.name == "training_mode" for each in node.attribute)
