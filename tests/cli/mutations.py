@@ -63,16 +63,16 @@ def signal() -> onnx.ModelProto:
     """Operators with several outputs, windows and recurrences."""
 
     def network(x):
-        left, right = op.Split(x, np.int64([10, 6]), axis=1)
+        left, right = op.Split(x, np.array([10, 6]), axis=1)
         whole = op.Concat(right, left, axis=1)
         spectrum = op.STFT(whole, np.int64(4), np.ones(8, np.float32), np.int64(8), onesided=1)
         real, imaginary = op.Split(spectrum, axis=-1, num_outputs=2)
-        power = op.ReduceSum(real * real + imaginary * imaginary, np.int64([-1]), keepdims=False)
+        power = op.ReduceSum(real * real + imaginary * imaginary, np.array([-1]), keepdims=False)
         kernel, recurrence = np.ones((1, 6, 5), np.float32), np.ones((1, 6, 2), np.float32)
         steps, _ = op.GRU(op.Transpose(power, perm=[1, 0, 2]), kernel, recurrence, hidden_size=2)
         ones = np.ones(1, np.float32)
         normal, _, _ = op.BatchNormalization(steps, *[ones] * 4, training_mode=1)
-        values, _ = op.TopK(normal, np.int64([1]))
+        values, _ = op.TopK(normal, np.array([1]))
         return values
 
     return trace(network, FLOAT["N", 16, 1], opset_version=21).proto
