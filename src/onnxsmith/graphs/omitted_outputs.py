@@ -3,8 +3,9 @@
 An empty name leaves out a variadic output, or the statistics of a training `BatchNormalization`. Nodes that onnx-ir
 writes end with an output that has a name: a `Split` in three parts would become one in two. ONNX Runtime's `Split`,
 `Loop` and `BatchNormalization` write to memory that is not there, which ends the process. It refuses `If`, `Scan` and
-`SequenceMap`. A name that nothing reads costs nothing: the kernels compute all outputs anyway. The kernels of all other
-standard operators look whether an output is wanted, which spares them work. These keep their empty names.
+`SequenceMap`, and control flow with fewer outputs than its bodies have. A name that nothing reads costs nothing: the
+kernels compute all outputs anyway. The kernels of all other standard operators look whether an output is wanted, which
+spares them work. These keep their empty names.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import onnx
 
 from onnxsmith.graphs import raw
 from onnxsmith.graphs.rewriting.emitter import FreshNames
-from onnxsmith.graphs.rewriting.scopes import plain_domain, value_names
+from onnxsmith.graphs.rewriting.scopes import inner_graphs, plain_domain, value_names
 
 _VARIADIC = frozenset({"If", "Loop", "Scan", "SequenceMap", "Split"})
+#: Operators whose results are those of a body, all of which the runtime asks for.
+_FLOW = frozenset({"If", "Loop", "Scan"})
 _TRAINED = "BatchNormalization"
 #: The operators that are concerned, by domain and name.
 OPERATORS = frozenset(("", name) for name in (*_VARIADIC, _TRAINED))
@@ -32,13 +35,24 @@ def name_omitted(model: onnx.ModelProto) -> onnx.ModelProto:
         for node in graph.node:
             if _lacks_a_name(node):
                 stem = next(filter(None, node.output), node.op_type)
-                node.output[:] = [each or names.after(stem) for each in node.output]
+                outputs = [*node.output, *[""] * (_results(node) - len(node.output))]
+                node.output[:] = [each or names.after(stem) for each in outputs]
     return result
 
 
 def _lacks_a_name(node: onnx.NodeProto) -> bool:
     kind = node.op_type
-    if (kind not in _VARIADIC and kind != _TRAINED) or "" not in node.output or plain_domain(node.domain):
+    if (kind not in _VARIADIC and kind != _TRAINED) or plain_domain(node.domain):
         return False
+    if "" not in node.output:
+        return kind in _FLOW and len(node.output) < _results(node)
     # Before opset 14, that outputs are named says that the operator trains.
     return kind != _TRAINED or any(each.name == "training_mode" for each in node.attribute)
+
+
+def _results(node: onnx.NodeProto) -> int:
+    """How many results the bodies of a node have; those at the end may be left out without a name."""
+    if node.op_type not in _FLOW:
+        return 0
+    # The first result of a loop's body says whether it goes on.
+    return max((len(each.output) for each in inner_graphs(node)), default=0) - (node.op_type == "Loop")

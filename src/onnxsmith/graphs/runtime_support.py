@@ -28,11 +28,13 @@ CONCERNED = frozenset(
                 "Cast",
                 "CastLike",
                 "DFT",
+                "Dropout",
                 "Gather",
             )
         ),
         *(("", name) for name in ("GlobalAveragePool", "GlobalMaxPool", "Loop", "LpPool", "MatMul")),
         *(("", name) for name in ("MaxPool", "MaxUnpool", "Resize", "STFT", "StringNormalizer")),
+        ("ai.onnx.ml", "Normalizer"),
         ("ai.onnx.ml", "TreeEnsembleClassifier"),
     ]
 )

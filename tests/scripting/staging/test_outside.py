@@ -201,10 +201,10 @@ def of_global(x: FLOAT["N"]) -> FLOAT["N"]:
 def test_nothing_is_made_anew_without_a_change(monkeypatch: pytest.MonkeyPatch):
     fast: Any = onnxsmith.jit(of_global)
     fast(X)
-    (run,) = set(fast._runs.values())
+    (made,) = fast._made._entries.values()
     monkeypatch.setitem(globals(), "another", 1)
     fast(X)
-    assert set(fast._runs.values()) == {run}
+    assert list(fast._made._entries.values()) == [made]
 
 
 def test_nan_is_itself():

@@ -51,38 +51,8 @@ def collects_sizes(site: Site) -> bool:
     shapes = shapes_of_nothing(site)
     if not shapes:
         return False
-    give_sizes(site, site.same_node(site.node.input, all_outputs(site)), shapes)
+    give_sizes(site, site.same_node(site.node.input), shapes)
     return True
-
-
-@FAMILY.fact(
-    "Loop",
-    "If",
-    "Scan",
-    met_by=Rewrite,
-    reason="control flow whose node leaves out results of its body is not loaded, or ends the process",
-    probe=Probe(
-        "g (float[N] x, int64 n, bool go) => (float[N] last) { last = Loop (n, go, x)"
-        " <body = b (int64 i, bool on, float[N] now) => (bool on_out, float[N] next, float[N] one)"
-        " { on_out = Identity(on) next = Add(now, x) one = Identity(now) }> }",
-        {"x": np.ones(3, np.float32), "n": np.array(2), "go": np.array(True)},
-        right=[np.full(3, 3, np.float32)],
-    ),
-)
-def leaves_out_results(site: Site) -> bool:
-    outputs = all_outputs(site)
-    if outputs == list(site.node.output):
-        return False
-    site.same_node(site.node.input, outputs)
-    return True
-
-
-def all_outputs(site: Site) -> list[str]:
-    """The outputs of a node of control flow, with new names for results of its body that it leaves out."""
-    node = site.node
-    results = max((len(each.output) for each in inner_graphs(node)), default=0) - (node.op_type == "Loop")
-    outputs = [*node.output, *[""] * (results - len(node.output))]
-    return [each or site.emit.names.after(node.op_type.lower()) for each in outputs]
 
 
 #: For the dimensions of an element: a size, or the value and the axis that have it; None for nodes that compute it.

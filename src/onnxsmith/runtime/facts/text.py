@@ -10,7 +10,7 @@ import onnx
 from onnxsmith.graphs.rewriting.emitter import Emitter
 from onnxsmith.graphs.rewriting.scopes import inner_graphs
 from onnxsmith.graphs.rewriting.site import Site
-from onnxsmith.runtime.facts.collecting import all_outputs, give_sizes, shapes_of_nothing
+from onnxsmith.runtime.facts.collecting import give_sizes, shapes_of_nothing
 from onnxsmith.runtime.facts.fact import Check, Family, Probe, Refusal, Requirement, Rewrite
 from onnxsmith.types.dtypes import DType
 
@@ -87,7 +87,7 @@ def collects_copies(site: Site) -> bool:
     if site.emit.version < _WHERE or not any(map(_collected_text, inner_graphs(site.node))):
         return False
     shapes = shapes_of_nothing(site)
-    node = site.same_node(site.node.input, all_outputs(site))
+    node = site.same_node(site.node.input)
     for body in inner_graphs(node):
         for each in _collected_text(body):
             inner: Emitter = site.emit.inner()
