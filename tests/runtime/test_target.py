@@ -77,9 +77,9 @@ def test_a_target_of_somebody_else_sees_calls_of_a_known_form() -> None:
     class Noting(EagerTarget):
         """Notes the operators that it runs."""
 
-        def emit(self, op: Any, *args: Any) -> tuple[Any, ...]:
-            names.append(op.name)
-            return super().emit(op, *args)
+        def emit(self, call: Any) -> tuple[Any, ...]:
+            names.append(call.op.name)
+            return super().emit(call)
 
     names: list[str] = []
     for _ in range(3):

@@ -162,6 +162,6 @@ def test_elements_that_a_loop_goes_through_cost_nothing() -> None:
 
     jitted: Any = xp.jit(counted)
     jitted(np.arange(4.0))
-    (made,) = {id(each): each for each in jitted._runs.values()}.values()
+    ((made, _),) = jitted._made._entries.values()
     assert not made.unused_reads
     assert len(made.model.outputs) == 1

@@ -29,8 +29,15 @@ FAMILY = Family()
 _WHERE = 9
 #: Constants with more elements than this say nothing of shapes.
 _MOST_ELEMENTS = 64
-#: Operators that fail where nothing stands at an index, and have no form that does not.
+#: Operators that fail where nothing stands at an index, and have no form that does not; and those that may fail on
+#: what follows from it: no row has a greatest element without elements, and no whole number is divided by zero.
 _FAILING = frozenset({"Scatter", "SequenceErase", "SequenceInsert"})
+_FAILING_ON_NOTHING = frozenset(
+    (
+        *("ArgMax", "ArgMin", "AveragePool", "Conv", "Det", "Div", "Inverse", "MaxPool", "Mod", "OneHot"),
+        *("ReduceMax", "ReduceMin", "Resize", "Split", "SplitToSequence", "TopK"),
+    )
+)
 #: The prefix of names for sizes that have none, which no size of a model has.
 _UNNAMED = "onnxsmith: size "
 
@@ -63,7 +70,7 @@ def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
     """The elements that a loop collects and whose sizes the runtime does not know, by the position of the output.
 
     Outputs are left out that only an iteration tells the sizes of which may fail: with a number that the loop never
-    reaches it may erase the first tensor of a sequence that has none.
+    reaches it may look for the greatest element of a row that has none.
     """
     node = site.node
     body = _body(site)
@@ -123,6 +130,8 @@ def _reads_at(nodes: Sequence[onnx.NodeProto], numbers: set[str], failing: Set[s
             continue
         is_index = not numbers.isdisjoint(node.input[1:])
         if plain_domain(node.domain) or (is_index and node.op_type in failing):
+            return True
+        if node.op_type in _FAILING_ON_NOTHING:
             return True
         for inner in inner_graphs(node):
             if _reads_at(inner.node, numbers | {each.name for each in inner.input if is_index}, failing):
