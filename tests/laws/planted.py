@@ -113,12 +113,6 @@ FAULTS: dict[str, tuple[Fault, Fault, Fault]] = {
     ),
     "training-gradients": (
         Fault(
-            "torch/interpreter.py",
-            "return part if NO_GRADIENT not in node.meta else self._without_gradient(node, target, args, part)",
-            "return part",
-            "one of several results keeps a gradient under no_grad",
-        ),
-        Fault(
             "torch/library/marks.py",
             "op.Where(condition, stopped(x), x)",
             "op.Where(condition, x, stopped(x))",

@@ -205,6 +205,8 @@ def _stacked(rows: Iterator[GivenRows], size: int) -> Iterator[GivenRows]:
 
 
 def _of_tensors(batch: GivenRows) -> GivenRows:
+    if hasattr(batch, "schema") and hasattr(batch, "num_rows"):  # of Arrow
+        return _of_record_batch(batch)
     if isinstance(batch, Mapping):
         return {key: _of_tensor(each) for key, each in cast("Mapping[str, GivenRows]", batch).items()}
     if isinstance(batch, tuple) or (isinstance(batch, list) and _are_arrays(cast("list[GivenRows]", batch))):

@@ -75,8 +75,8 @@ def compiled(folder: Path, piece: list[str], times: int) -> int:
 def test_calls_grow_with_the_source(name: str, tmp_path: Path) -> None:
     piece = CALLS[name]
     compiled(tmp_path, piece, 3)  # what is done once
-    few, more, many = (compiled(tmp_path, piece, times) for times in (8, 24, 72))
-    each, each_later = (more - few) / 16, (many - more) / 48
+    few, more, many = (compiled(tmp_path, piece, times) for times in (6, 12, 36))
+    each, each_later = (more - few) / 6, (many - more) / 24
     assert each_later <= 1.25 * each
 
 
@@ -106,6 +106,6 @@ def test_calls_grow_with_numpy_code(name: str, tmp_path: Path) -> None:
         return calls_of(lambda: xp.to_model(module.__dict__["function"], *examples, verify=False))
 
     compiled_numpy(3)
-    few, more, many = (compiled_numpy(times) for times in (8, 24, 72))
-    each, each_later = (more - few) / 16, (many - more) / 48
+    few, more, many = (compiled_numpy(times) for times in (6, 12, 36))
+    each, each_later = (more - few) / 6, (many - more) / 24
     assert each_later <= 1.25 * each
