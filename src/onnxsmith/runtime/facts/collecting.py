@@ -69,8 +69,8 @@ _Sizes = Sequence[int | tuple[str, int]] | None
 def shapes_of_nothing(site: Site) -> dict[int, _Sizes]:
     """The elements that a loop collects and whose sizes the runtime does not know, by the position of the output.
 
-    Outputs are left out whose sizes only an iteration tells that may fail. With a number that the loop never reaches, it
-    may look for the greatest element of a row that has none.
+    Outputs are left out whose sizes only an iteration tells that may fail. With a number that the loop never reaches,
+    it may look for the greatest element of a row that has none.
     """
     node = site.node
     body = _body(site)
