@@ -18,6 +18,10 @@ import xml.sax.saxutils
 Pair = collections.namedtuple("Pair", "a b")
 Level = enum.IntEnum("Level", "A B C D E F G")
 Point = dataclasses.make_dataclass("Point", ["a", "b"])
+
+class Database(sqlite3.Connection):
+    def __del__(self):  # closed also where an expression is refused: Python warns of those that are not
+        self.close()
 """
 
 _BUILT_IN = """
@@ -506,7 +510,7 @@ uuid.UUID(int=n).hex
 str(uuid.UUID(int=n))
 str(ipaddress.ip_address(n))
 ipaddress.ip_network("10.0.0.0/8").num_addresses >> n
-sqlite3.connect(":memory:").execute("select ?", (n,)).fetchone()[0]
+Database(":memory:").execute("select ?", (n,)).fetchone()[0]
 datetime.timedelta(days=n).days
 datetime.timedelta(seconds=n).total_seconds()
 (datetime.timedelta(1) * n).days
